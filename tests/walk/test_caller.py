@@ -87,8 +87,9 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.parametrize("way", ["command", "library"])
 @pytest.mark.parametrize("agent", CALLS)
-def test_a_guard_refuses_in_the_callers_words(world: World, agent: str) -> None:
+def test_a_guard_refuses_in_the_callers_words(world: World, agent: str, way: str) -> None:
     """Each has a name of its own for the shell."""
     file, given, answer = CALLS[agent]
     payload = {**json.loads((DATA / file).read_text()), **given}
@@ -96,9 +97,14 @@ def test_a_guard_refuses_in_the_callers_words(world: World, agent: str) -> None:
         world.home / "config" / "anyhook" / "hooks.toml",
         '[[rule]]\nname = "no-rm"\nwhen = "runs rm"\nbecause = "not here"\n',
     )
-    done = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
-    assert answer in done.stdout.replace(": ", ":"), (done.stdout, done.stderr)
-    assert "not here" in done.stdout + done.stderr
+    if way == "command":
+        done = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
+        stdout, stderr = done.stdout, done.stderr
+    else:
+        told = world.engine().bridge("claude", "PreToolUse", payload)
+        stdout, stderr = told.stdout, told.stderr
+    assert answer in stdout.replace(": ", ":"), (stdout, stderr)
+    assert "not here" in stdout + stderr
     shown = json.loads(world.command("log", "--json").stdout.splitlines()[-1])
     assert shown["host"] == agent
 

@@ -60,12 +60,8 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
     try:
         raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
-        incoming = read(table, row, raw, begun)
-        if any(key in incoming.payload and own not in incoming.payload for key, own in table.lent):
-            from anyhook.walk.caller import recognised
-
-            incoming = recognised(incoming, raw, os.environ)
-            table, row = incoming.table, incoming.row
+        incoming = read(table, row, raw, begun, os.environ)
+        table, row = incoming.table, incoming.row
         answer = _answer(incoming, options, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         answer = fail(error, watchdog.refusal)  # what we refuse needs no hook

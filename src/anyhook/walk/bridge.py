@@ -90,12 +90,12 @@ def margin_s(row: HostEvent) -> float:
 # -- receive
 
 
-def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float) -> Incoming:
-    """The call as its payload tells it; Unusable where that cannot be read."""
-    where = f"{table.name} {row.native}"
+def read(
+    table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float, env: Mapping[str, str]
+) -> Incoming:
+    """The call as its payload tells it, as the agent's that made it; Unusable where that cannot be read."""
     if isinstance(payload, dict):
-        received = receive(table, row, payload, lean_json.dumps(payload).encode())
-        return Incoming(where, table, row, payload, received, (LOST,) if received.lost else (), "", begun_s)
+        payload = lean_json.dumps(payload).encode()
     raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
     try:
         text = raw.decode("utf-8")
@@ -114,7 +114,12 @@ def read(table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s:
     received = receive(table, row, parsed, payload)
     if received.lost:
         doubts = (*doubts, LOST)
-    return Incoming(where, table, row, parsed, received, doubts, "", begun_s)
+    incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, "", begun_s)
+    if any(key in parsed and own not in parsed for key, own in table.lent):
+        from anyhook.walk.caller import recognised
+
+        return recognised(incoming, payload, env)
+    return incoming
 
 
 def with_self_protection(
@@ -143,12 +148,21 @@ def with_self_protection(
 # -- the rest of the walk
 
 
-def answer_call(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json] | Incoming) -> Answer:
+def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json]) -> Incoming | Answer:
+    """A call that comes now; the answer by the posture for broken hooks where it cannot be read."""
+    try:
+        return read(table, row, payload, monotonic(), context.setup.env)
+    except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
+        from anyhook.walk.bridge_failure import failed
+
+        return failed(table, row, error, context.setup.env, context.on_failure, context.mode)
+
+
+def answer_call(context: Context, incoming: Incoming) -> Answer:
     """Answer one call. Whatever goes wrong is answered by the posture for broken hooks."""
-    begun_s, refused = monotonic(), ""
+    table, row, refused = incoming.table, incoming.row, ""
     decided: list[tuple[Event, Decision]] = []
     try:
-        incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, begun_s)
         if not incoming.received.events:
             return NO_OPINION
         if incoming.places is None:

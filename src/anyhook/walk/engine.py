@@ -201,13 +201,18 @@ class Engine:
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is
-        what it sent. Whatever goes wrong is answered by the posture for broken hooks. ValueError for a name that
-        nobody knows."""
-        from anyhook.walk.bridge import answer_call, named
+        what it sent. Where the payload shows that another agent made the call, it is answered in that one's words.
+        Whatever goes wrong is answered by the posture for broken hooks. ValueError for a name that nobody knows."""
+        from anyhook.walk.bridge import Incoming, answer_call, named, taken
 
         table, row = named(host, event)
-        engine = self if self._serves is not None and self._serves.name == host else self._serving(table)
-        answer = answer_call(engine._context, table, row, payload)
+        incoming = payload if isinstance(payload, Incoming) else taken(self._context, table, row, payload)
+        if isinstance(incoming, Incoming):
+            table, row = incoming.table, incoming.row
+            engine = self if self._serves is not None and self._serves.name == table.name else self._serving(table)
+            answer = answer_call(engine._context, incoming)
+        else:
+            answer = incoming
         if row.silence is None:
             return answer
         from anyhook.walk.express import completed

@@ -107,7 +107,7 @@ def write_note(note: Note) -> Decision:
     os.environb.clear()
     os.environb.update(note.env)
     host, row = named(*note.words[2:4])
-    incoming = read(host, row, note.payload, 0.0)
+    incoming = read(host, row, note.payload, 0.0, os.environ)
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
     if plan is not None:

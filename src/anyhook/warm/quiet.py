@@ -59,9 +59,9 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     """The table of a call that was answered a moment ago in the ordinary way, if it reached no hook. `env` is the
     caller's own."""
     host, row = named(agent, native)
-    incoming = read(host, row, payload, 0.0)
-    if any(key in incoming.payload and own not in incoming.payload for key, own in host.lent):
-        return  # another agent may be calling
+    incoming = read(host, row, payload, 0.0, os.environ)
+    if incoming.table is not host or incoming.doubts:
+        return  # another agent is calling, or nobody knows who
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
     if plan is None or not plan.is_quiet(*row.canonical) or _is_counted(plan, row):

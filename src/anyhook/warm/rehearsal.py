@@ -90,7 +90,7 @@ def _whole(
 
 def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> None:
     """As `anyhook bridge` does it, without an agent."""
-    incoming = read(table, row, payload, monotonic())
+    incoming = read(table, row, payload, monotonic(), env)
     setup = Setup.of(project_of(table, incoming.payload, env), env)
     plan = read_plan(setup)
     incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
