@@ -78,3 +78,32 @@ def test_an_agent_with_a_script_per_event(world: World) -> None:
     assert left <= scripts
     assert world.command("uninstall", "cline").returncode == 0
     assert not list(world.home.rglob("PreToolUse"))
+
+
+RULE = '[[rule]]\nname = "no-tasks"\nwhen = "event task_created and matches /secret/"\nbecause = "not here"\n'
+
+
+def test_an_event_that_few_versions_know_is_hooked_up_where_a_hook_wants_it(world: World) -> None:
+    """Claude Code has it since 2.1; what Claude runs itself asks for no entry of ours."""
+    world.declare(
+        world.home / ".claude/settings.json", "Elicitation", {"hooks": [{"type": "command", "command": "true"}]}
+    )
+    assert world.command("install", "claude").returncode == 0
+    assert {"TaskCreated", "Elicitation"}.isdisjoint(called(world))
+
+    world.write(world.home / "config" / "anyhook" / "hooks.toml", RULE)
+    assert "there is no entry for TaskCreated" in diagnosed(world)["reason"]
+    status = json.loads(world.command("status", "claude", "--json").stdout)
+    assert (status["protected"], status["agents"]["claude"]["state"]) == (False, "off")
+
+    assert world.command("install", "claude").returncode == 0
+    assert called(world) & {"TaskCreated", "Elicitation"} == {"TaskCreated"}
+    status = json.loads(world.command("status", "claude", "--json").stdout)
+    assert (status["protected"], status["agents"]["claude"]["state"]) == (True, "on")
+    payload = {"session_id": "s", "task_id": "1", "task_subject": "print the secret"}
+    done = world.command("bridge", "claude", "TaskCreated", stdin=json.dumps(payload))
+    assert (done.returncode, done.stdout, "not here" in done.stderr) == (2, "", True)
+
+    (world.home / "config" / "anyhook" / "hooks.toml").unlink()
+    assert world.command("install", "claude").returncode == 0
+    assert "TaskCreated" in called(world), "the hook may be another project's"

@@ -17,7 +17,8 @@ from new_place import Place, check_syntax, texts, the_hook
 from anyhook.documents.files import Files
 from anyhook.model.call import Run
 from anyhook.state.plans import Setup
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.testing.scaffold.answers import EFFECTS as STOPS
 from anyhook.testing.scaffold.answers import answers
 from anyhook.walk.interpret import interpret
 
@@ -112,6 +113,33 @@ def test_a_new_hook_works_at_once(place: Place, name: str, event: str, lang: str
         lines = (base / LOGS[name][scope == "user"] / "my.hook.log").read_text().splitlines()
         assert [MARK in line for line in lines] == [True, False]
         assert all(isinstance(json.loads(line), dict) for line in lines)
+
+
+GATES = [
+    (name, row.native) for name in DIALECTS if name not in EFFECTS for row in dialect(name).events if row.block in STOPS
+]
+
+
+@pytest.mark.parametrize("lang", ["bash", pytest.param("python", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("name", "event"), GATES)
+def test_a_new_gate_of_every_other_dialect_blocks_at_once(place: Place, name: str, event: str, lang: str) -> None:
+    made = place.new("my.hook", "--dialect", name, "--event", event, "--lang", lang)
+    *trusts, marked_line, _ = texts(made["try"])
+    assert not trusts or place.call("trust", "--yes")[0] == 0
+    status, marked = place.fire(marked_line)
+    assert (status, marked["verdict"], marked["hook"], marked["problems"]) == (2, "block", made["id"], [])
+    assert MARK in str(marked["reason"])
+
+
+def test_a_tool_is_named_where_the_payload_has_it(place: Place) -> None:
+    """Cline has no matchers and one program for each event, whose payload holds the tool's name inside an object."""
+    made = place.new("guard", "--dialect", "cline", "--event", "PreToolUse", "--tool", "execute_command")
+    assert texts(made["files"]) == [str(place.project / ".cline" / "hooks" / "PreToolUse")]
+    assert place.call("trust", "--yes")[0] == 0
+    fire = 'anyhook fire PreToolUse --dialect cline --input \'{"command": "' + MARK + "\"}' --tool "
+    assert place.fire(fire + "execute_command")[1]["verdict"] == "block"
+    assert place.fire(fire + "read_file")[1]["verdict"] == "none"
+    assert "one program for each event" in place.refused("other", "--dialect", "cline", "--event", "PreToolUse")
 
 
 @pytest.mark.parametrize("lang", ["bash", "python"])

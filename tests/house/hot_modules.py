@@ -31,7 +31,7 @@ HOT_MODULES = {
         permission_rules readers registry rows shapes translate
     """,
     "walk": """
-        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret
+        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret left_to_host
         long_context merge near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions
         settle tell walk
     """,

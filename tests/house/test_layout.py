@@ -56,7 +56,7 @@ def test_products_are_named_in_their_places_only() -> None:
 def agents_in(tree: ast.AST) -> set[str]:
     """Which agents a module knows: it holds their names as words of their own, or imports their tables. That an agent
     also reads another's files is a fact about the one, and no knowledge of the other."""
-    facts = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reads"]
+    facts = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in ("reads", "misreads")]
     read = {id(inner) for fact in facts for inner in ast.walk(fact)}
     words: set[str] = set()
     for node in ast.walk(tree):

@@ -119,6 +119,12 @@ SPECIFIC = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDec
 CLAUDE_DENY = {"hookSpecificOutput": {**SPECIFIC["hookSpecificOutput"], "permissionDecisionReason": "no"}}
 BLOCK, DENY = {"decision": "block", "reason": "no"}, {"decision": "deny", "reason": "no"}
 EXIT_2 = Answer("", "no", 2)
+
+
+def specific(event: str, keys: dict[str, Any]) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, **keys}}
+
+
 # What each agent was seen to honour: (agent, event) → stdout as an object, or the whole answer.
 REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("claude", "PreToolUse"): CLAUDE_DENY,
@@ -151,6 +157,35 @@ REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("codex", "PostToolUse"): BLOCK,
     ("gemini", "AfterTool"): DENY,
     ("vibe", "post_tool"): DENY,
+    # From documents, and from what was measured of twelve more agents.
+    **dict.fromkeys(product(("droid", "deepagents", "codebuddy", "augment", "kimicli"), ["PreToolUse"]), CLAUDE_DENY),
+    **dict.fromkeys(product(("antigravity", "grok", "openhands"), ["PreToolUse"]), DENY),
+    **dict.fromkeys(product(("devin", "codepuppy"), ["PreToolUse"]), BLOCK),
+    **dict.fromkeys(product(("kiro", "junie", "reasonix", "letta", "mastra"), ["PreToolUse"]), EXIT_2),
+    **dict.fromkeys(product(("kiro", "junie", "reasonix", "letta", "grok"), ["UserPromptSubmit"]), EXIT_2),
+    **dict.fromkeys(product(("devin", "droid", "deepagents", "codebuddy"), ["UserPromptSubmit", "Stop"]), BLOCK),
+    **dict.fromkeys(product(("junie", "letta"), ["Stop", "PermissionRequest"]), EXIT_2),
+    ("openhands", "UserPromptSubmit"): DENY,
+    ("openhands", "Stop"): DENY,
+    ("grok", "Stop"): BLOCK,
+    ("grok", "SubagentStop"): BLOCK,
+    ("devin", "PermissionRequest"): BLOCK,
+    ("hermes", "pre_tool_call"): BLOCK,
+    ("hermes", "pre_verify"): BLOCK,
+    ("crush", "PreToolUse"): {"version": 1, **DENY},
+    ("cursor", "preToolUse"): {"permission": "deny", "user_message": "no", "agent_message": "no"},
+    ("cursor", "beforeSubmitPrompt"): {"continue": False, "user_message": "no"},
+    ("cursor", "subagentStart"): {"permission": "deny", "user_message": "no"},
+    ("cursor", "stop"): {"followup_message": "no"},
+    ("cursor", "subagentStop"): {"followup_message": "no"},
+    ("antigravity", "Stop"): {"decision": "continue", "reason": "no"},
+    ("augment", "PostToolUse"): specific("PostToolUse", BLOCK),
+    ("augment", "Stop"): specific("Stop", BLOCK),
+    # One entry serves two harnesses: what the one reads at the top, the other reads inside.
+    ("vscode", "PreToolUse"): {**CLAUDE_DENY, "permissionDecision": "deny", "permissionDecisionReason": "no"},
+    ("vscode", "UserPromptSubmit"): {**BLOCK, "continue": False, "stopReason": "no"},
+    ("vscode", "Stop"): {**BLOCK, **specific("Stop", BLOCK)},
+    ("vscode", "SubagentStop"): {**BLOCK, **specific("SubagentStop", BLOCK)},
 }
 
 

@@ -52,7 +52,7 @@ def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
         row, canonical = find_row(table, native)
         order = Order(f"h{number}", table, row, "project", "bash", "", world.setup().roots(()))
         _, hook = write(order)
-        text = first_cases(order, canonical, "Bash", hook)
+        text = first_cases(order, canonical, hook)
         assert len(cases_in(parse_yaml(text), "x.hooktest.yaml", text)) == 2
 
 

@@ -45,6 +45,19 @@ def test_many_calls_of_many_agents(world: World) -> None:
     assert {line["host"] for line in world.journal()} == {"claude", "codex"}
 
 
+def test_gates_that_the_agent_would_misread_are_asked_by_us(world: World) -> None:
+    """Devin runs Claude's files, where `Bash` does not match its `exec`; what is not a gate is left to it."""
+    group: dict[str, Json] = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}
+    world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
+    world.declare(world.home / ".claude" / "settings.json", "PostToolUse", {**group, "matcher": ""})
+    engine = world.engine()
+    call: dict[str, Json] = {"session_id": "s", "prompt_id": "p", "tool_name": "exec", "tool_input": {"command": "ls"}}
+    before, after = (engine.bridge("devin", event, call) for event in ("PreToolUse", "PostToolUse"))
+    engine.close_sync()
+    assert json.loads(before.stdout) == {"decision": "block", "reason": "no"}
+    assert after == NO_OPINION
+
+
 @pytest.mark.parametrize(("agent", "event"), [("nobody", "PreToolUse"), ("claude", "Nothing")])
 def test_names_that_nobody_knows(world: World, agent: str, event: str) -> None:
     with pytest.raises(ValueError, match=r"nobody|Nothing"):

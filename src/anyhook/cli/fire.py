@@ -37,7 +37,7 @@ def fire(name: str, options: FireOptions) -> int:
     project, env = project_of(options.project, options.plugin_dir), dict(os.environ)
     setup = Setup.of(project, env, options.dialect, options.trust or "ask", options.plugin_dir, options.state_dir)
     plan = read_plan(setup)
-    event, unknown = event_of(name, options, plan.natives if plan else None)
+    event, unknown = event_of(name, options, plan.natives if plan else None, options.dialect)
     if plan is not None and not unknown and plan.is_quiet(event.name):
         decision = quiet(setup, plan, [event], "fire", options, options.session)
     else:
@@ -124,9 +124,9 @@ def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
 
 
 def event_of(
-    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None
+    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None, dialects: Sequence[str] = ()
 ) -> tuple[Event, list[str]]:
-    """The event, and the names in --data that no dialect knows."""
+    """The event, as `dialects` understand its name, and the names in --data that no dialect knows."""
     if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
         raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
     data: dict[str, Json] = {}
@@ -150,8 +150,9 @@ def event_of(
         data["output"] = _loose(_text("--output", options.output))
     event = name
     if name not in EVENTS or given:
-        from anyhook.tables.registry import UnknownEvent, canonical_event
+        from anyhook.tables.registry import UnknownEvent, canonical_event, native_names
 
+        natives = native_names(dialects) if natives is None else natives
         try:
             event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:

@@ -156,7 +156,7 @@ class AgentState:
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
-    seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted_events(catalog))
+    seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted_events(catalog, table))
     guards = unguarded(gates(setup, catalog, table)) if seen.installed else ""
     status: str = seen.status
     reason = seen.reason

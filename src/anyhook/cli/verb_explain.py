@@ -51,7 +51,7 @@ def explain(event: str, options: FireOptions) -> int:
     engine = Engine(
         setup, catalog, mode="enforce", session=options.session or None, host="explain", model=options.model or None
     )
-    made, _ = event_of(event, options)
+    made, _ = event_of(event, options, dialects=options.dialect)
     records = engine.explain(made)
     found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:

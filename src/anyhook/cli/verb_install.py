@@ -17,7 +17,7 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
-from anyhook.install.diagnosis import is_closed, lean
+from anyhook.install.diagnosis import entered, is_closed, lean, on_demand
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import HOSTS, host
@@ -27,7 +27,7 @@ from anyhook.walk.build import build
 from anyhook.walk.express import express
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
@@ -101,12 +101,13 @@ def apply(
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
     wanted = table
-    if wants_lean:
-        wanted = lean(table, wanted_events(build(Setup.of(project, dict(os.environ)), may_start=False)))
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
+        if install:
+            there = {event for path in paths for event in entered(table, entry, path)}
+            wanted = _events_of(table, wants_lean, project, there)
         closed = refusals(table) if wants_closed or any(map(is_closed, paths)) else {}
         if options.dry_run:
             changes = _changes(wanted, entry, paths, Installs(state), scope, install, closed)
@@ -119,6 +120,15 @@ def apply(
     except OSError as error:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     return changes, backups, bool(closed)
+
+
+def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[str]) -> Host:
+    """The agent with the events that its entry gets; `there` are those that it has."""
+    if not wants_lean and not any(row.on_demand for row in table.events):
+        return table
+    wanted = wanted_events(build(Setup.of(project, dict(os.environ)), may_start=False), table)
+    table = on_demand(table, wanted, there)
+    return lean(table, wanted) if wants_lean else table
 
 
 def _carry_out(

@@ -14,7 +14,6 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
-from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.scaffold.answers import EFFECTS
 from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
@@ -88,7 +87,7 @@ def _write_cases(order: Order, canonical: str, made: Plan, hook: Hook) -> str:
     path = case_file(order, made)
     try:
         with open(path, "x", encoding="utf-8") as file:
-            file.write(first_cases(order, canonical, _tool(order), hook))
+            file.write(first_cases(order, canonical, hook))
     except OSError as error:
         raise BadCall(f"the hook is there, but its cases are not: {path}: {error.strerror}.") from None
     return path
@@ -113,7 +112,6 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
 
 def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:
     """Command lines, and what each of them shows."""
-    tool = _tool(order)
     where = ["--project", options.project] if options.project else []
     more = ["--state-dir", options.state_dir] if options.state_dir else []
     found: list[tuple[str, str]] = []
@@ -121,16 +119,9 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
         found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))
     acts = "blocks" if order.row.block in EFFECTS else "is recorded"
     for marked, effect in ((True, acts), (False, "passes" if acts == "blocks" else "is recorded as well")):
-        words = ["anyhook", *trial(order.row, canonical, tool, marked), "--dialect", order.dialect.name, *where, *more]
+        words = ["anyhook", *trial(order, canonical, marked), "--dialect", order.dialect.name, *where, *more]
         found.append((shlex.join(words), effect))
     return found
-
-
-def _tool(order: Order) -> str:
-    """A tool that the hook is for."""
-    known = order.dialect.scaffold.tool if order.dialect.scaffold else ""
-    names = sorted(names_only(order.tool) or ()) if order.tool else [known]
-    return names[0] if names else order.tool
 
 
 def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, as_json: bool) -> None:

@@ -77,6 +77,7 @@ def diagnose(
     entry = host.entry
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
+    host = on_demand(host, wanted or ())
     found: list[str] = []
     scopes: list[str] = []
     wrong: list[str] = []
@@ -147,6 +148,28 @@ def _lacking(host: Host, handlers: list[OurHandler], wanted: Collection[str] | N
     there = {handler.event for handler in handlers if not handler.dead}
     missing = [row for row in host.events if row.installed and row.native not in there]
     return [row.native for row in missing if wanted is None or set(wanted).intersection(row.canonical)]
+
+
+def on_demand(host: Host, wanted: Collection[str], there: Collection[str] = ()) -> Host:
+    """The same host, where events that are hooked up on demand are so if a hook wants them, or if they were before:
+    the hook may be another project's."""
+    return host.replace(
+        events=tuple(
+            row.replace(installed=True)
+            if row.on_demand and (row.native in there or not set(wanted).isdisjoint(row.canonical))
+            else row
+            for row in host.events
+        )
+    )
+
+
+def entered(host: Host, entry: Entry, path: str) -> set[str]:
+    """The agent's events for which a file has our entry."""
+    text = _text(path)
+    try:
+        return {handler.event for handler in _handlers(path, text, host, entry, "")} if text else set()
+    except edit.CannotEdit:
+        return set()
 
 
 def lean(host: Host, wanted: Collection[str]) -> Host:

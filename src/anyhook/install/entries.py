@@ -83,7 +83,7 @@ def handlers(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) 
     """Our handler for each event that is hooked up."""
     return {
         row.native: _filled(
-            entry.handler,
+            {**entry.handler, **(entry.closed if row.native in closed else {})},
             {
                 "{command}": command_of(launcher, host, row, closed),
                 "{seconds}": math.ceil(row.limit_s),

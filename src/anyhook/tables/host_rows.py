@@ -72,6 +72,8 @@ class HostEvent(Record):
     """How long the host waits for us, as `install` writes it."""
     installed: bool = True
     """Whether `install` hooks it up."""
+    on_demand: bool = False
+    """Of one that it does not: whether it does where an armed hook wants the event."""
     why_not: str = ""
     """Why it is not installed, or what cannot be done here, for `doctor` and the docs."""
     silence: Mapping[str, Json] | None = None
@@ -93,6 +95,8 @@ class Entry(Record):
     """Root → (variable that names it, where it is without)."""
     handler: Mapping[str, Json] = {}
     """One handler; `{command}`, `{event}`, `{seconds}` and `{milliseconds}` stand for the values."""
+    closed: Mapping[str, Json] = {}
+    """What a handler of a closed entry holds as well: the agent's own word for refusing where a hook fails."""
     group: Mapping[str, Json] = {}
     """What a group holds beside its handlers."""
     top: Mapping[str, Json] = {}
@@ -146,6 +150,9 @@ class Host(Record):
     """Variables that name it better: the session's own folder may be one below."""
     reads: Mapping[str, tuple[str, ...]] = {}
     """Dialect → scopes whose hooks the host runs itself, so that we do not."""
+    misreads: tuple[str, ...] = ()
+    """Dialects among them whose hooks get other tool names or payloads there than they are written for, or whose
+    refusals it does not read. We ask their gates as well: rather twice than in vain."""
     program: str = ""
     """The command by which people start it."""
     confirm: str = ""

@@ -18,7 +18,7 @@ from anyhook.model.event import EVENTS, FIELDS, understand_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from anyhook.documents.places import Stamp
@@ -249,13 +249,15 @@ def sample(name: str) -> Sample:
     return made()
 
 
-def native_names() -> dict[str, tuple[str, ...]]:
-    """Every dialect's event names and the canonical events they stand for, success first."""
+def native_names(chosen: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Every dialect's event names and the canonical events they stand for, success first. Where two mean different
+    events by one name, the chosen dialects' meaning counts, else the first's."""
     found: dict[str, tuple[str, ...]] = {}
     theirs = {row[0] for row in OTHERS}  # what they call an event changes no name that is known already
-    for name in DIALECTS:
+    for name in (*chosen, *DIALECTS):
         for row in dialect(name).events:
-            if len(row.canonical) >= len(found.get(row.native, ())) and not (name in theirs and row.native in found):
+            known = found.setdefault(row.native, row.canonical)
+            if len(row.canonical) > len(known) and known[0] == row.canonical[0] and name not in theirs:
                 found[row.native] = row.canonical
     return found
 

@@ -90,6 +90,8 @@ class EventRow(Record):
     """Whether the event also happens inside a sub-agent."""
     closed_on: tuple[str, ...] = ()
     """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
+    about: tuple[str, ...] = ()
+    """Our tools that it is about, where it is another look at the calls of some; `mcp` for those of MCP servers."""
 
 
 class ToolRow(Record):
@@ -232,6 +234,11 @@ class Scaffold(Record):
     """The folder that scripts go to, by scope."""
     tool: str
     """The name of a tool that people know, for examples."""
+    file: str = ""
+    """What a script is called, where that is not the hook's own name; `{event}` stands for its event."""
+    tool_keys: Mapping[str, tuple[str, ...]] = {}
+    """Event → the keys that lead to the tool's name, where no matcher says for which tool a hook is, and the payload
+    has the name inside an object."""
     command: Mapping[str, str] = {}
     """What a declaration calls, by scope."""
     key: str = "command"

@@ -11,6 +11,7 @@ from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host
+from anyhook.walk.left_to_host import runs_itself
 from anyhook.walk.status import SAFE_STATES, protected
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class AgentStatus(Record):
 
 def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> AgentStatus:
     """`found` is the state of every gate in this agent."""
-    seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
+    wanted = {gate.event for gate in found if gate.state == "armed" and gate.event}
+    seen = diagnose(table, home_of(setup.env), setup.project, setup.env, wanted)
     state, why = _judged(table, seen, found)
     through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
     if through:
@@ -89,9 +91,10 @@ def borrowed(table: Host, setup: Setup) -> list[str]:
     return told
 
 
-def wanted_events(catalog: Catalog) -> set[str]:
-    """The events of every hook that runs."""
-    return {event for hook in catalog.hooks if hook.status == ARMED for event in hook.events}
+def wanted_events(catalog: Catalog, table: Host) -> set[str]:
+    """The events of every hook that runs through us in an agent."""
+    ours = (hook for hook in catalog.hooks if hook.status == ARMED and not runs_itself(table, hook))
+    return {event for hook in ours for event in hook.events}
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:

@@ -59,12 +59,14 @@ class Engine:
         hooks when it ends, `deadline_s` (monotonic clock) for a host that waits no
         longer. `serves` is the agent whose calls it answers: hooks that this agent runs itself are left to it."""
         config = catalog.config
-        if serves is not None:  # it reads the files of the folder that it was started in; those above are ours to run
-            host, left = serves.name, {"status": DISABLED, "why": f"{serves.title} runs it itself"}
-            hooks = [
-                hook.replace(**left) if hook.scope in serves.reads.get(hook.dialect, ()) and not hook.project else hook
-                for hook in catalog.hooks
-            ]
+        if serves is not None:
+            host, hooks = serves.name, list(catalog.hooks)
+            for index, hook in enumerate(hooks):
+                if hook.dialect in serves.reads:
+                    from anyhook.walk.left_to_host import runs_itself
+
+                    if runs_itself(serves, hook):
+                        hooks[index] = hook.replace(status=DISABLED, why=f"{serves.title} runs it itself")
             catalog = catalog.replace(hooks=hooks)
         self._catalog, self._serves, self._mode = catalog, serves, mode
         if mode == "shadow" and config.hook_mode:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import dialect
+from anyhook.walk.left_to_host import is_gate
 from anyhook.walk.routes import HookStep, known
-from anyhook.walk.status import dropped, is_gate, is_off, unreadable
+from anyhook.walk.status import dropped, is_off, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         [_values(problem) for problem in catalog.problems],
         _values(catalog.config),
         catalog.by_event(),
-        native_names(),
+        native_names(setup.dialects),
         catalog.config.journal,
         catalog.config.mode,
         [_values(hook) for hook in catalog.gone],

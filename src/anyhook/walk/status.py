@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.places import lies_in
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
-from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches
+from anyhook.walk.left_to_host import is_gate, runs_itself
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,17 +80,6 @@ def protected(found: Iterable[GateStatus]) -> bool:
     return held and any(gate.state == "armed" for gate in found)
 
 
-def is_gate(hook: Hook) -> bool:
-    """Whether a block of this hook keeps something from happening. One whose event is unknown may be a gate."""
-    if hook.scope == "builtin" or hook.background:
-        return False
-    table = dialect(hook.dialect)
-    row = table.row(hook.native_event)
-    if row is None:
-        return not hook.native_event and any(each.block in STOPPING for each in table.events)
-    return row.block in STOPPING
-
-
 def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """Why the setting `off` applies to a gate; "" where it does not."""
     gate = _of_hook(hook, setup, catalog, None, None)
@@ -131,9 +120,9 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     if why:
         return _gate(hook, "broken", why, CHECK)
     if host is not None:
-        if hook.scope in host.reads.get(hook.dialect, ()) and not hook.project:
+        if runs_itself(host, hook):
             return _gate(hook, "native", f"{host.title} runs it itself")
-        asked = {event for row in host.events if row.installed for event in row.canonical}
+        asked = {event for row in host.events if row.installed or row.on_demand for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
             fix = "Move it to an event that this agent has; `anyhook doctor` lists them."
             return _gate(hook, "uncovered", f"{host.title} never asks at {hook.events[0]}", fix)

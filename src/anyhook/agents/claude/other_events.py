@@ -1,13 +1,14 @@
 """The events of Claude Code that hardly any other agent has: what their payloads hold, and how an answer is said. From
-its documents (2.1.325). `install` writes no entry for them: versions that do not know an event's name may refuse the
-whole settings file, and a process for each of them would be started for hooks that Claude Code runs itself."""
+its documents (2.1.325). `install` hooks one up where an armed hook wants it, and not before: versions that do not know
+an event's name may refuse the whole settings file, and Claude Code runs hooks of its own files itself. Three are never
+hooked up, each for a reason of its own."""
 
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, EXIT_2, HALT, TELL, TOOL, TRIGGER, context, permission, specific
 from anyhook.tables.host_rows import HostEvent, Taken
 
-WHY = "older versions may refuse a settings file that names it"
+WHY = "hooked up where a hook wants it: older versions may refuse a settings file that names it"
 
 
 def _taken(*names: str) -> tuple[Taken, ...]:
@@ -117,4 +118,6 @@ _ROWS = (
     ),
     HostEvent("WorktreeRemove", ("worktree_remove",), _taken("worktree_path")),
 )
-OTHER_EVENTS = tuple(row.replace(installed=False, why_not=row.why_not or WHY) for row in _ROWS)
+OTHER_EVENTS = tuple(
+    row.replace(installed=False, on_demand=not row.why_not, why_not=row.why_not or WHY) for row in _ROWS
+)

@@ -17,6 +17,7 @@ from anyhook.tables.rows import (
     Limits,
     Reply,
     Roots,
+    Scaffold,
     Scene,
 )
 from anyhook.tables.shapes import canonical
@@ -74,11 +75,9 @@ EVENTS = tuple(_row(row) for row in event_rows(HOST))
 BEFORE = ("pre_tool",)
 
 
-def _cancelled(draft: Draft, event: str) -> Draft:
+def _cancelled(draft: Draft, _event: str) -> Draft:
     """The run ends, and before a tool the call with it."""
-    if draft.get("cancel") is not True:
-        return draft
-    return {**draft, "end_turn": True, **({"verdict": "block"} if event == "pre_tool" else {})}
+    return {**draft, "end_turn": True} if draft.get("cancel") is True else draft
 
 
 REPLY = Reply(
@@ -87,6 +86,7 @@ REPLY = Reply(
     json_reasons=("reason",),
     speaks_anyway=True,
     keys=(
+        Key(("cancel",), "bool", "block", on=BEFORE),
         Key(("cancel",), "bool", "note"),
         Key(("errorMessage",), "string", "reason"),
         Key(("contextModification",), "string", "context"),
@@ -166,6 +166,13 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     tools=tool_rows(HOST),
+    scaffold=Scaffold(
+        shape="executable",
+        scripts={"project": "{path}", "user": "{path}"},
+        file="{event}",
+        tool="execute_command",
+        tool_keys={"PreToolUse": ("preToolUse", "toolName"), "PostToolUse": ("postToolUse", "toolName")},
+    ),
     replies={"command": REPLY},
     limits={"command": Limits(LIMIT_S)},
     together=True,

@@ -140,7 +140,7 @@ HOST = Host(
         owned=True,
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
-    reads={"claude": ("project",), "copilot": ("user", "project")},
+    reads={"claude": ("project",), "copilot": ("user", "project")},  # it obeys a nested refusal of Claude's, 2026-11
     program="copilot",
     without_us="refuses",  # exit 127 was seen to stop the call, as any status but 0, 2026-11
     settings=LAYERS,

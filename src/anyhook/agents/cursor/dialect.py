@@ -3,13 +3,14 @@ top of the answer, and before a tool an answer that cannot be read refuses."""
 
 from __future__ import annotations
 
+from anyhook.agents._claude_family import EDIT
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
 from anyhook.agents.cursor.host import HOST
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_of
-from anyhook.tables.hosted import alone, event_rows, no_transcript
+from anyhook.tables.hosted import alone, event_rows, no_transcript, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing, whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, ToolRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ def _count(_scene: Scene) -> Json:
 SHELL = (Field("command", _command), Field("cwd", project))
 MCP = (Field("tool_name", "tool"), Field("tool_input", _packed_input))
 FACETS = {
-    "beforeShellExecution": ("pre_tool", "shell", SHELL),
-    "beforeMCPExecution": ("pre_tool", "", MCP),
-    "beforeReadFile": ("pre_tool", "read_file", (Field("file_path", _path), Field("content", _nothing))),
-    "afterShellExecution": ("post_tool", "shell", (*SHELL, Field("output", "output"))),
-    "afterMCPExecution": ("post_tool", "", (*MCP, Field("result_json", _packed_output))),
-    "afterFileEdit": ("post_tool", "write_file edit_file", (Field("file_path", _path), Field("edits", _edits))),
+    "beforeShellExecution": ("pre_tool", ("shell",), SHELL),
+    "beforeMCPExecution": ("pre_tool", ("mcp",), MCP),
+    "beforeReadFile": ("pre_tool", ("read_file",), (Field("file_path", _path), Field("content", _nothing))),
+    "afterShellExecution": ("post_tool", ("shell",), (*SHELL, Field("output", "output"))),
+    "afterMCPExecution": ("post_tool", ("mcp",), (*MCP, Field("result_json", _packed_output))),
+    "afterFileEdit": ("post_tool", ("write_file", "edit_file"), (Field("file_path", _path), Field("edits", _edits))),
 }
-"""Events that are another look at a tool call: when, of which of our tools ("" for an MCP server's), its payload."""
+"""Events that are another look at a tool call: when, of which of our tools, its payload."""
 MCP_NAMES = ("MCP:", "mcp__", "mcp_", "@")
 """How agents begin the name of an MCP server's tool."""
 OURS = {native: tool.ours for native, tool in HOST.tools.items()}
@@ -89,8 +90,8 @@ EVENTS = (
         bound=5,
     ),
     *(
-        EventRow(native, (when,), "deny_tool" if when == "pre_tool" else None, payload, "tool")
-        for native, (when, _, payload) in FACETS.items()
+        EventRow(native, (when,), "deny_tool" if when == "pre_tool" else None, payload, "tool", about=about)
+        for native, (when, about, payload) in FACETS.items()
     ),
 )
 PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
@@ -139,10 +140,9 @@ def _seen(event: Event, row: EventRow) -> str | None:
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     """A pattern that is searched for in the tool's name, or in the command; an invalid one matches."""
     tool = str(event.get("tool"))
-    if row.native in FACETS:
-        wanted, ours = FACETS[row.native][1], event.ours or OURS.get(tool, tool)
-        fits = ours in wanted.split() if wanted else tool.startswith(MCP_NAMES)
-        if not fits:
+    if row.about:
+        ours = "mcp" if tool.startswith(MCP_NAMES) else event.ours or OURS.get(tool, tool)
+        if ours not in row.about:
             return f"{row.native} is not about the tool {tool!r}"
     seen = _seen(event, row)
     if not isinstance(hook.matcher, str) or hook.matcher in MATCH_ALL or seen is None:
@@ -185,6 +185,7 @@ DIALECT = family(
         Field("transcript_path", no_transcript),
     ),
     match=match,
+    tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # it calls every edit so
     variables=_variables,
     identity=each_by_itself,
     failing=Failing(gates_only=("output",), strict="failClosed"),

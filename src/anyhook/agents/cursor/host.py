@@ -3,10 +3,15 @@ From its documents, and from payloads that others captured with 2026.09."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TOOL, TRIGGER
+from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TRIGGER
 from anyhook.agents._results import unpacked
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",), unpacked),  # of an MCP server's tool it may be JSON in a text
+    Taken("call_id", ("tool_use_id",)),
+)
 FACET = "the same call reaches preToolUse and postToolUse"
 ALONE = "no canonical event"
 AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)), Taken("task", ("task",)))
@@ -102,6 +107,7 @@ HOST = Host(
         "list",
         {"user": "{home}/.cursor/hooks.json", "project": "{project}/.cursor/hooks.json"},
         handler={"command": "{command}", "timeout": "{seconds}"},
+        closed={"failClosed": True},
         top={"version": 1},
     ),
     project=("workspace_roots.0", "cwd"),

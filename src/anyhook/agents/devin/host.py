@@ -53,6 +53,7 @@ HOST = Host(
     ),
     project_variables=("DEVIN_PROJECT_DIR",),
     reads={"devin": ("user", "project"), "claude": ("user", "project")},
+    misreads=("claude",),  # `Bash` does not match its `exec`, and it documents no `permissionDecision`
     program="devin",
     confirm="It runs no hooks in Restricted Mode.",
     gaps=("work of sub-agents in the background", "cloud sessions", "asking the user", "replaced output"),

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FACETS = {
-    "BeforeShellExecution": ("pre_tool", "shell", "command"),
-    "BeforeReadFile": ("pre_tool", "read_file", "path"),
-    "AfterShellExecution": ("post_tool", "shell", "command"),
-    "AfterFileEdit": ("post_tool", "write_file edit_file", "path"),
+    "BeforeShellExecution": ("pre_tool", ("shell",), "command"),
+    "BeforeReadFile": ("pre_tool", ("read_file",), "path"),
+    "AfterShellExecution": ("post_tool", ("shell",), "command"),
+    "AfterFileEdit": ("post_tool", ("write_file", "edit_file"), "path"),
 }
 """Events that are another look at a tool call: when, of which of our tools, and what a matcher sees of its input."""
 OURS = {native: tool.ours for native, tool in HOST.tools.items()}
@@ -62,7 +62,10 @@ WITH_FOLDER = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 _ROWS = event_rows(HOST, extra=dict.fromkeys(WITH_FOLDER, (FOLDER,)), untold=("tool_output",))
 EVENTS = (
     *(row.replace(target=row.target if row.target == "tool" else None) for row in _ROWS),
-    *(EventRow(native, (when,), None, (*CALL, FOLDER), "tool") for native, (when, _, _) in FACETS.items()),
+    *(
+        EventRow(native, (when,), None, (*CALL, FOLDER), "tool", about=about)
+        for native, (when, about, _) in FACETS.items()
+    ),
 )
 BY_CONTENT = (*FACETS, "UserPromptSubmit")
 """Events whose matchers look at more than a name."""
@@ -113,7 +116,7 @@ def _made(hook: Hook) -> Hook:
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     tool = str(event.get("tool"))
-    if row.native in FACETS and (event.ours or OURS.get(tool, tool)) not in FACETS[row.native][1].split():
+    if row.about and (event.ours or OURS.get(tool, tool)) not in row.about:
         return f"{row.native} is not about the tool {tool!r}"
     matcher = hook.matcher.get("pattern") if isinstance(hook.matcher, dict) else hook.matcher
     seen = _seen(event, row.native, row.target)

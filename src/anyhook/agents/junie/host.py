@@ -28,7 +28,7 @@ HOST = Host(
         "write": HostTool("write_file", FILE),
         "edit": HostTool("edit_file", EDIT),
     },
-    entry=Entry("groups", {"user": "{home}/.junie/config.json"}, handler=grouped()),
+    entry=Entry("groups", {"user": "{home}/.junie/config.json"}, handler=grouped(), closed={"blockOnError": True}),
     project=("project_path",),
     reads={"junie": ("user",)},
     program="junie",

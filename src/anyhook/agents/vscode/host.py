@@ -45,11 +45,16 @@ BOTH: Mapping[str, Say] = {
     **{effect: _both(word) for effect, word in (("block", "deny"), ("ask", "ask"), ("allow", "allow"))},
     "input": Say({"modifiedArgs": "{input}", **specific("PreToolUse", updatedInput="{input}").json}),
 }
-KEEP_ON = Say({**BLOCK.json, **specific("Stop", decision="block", reason="{reason}").json})
+
+
+def _keep_on(event: str) -> Mapping[str, Say]:
+    """A stop is refused inside; its documents disagree about a sub-agent's, and Copilot CLI looks at the top."""
+    return {"block": Say({**BLOCK.json, **specific(event, decision="block", reason="{reason}").json})}
+
 
 EVENTS = (
     event("SessionStart", "context message", takes=(Taken("source", ("source",), _source),)),
-    event("UserPromptSubmit", "block message", {"block": HALT}),
+    event("UserPromptSubmit", "block message", {"block": Say({**HALT.json, **BLOCK.json})}),
     event("PreToolUse", "block ask allow input context message", BOTH),
     event(
         "PostToolUse",
@@ -57,9 +62,9 @@ EVENTS = (
         takes=(*TOOL, Taken("output", ("tool_response", "tool_result.text_result_for_llm"))),
     ),
     event("SubagentStart", "context"),
-    event("SubagentStop", "block"),
+    event("SubagentStop", "block", _keep_on("SubagentStop")),
     event("PreCompact", "message"),
-    event("Stop", "block", {"block": KEEP_ON}),
+    event("Stop", "block", _keep_on("Stop")),
 )
 
 HOST = Host(
@@ -90,6 +95,7 @@ HOST = Host(
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
     reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
+    misreads=("copilot",),  # its own harness gives them payloads without `toolName` and `toolArgs`
     program="code",
     confirm="It runs a workspace's hooks once the workspace is trusted, and none where `chat.useHooks` is off.",
     gaps=(

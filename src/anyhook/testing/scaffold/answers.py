@@ -87,7 +87,17 @@ def refusal(reply: Reply, canonical: str, reason: str) -> tuple[int, Json]:
     for key in heard:
         words = [word for word, verdict, on in key.words if verdict == "block" and (not on or canonical in on)]
         if key.does == "block" or words:
-            answer[key.path[0]] = _nested(key.path[1:], words[0] if words else True)
+            _put(answer, key.path, words[0] if words else True)
         elif key.does == "reason":
-            answer[key.path[0]] = _nested(key.path[1:], reason)
+            _put(answer, key.path, reason)
     return 0, answer
+
+
+def _put(answer: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    """Sets the value at a path, and leaves what is beside it."""
+    *outer, last = path
+    for key in outer:
+        inner = answer.setdefault(key, {})
+        assert isinstance(inner, dict)  # noqa: S101 (no key of an answer is a value and an object)
+        answer = inner
+    answer[last] = value

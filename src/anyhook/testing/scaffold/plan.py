@@ -57,6 +57,11 @@ class Order(Record):
         """Whether the dialect's own matcher says for which tool the hook is."""
         return bool(self.tool) and self.dialect.match is not everything and self.row.target == "tool"
 
+    @property
+    def about_tools(self) -> bool:
+        """Whether the event is about a tool."""
+        return _is_about_tools(self.row)
+
 
 class Piece(Record):
     """One file to write."""
@@ -81,6 +86,10 @@ class Plan(Record):
     log: str
     """Where the hook keeps its record; "" for a gate."""
     notes: tuple[str, ...]
+
+
+def _is_about_tools(row: EventRow) -> bool:
+    return row.target == "tool" or any(field.cell == "tool" for field in row.payload)
 
 
 def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
@@ -127,8 +136,8 @@ def check(order: Order) -> Scaffold:
 def _check_tool(order: Order) -> None:
     if not order.tool.strip() or not order.tool.isprintable():
         raise CannotScaffold(f"--tool {order.tool!r}: this is not the name of a tool.")
-    if not any(field.cell == "tool" for field in order.row.payload):
-        tools = [row.native for row in order.dialect.events if any(field.cell == "tool" for field in row.payload)]
+    if not order.about_tools:
+        tools = [row.native for row in order.dialect.events if _is_about_tools(row)]
         raise CannotScaffold(f"--tool: {order.row.native} is not about a tool. Events that are: {', '.join(tools)}.")
     wrong = check_pattern(order.tool) if order.matched else None
     if wrong:
@@ -148,6 +157,8 @@ def plan(order: Order, written: str = "") -> Plan:
         return _function(order, source) if order.lang == "python" else _rule(order, scaffold, source)
     ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
     file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
+    if scaffold.file:
+        file = scaffold.file.format(event=order.row.native)
     words = {
         "project": order.roots.project, "home": order.roots.home, "root": source.root, "path": source.path,
         "name": order.name, "file": file,
@@ -243,6 +254,11 @@ def _function(order: Order, source: Source) -> Plan:
 def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
     """Refuses a name that is taken; says what the new hook does to others."""
     shape = order.dialect.scaffold.shape if order.dialect.scaffold else ""
+    if order.dialect.scaffold and order.dialect.scaffold.file and os.path.lexists(f"{folder}/{file}"):
+        raise CannotScaffold(
+            f"{folder}/{file} is there already, and {order.dialect.title} runs one program for each event. "
+            "Add to it, or remove it."
+        )
     taken = {
         "folder": (f"{source.path}/{order.name}",),
         "executable": (f"{folder}/{file}", f"{folder}/{file}{order.dialect.off_suffix}"),
@@ -358,7 +374,7 @@ def find_hook(order: Order, made: Plan) -> Hook:
         event = order.row.native
         new = [hook for hook in hooks if hook.spec.get(key) == made.command and hook.native_event == event]
     else:
-        new = [hook for hook in hooks if hook.name == order.name]
+        new = [hook for hook in hooks if hook.name in (order.name, os.path.basename(made.script))]
     if new and new[-1].status == ARMED:
         return new[-1]
     path = made.pieces[-1].path

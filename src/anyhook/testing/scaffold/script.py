@@ -88,8 +88,12 @@ def _decision(script: Script) -> list[str]:
     return [f"# {why}, so this example keeps a record:", f"# one line per event, in {script.log} from its own folder."]
 
 
-def _tool_key(script: Script) -> str:
-    return next(field.key for field in script.row.payload if field.cell == "tool")
+def _tool_keys(script: Script) -> tuple[str, ...]:
+    """The keys that lead to the tool's name."""
+    scaffold = script.dialect.scaffold
+    if scaffold is not None and script.row.native in scaffold.tool_keys:
+        return scaffold.tool_keys[script.row.native]
+    return (next(field.key for field in script.row.payload if field.cell == "tool"),)
 
 
 # --- bash
@@ -135,7 +139,7 @@ def _bash_answer(example: ExampleAnswer) -> str:
 
 
 def _bash_tools(script: Script) -> list[str]:
-    key = _tool_key(script)
+    key = _tool_keys(script)[-1]
     named = [json.dumps(tool, False) for tool in script.compared]
     patterns = ["*" + _quoted(f'"{key}":{blank}{tool}') + "*" for tool in named for blank in (" ", "")]
     return [
@@ -201,9 +205,10 @@ def _python(script: Script) -> str:
         "",
     ]
     if script.compared:
+        tool = "".join(f'["{key}"]' for key in _tool_keys(script))
         lines += [
             "# There are no matchers here, so the hook itself looks at the tool's name.",
-            f'if event["{_tool_key(script)}"] not in {script.compared!r}:',
+            f"if event{tool} not in {script.compared!r}:",
             "    sys.exit(0)",
             "",
         ]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
+from anyhook.tables.patterns import names_only
 from anyhook.testing.scaffold.answers import EFFECTS
 from anyhook.testing.scaffold.script import MARK
 
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import EventRow
     from anyhook.testing.scaffold.plan import Order, Plan
 
 OPTIONS = {
@@ -27,15 +27,38 @@ CASE_KEYS = {"--agent": "agent_type"}
 AS_JSON = ("--input", "--data")
 
 
-def trial(row: EventRow, canonical: str, tool: str, marked: bool) -> list[str]:
+MCP_TOOL = "mcp__server__tool"
+"""A tool of an MCP server, as most agents call one."""
+
+
+def tool_of(order: Order) -> str:
+    """A tool that the hook is for."""
+    if order.tool:
+        names = sorted(names_only(order.tool) or ())
+        return names[0] if names else order.tool
+    table, about = order.dialect, order.row.about
+    if about:
+        return table.tools[about[0]].native if about[0] in table.tools else MCP_TOOL
+    return table.scaffold.tool if table.scaffold else ""
+
+
+def _telling_input(order: Order, text: str) -> dict[str, Json]:
+    """The input of a call that the hook sees the text of."""
+    about = order.row.about[:1]
+    if not about or about[0] in ("shell", "mcp"):
+        return {"command": text.replace("say", "echo")}
+    return {order.dialect.tools[about[0]].inputs.get("path", "path"): text}
+
+
+def trial(order: Order, canonical: str, marked: bool) -> list[str]:
     """The arguments of `fire` for an event that a new hook blocks or records, or, not marked, lets pass."""
-    text = f"say {MARK}" if marked else "say hello"
+    text, row = f"say {MARK}" if marked else "say hello", order.row
     cells = [field.cell for field in row.payload]
     words = ["fire", row.native]
-    if "tool" in cells:
-        words += ["--tool", tool]
+    if order.about_tools:
+        words += ["--tool", tool_of(order)]
     if canonical in ("pre_tool", "permission_request"):
-        return [*words, "--input", json.dumps({"command": text.replace("say", "echo")}, False)]
+        return [*words, "--input", json.dumps(_telling_input(order, text), False)]
     if canonical == "post_tool":
         return [*words, "--output", text]
     if canonical == "post_tool_failure":
@@ -54,13 +77,13 @@ def case_file(order: Order, made: Plan) -> str:
     return f"{os.path.dirname(made.source.path)}/{order.name}.hooktest.yaml"
 
 
-def first_cases(order: Order, canonical: str, tool: str, hook: Hook) -> str:
+def first_cases(order: Order, canonical: str, hook: Hook) -> str:
     """The text of a file with one event that the hook acts on, and one that it lets pass."""
     blocks = order.row.block in EFFECTS
     cases: list[Json] = []
     for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
         verdict = "block" if blocks and marked else "none"
-        words = trial(order.row, canonical, tool, marked)
+        words = trial(order, canonical, marked)
         where_it_applies = hook.handler in ("rule", "function")
         ran = "not_ran" if where_it_applies and not marked else "ran"
         expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}
