@@ -123,7 +123,7 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     if loaded.too_large is not None:
         return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
-    folders = folders_of(loaded.layers, loaded.folders, loaded.roots, ledger)
+    folders = folders_of(loaded.layers, loaded.folders, loaded.roots, ledger, loaded.files)
     loaded.pay(setup.project)
     reviewed = review(tables, ledger, loaded.roots, loaded.files, folders)
     loaded.pay_no_more()

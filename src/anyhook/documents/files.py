@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
-from anyhook.documents.places import stamp
+from anyhook.documents.places import lies_in, stamp
 from anyhook.documents.read import Unreadable, head, read_bytes
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
@@ -62,6 +62,8 @@ class Files:
         self._untold: dict[str, list[str]] = {}
         self._texts: dict[str, str] = {}
         self._prints: dict[str, Fingerprint] = {}
+        self._inside: dict[str, dict[str, bool]] = {}
+        self._real: dict[str, str] = {}
         self._remembered = self._located = 0
         self.owner: tuple[str, HookScope] = ("", "")
         """Dialect and scope of the layer that is being read."""
@@ -134,6 +136,16 @@ class Files:
             self.stamps[path] = stamp(path)
             self.charge(LOOKS)
         return self.stamps[path]
+
+    def lies_in(self, path: str, folder: str) -> bool:
+        """`places.lies_in`, with every folder looked at once."""
+        return lies_in(path, folder, self._inside.setdefault(folder, {}))
+
+    def real_path(self, path: str) -> str:
+        """`os.path.realpath`, remembered."""
+        if path not in self._real:
+            self._real[path] = os.path.realpath(path)
+        return self._real[path]
 
     def text(self, path: str) -> str | None:
         """The text of a declaration, or None where there is no such file or it cannot be read (then with a problem)."""

@@ -4,6 +4,7 @@ and written: as a whole, for their owner only."""
 from __future__ import annotations
 
 import os
+import stat
 
 from anyhook.model import lean_json
 
@@ -64,23 +65,32 @@ def upward(project: str, outer: str) -> list[str]:
     return found
 
 
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do."""
+def lies_in(path: str, folder: str, known: dict[str, bool] | None = None) -> bool:
+    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do. `known`
+    keeps the answers for the folders above, for the next question about the same folder."""
     try:
         wanted = os.stat(folder)
     except OSError:
         return False
-    path = os.path.realpath(path)
-    while True:
+    known = {} if known is None else known
+    path = path if path.startswith("/") else os.path.realpath(path)
+    passed: list[str] = []
+    while path not in known:
+        passed.append(path)
+        is_link = False
         try:
-            seen = os.stat(path)
-            if (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev):
-                return True
+            seen = os.lstat(path)
+            known[path] = (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev)
+            is_link = stat.S_ISLNK(seen.st_mode)
         except OSError:
-            pass  # not there yet; its parents may be
-        path, below = os.path.dirname(path), path
-        if path == below:
-            return False
+            known[path] = False  # not there yet; its parents may be
+        if known[path]:
+            break
+        real = os.path.realpath(path) if is_link or path.endswith("/..") else path
+        path = real if real != path else os.path.dirname(path)
+    found = known[path]
+    known.update(dict.fromkeys(passed, found))
+    return found
 
 
 def real_path(path: str) -> str:

@@ -52,7 +52,7 @@ def on_project_path(words: Sequence[str], search_path: str, project: str, files:
     found: list[str] = []
     for folder in search_path.split(":"):
         place = os.path.join(project, folder)
-        if not within(place, project) and not within(os.path.realpath(place), project):
+        if not within(place, project) and not within(files.real_path(place), project):
             continue
         for name in {piece for word in words for piece in word.translate(SEPARATORS).split()}:
             path = os.path.normpath(f"{place}/{name}")

@@ -165,7 +165,7 @@ def _declared_in(folder: str, layer: Layer) -> Layer:
 def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
     """What one source holds; a project's is paid for, and empty where the project was dropped."""
     empty, loaded.files.budget = Layer(source, ()), None
-    if not gated(empty, loaded.roots):
+    if not gated(empty, loaded.roots, loaded.files):
         return load(table, source, loaded.files)
     if loaded.too_large is not None:
         return empty
@@ -246,7 +246,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
     known = setup.trust == "ask" and loaded.too_large is None
-    missing = gone(loaded.layers, ledger, loaded.roots, loaded.folders) if known else ()
+    missing = gone(loaded.layers, ledger, loaded.roots, loaded.folders, files) if known else ()
     return Catalog(hooks, problems, required(loaded.config, hooks), files.stamps, complete, missing)
 
 
@@ -257,7 +257,7 @@ def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) 
         return layer(table, layers, files)
     except Exception:  # noqa: BLE001 (told below, layer by layer)
         kept: set[int] = set()
-        for place in sorted(range(len(layers)), key=lambda place: gated(layers[place], roots)):
+        for place in sorted(range(len(layers)), key=lambda place: gated(layers[place], roots, files)):
             with one_file(files, layers[place].source):
                 layer(table, [layers[other] for other in sorted({*kept, place})], Files())
                 kept.add(place)
@@ -295,7 +295,7 @@ def with_types(
         typed = hook.replace(status=BROKEN, why="it could not be asked for its event")
         what = f"hook `{hook.name}` is not used: asking for its event failed"
         with Isolated(files, hook.source, what, hook.dialect, hook.scope):
-            if lies_in(hook.source, hook.project or setup.project):
+            if files.lies_in(hook.source, hook.project or setup.project):
                 loaded.pay(hook.source.rpartition("/")[0])
             digest, _ = files.digest(hook.source)
             loaded.pay_no_more()

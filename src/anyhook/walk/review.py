@@ -60,8 +60,8 @@ def review(
         approved, first = ledger.items(roots.project), len(entries)
         for layer in layers:
             with one_file(files, layer.source):  # what cannot be shown is not approved either
-                others = [each for each in layers if not gated(each, roots)]
-                found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots) else []
+                others = [each for each in layers if not gated(each, roots, files)]
+                found = list(_entries(table, layer, others, roots, files)) if gated(layer, roots, files) else []
                 entries.extend(
                     _compared(entry.replace(project=above), ledger.known(roots.project, entry.item.id))
                     for entry in found

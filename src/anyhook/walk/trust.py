@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import lies_in, upward
+from anyhook.documents.places import upward
 from anyhook.model.hook import CHANGED, DISABLED, UNTRUSTED, Hook, Layer
 from anyhook.shell.named import is_stream, named_files, on_project_path, within
 from anyhook.state.ledger import Item
@@ -48,7 +48,7 @@ def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[st
             continue
         seen = files.fingerprint(path)
         # A compiled program outside the project is the system's, and changes with its updates.
-        if seen.binary and not within(path, roots.project) and not within(os.path.realpath(path), roots.project):
+        if seen.binary and not within(path, roots.project) and not within(files.real_path(path), roots.project):
             continue
         found[path] = seen
         waiting.extend(_interpreters(seen, roots, files))
@@ -73,7 +73,7 @@ def _texts(values: list[Json]) -> list[str]:
     return found
 
 
-def gated(layer: Layer, roots: Roots) -> bool:
+def gated(layer: Layer, roots: Roots, files: Files) -> bool:
     """Whether a layer needs approval: the project's own, and one that is the user's by name but is in the project.
     (An environment file of the project can say that the user's folders are there.) A project that holds the home
     folder holds the user's folders by right; a folder that the caller names is the caller's word."""
@@ -82,7 +82,7 @@ def gated(layer: Layer, roots: Roots) -> bool:
         return True
     if source.scope != "user" or (roots.state_dir and within(source.path, roots.state_dir)):
         return False
-    return lies_in(source.path, roots.project) and not lies_in(roots.home, roots.project)
+    return files.lies_in(source.path, roots.project) and not files.lies_in(roots.home, roots.project)
 
 
 ALL = "*"
@@ -107,7 +107,9 @@ def trust(
     dialect: Dialect, layers: Sequence[Layer], mode: Trust, ledger: Ledger, roots: Roots, files: Files
 ) -> list[Layer]:
     """The layers, with every hook of the project marked as far as it is not trusted."""
-    return [_judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots) else layer for layer in layers]
+    return [
+        _judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots, files) else layer for layer in layers
+    ]
 
 
 def _judge(dialect: Dialect, layer: Layer, mode: Trust, ledger: Ledger, roots: Roots, files: Files) -> Layer:
@@ -157,13 +159,13 @@ def _mark(hook: Hook, status: str, why: str) -> Hook:
 
 
 def folders_of(
-    layers: Mapping[str, Sequence[Layer]], found: Mapping[str, str], roots: Roots, ledger: Ledger
+    layers: Mapping[str, Sequence[Layer]], found: Mapping[str, str], roots: Roots, ledger: Ledger, files: Files
 ) -> dict[str, str]:
     """The folders above by dialect, with those whose files are gone: where nothing is declared any more, what was
     approved for the nearest folder upwards is missed there."""
     folders = dict(found)
     for name, each in layers.items():
-        if name in folders or any(layer.hooks for layer in each if gated(layer, roots)):
+        if name in folders or any(layer.hooks for layer in each if gated(layer, roots, files)):
             continue
         for folder in upward(roots.project, roots.outer or roots.project):
             if any(key.startswith(f"{name}:") for key in ledger.items(folder)):
@@ -174,7 +176,7 @@ def folders_of(
 
 
 def gone(
-    layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots, found: Mapping[str, str]
+    layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots, found: Mapping[str, str], files: Files
 ) -> tuple[Hook, ...]:
     """The hooks that were approved for the project and are not declared any more, as far as their approval tells.
     `found` are the folders above whose files count, by dialect."""
@@ -182,7 +184,7 @@ def gone(
         return ()
     there = {hook.id for each in layers.values() for layer in each for hook in layer.hooks}
     there.update(item.id for each in layers.values() for layer in each for item in switches(layer).values())
-    folders = folders_of(layers, found, roots, ledger)
+    folders = folders_of(layers, found, roots, ledger, files)
     return tuple(
         _remembered(item, name, roots.replace(project=folders.get(name, roots.project)))
         for name in layers

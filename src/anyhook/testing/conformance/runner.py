@@ -306,17 +306,17 @@ def end_leftovers(root: str) -> None:
 
 def _process_ids() -> list[int]:
     # Only where /proc is; elsewhere a background hook runs to its own end.
-    proc = Path("/proc")
-    return [int(path.name) for path in proc.iterdir() if path.name.isdecimal()] if proc.is_dir() else []
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 
 def _lives_in(pid: int, root: str) -> bool:
     if pid == os.getpid():
         return False
     try:
-        return root.encode() in Path(f"/proc/{pid}/environ").read_bytes() or f"{root}/" in os.readlink(
-            f"/proc/{pid}/cwd"
-        )
+        if f"{root}/" in os.readlink(f"/proc/{pid}/cwd"):
+            return True
+        with open(f"/proc/{pid}/environ", "rb", 0) as environment:
+            return root.encode() in environment.read()
     except OSError:
         return False
 
