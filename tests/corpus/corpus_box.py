@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,9 @@ BLANK_RECORD: dict[str, Any] = {
 Case = dict[str, Any]
 Answer = dict[str, Any]
 Inputs = dict[str, dict[str, Any]]
+Done = subprocess.CompletedProcess[bytes]
+Call = Callable[[Sequence[str], bytes, Mapping[str, str], Path], Done]
+"""Calls the command with these words, this stdin and environment, in this folder."""
 
 VOLATILE = (
     (re.compile(r'("duration_ms": ?)[0-9.]+'), r"\g<1>0"),
@@ -136,7 +139,20 @@ def environment(root: str, scene: dict[str, Any], case: Case) -> dict[str, str]:
     return env
 
 
-def run_case(root: str, inputs: Inputs, case: Case, command: Sequence[str] = COMMAND) -> Answer:
+def started(*command: str) -> Call:
+    """Every call is a new process of this command."""
+
+    def call(
+        words: Sequence[str], stdin: bytes, env: Mapping[str, str], cwd: Path
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [*command, *words], input=stdin, capture_output=True, check=False, cwd=cwd, env=env, timeout=CALL_LIMIT_S
+        )
+
+    return call
+
+
+def run_case(root: str, inputs: Inputs, case: Case, call: Call) -> Answer:
     """One call in a scene that is laid out already, and what came of it, comparable."""
     scene = inputs["scenes"][case["scene"]]
     env = environment(root, scene, case)
@@ -146,14 +162,11 @@ def run_case(root: str, inputs: Inputs, case: Case, command: Sequence[str] = COM
     for dialect, name in case.get("behave", {}).items():
         (home / f"behave.{dialect}").write_text(filled(inputs["answers"][name], root, case), encoding="utf-8")
     for step in case.get("before", ()):
-        prepare(step, root, env, case, command)
+        prepare(step, root, env, case, call)
     stdin = case.get("stdin", "")
     stdin = inputs["stdin"][stdin[1:]] if stdin.startswith("@") else stdin
-    ended = subprocess.run(
-        [*command, *(filled(word, root, case) for word in case["argv"])],
-        input=filled(stdin, root, case).encode("utf-8", "surrogatepass"), capture_output=True, check=False,
-        cwd=f"{root}/project", env=env, timeout=CALL_LIMIT_S,
-    )  # fmt: skip
+    words = [filled(word, root, case) for word in case["argv"]]
+    ended = call(words, filled(stdin, root, case).encode("utf-8", "surrogatepass"), env, Path(root, "project"))
     out = normalised(ended.stdout.decode("utf-8", "backslashreplace"), root)
     answer: Answer = {"exit": ended.returncode, **packed(out)}
     if ended.stderr:
@@ -165,16 +178,13 @@ def run_case(root: str, inputs: Inputs, case: Case, command: Sequence[str] = COM
     return {**answer, "seen": seen} if seen else answer
 
 
-def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, command: Sequence[str]) -> None:
+def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, call: Call) -> None:
     """What happens before a call: files, a shell line, or a verb whose own answer is not recorded."""
     if "write" in step:
         write(Path(root), step["write"], root, case)
         return
-    argv = [*command, *step["run"]] if "run" in step else ["/bin/sh", "-c", step["sh"]]
-    subprocess.run(
-        [filled(word, root, case) for word in argv], input=b"", capture_output=True, check=False,
-        cwd=Path(root, step.get("in", "project")), env=env, timeout=CALL_LIMIT_S,
-    )  # fmt: skip
+    starts, words = (call, step["run"]) if "run" in step else (started("/bin/sh", "-c"), [step["sh"]])
+    starts([filled(word, root, case) for word in words], b"", env, Path(root, step.get("in", "project")))
 
 
 def packed(out: str) -> Answer:
@@ -206,12 +216,11 @@ def shortened(value: Any) -> Any:
     return short if _exact(whole) == _exact(value) else None
 
 
-def run_cases(
-    inputs: Inputs, cases: Sequence[Case], workers: int = 0, command: Sequence[str] = COMMAND
-) -> list[Answer]:
+def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, call: Call | None = None) -> list[Answer]:
     """The answers in the order of the cases. Cases of one scene share its rooms, unless the past counts for them."""
+    call = call or started(*COMMAND)
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
-        found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, command)), _chunks(cases))
+        found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, call)), _chunks(cases))
         by_id = {case_id: answer for answers in found for case_id, answer in answers}
     return [by_id[case["id"]] for case in cases]
 
@@ -229,12 +238,12 @@ def _chunks(cases: Sequence[Case], size: int = 20) -> list[list[Case]]:
     return chunks
 
 
-def _run_chunk(inputs: Inputs, chunk: Sequence[Case], command: Sequence[str]) -> Iterator[tuple[str, Answer]]:
+def _run_chunk(inputs: Inputs, chunk: Sequence[Case], call: Call) -> Iterator[tuple[str, Answer]]:
     root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-"))
     try:
         lay_out(root, inputs["scenes"][chunk[0]["scene"]], chunk[0])
         for case in chunk:
-            yield case["id"], run_case(root, inputs, case, command)
+            yield case["id"], run_case(root, inputs, case, call)
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

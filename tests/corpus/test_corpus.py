@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_box import CASES, answer_of, differences, load, normalised, packed, run_cases, sample
+from corpus_box import CASES, Done, answer_of, differences, load, normalised, packed, run_cases, sample, started
+
+from command import run
 
 DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode")
@@ -22,8 +25,12 @@ INPUTS, RECORDED = load()
 SAMPLE = sample(RECORDED)
 
 
+def forked(words: Sequence[str], stdin: bytes, env: Mapping[str, str], cwd: Path) -> Done:
+    return run(words, stdin=stdin, env=env, cwd=cwd, safe=True)
+
+
 def different(cases: list[dict[str, Any]]) -> list[str]:
-    answers = run_cases(INPUTS, cases)
+    answers = run_cases(INPUTS, cases, call=forked)
     return [line for case, answer in zip(cases, answers, strict=True) for line in differences(case, answer)]
 
 
@@ -77,7 +84,7 @@ def test_a_warm_server_answers_as_recorded() -> None:
     command = ("/usr/bin/env", f"XDG_RUNTIME_DIR={runtime}", str(launcher))
     cases = [case for case in RECORDED if case["argv"][0] in ("fire", "bridge")]
     try:
-        answers = run_cases(INPUTS, cases, command=command)
+        answers = run_cases(INPUTS, cases, call=started(*command))
         state = json.loads(subprocess.run([*command, "warm", "--json"], capture_output=True, check=True).stdout)
     finally:
         subprocess.run([*command, "warm", "--stop"], capture_output=True, check=True)
