@@ -20,8 +20,9 @@ the call is refused, or the person is told, in the line that says `OFF`. They ar
   (`shadow`, `disabled`).
 
 `anyhook status AGENT` and `anyhook doctor AGENT --live` must not claim a guard that is absent. A cell in bold does, or
-tells nobody, and makes `make live` fail. goose does not show what a hook says, so it runs in a terminal here, and
-anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs.
+tells nobody, and makes `make live` fail. goose and Mastra Code do not show what a hook says, so they run in a terminal
+here, and anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for
+such runs.
 
 A cell has the result of the call, who told it, the agent's state by `status`, and the status by `doctor --live`. Codex
 wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and `doctor`

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.tables.host_rows import channel_of, opening
+from anyhook.state.plans import TELLING
+from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.tables.registry import HOSTS, host, sample
 
 if TYPE_CHECKING:
@@ -163,3 +164,11 @@ def test_an_agent_that_shows_nothing_is_said_to_be_one(waiting: World) -> None:
         done = waiting.command(*words)
         assert 'set off = "deny"' in " ".join((done.stdout + done.stderr).split()), words
     assert json.loads(waiting.command("status", "goose", "--json").stdout)["agents"]["goose"]["channel"] is None
+
+
+@pytest.mark.parametrize("agent", HOSTS)
+def test_every_agent_that_can_tell_something_can_tell_it_within_a_session(agent: str) -> None:
+    table = host(agent)
+    rows = [row for row in table.events if row.installed and TELLING.intersection(row.canonical)]
+    later = [row for row in rows if row.canonical != ("session_start",)]
+    assert speaks_before_calls(table) or any(row.says.keys() & set(CHANNELS) for row in later)

@@ -14,7 +14,7 @@ SETTINGS = "{home}/.local/share/mastracode/settings.json"
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, Drive
+    from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, TERMINAL, Drive
 
     provider = PROVIDER.replace("_", "-")  # so it spells names itself
     name = f"{provider}/{{model}}"
@@ -34,7 +34,7 @@ def drive() -> Drive:
         },
     )
     asking = usual.replace(words=("--settings", SETTINGS, "--permission-mode", "deny", "-p", "{prompt}"))
-    return usual.replace(scenarios={ASKING: asking})
+    return usual.replace(scenarios={ASKING: asking, TERMINAL: usual.replace(terminal=True)})
 
 
 def sample() -> Sample:

@@ -54,5 +54,6 @@ HOST = Host(
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its file when it starts.",
     confirms=(),
+    shows_stderr=False,  # seen with 0.32.1, 2026-11
     gaps=("a reason for the model", "context", "asking the user", "rewritten input and output"),
 )

@@ -1,10 +1,10 @@
 """Reasonix: exit status 2 refuses a tool or a prompt, and a hook that takes too long refuses as well; what is printed
-is read at the start of a session alone. Measured with 1.38.11."""
+is read at the start of a session alone. After a tool the user is shown what a refusal says. Measured with 1.38.11."""
 
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, PROMPT, REASON, SOURCE, TRIGGER, context
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ def _succeeded(payload: dict[str, Json]) -> bool:
     return not payload.get("error")
 
 
+SHOWN = {"message": Say(stderr="{message}", status=2)}
+"""After a tool that status refuses nothing: the user is shown what stands on stderr, and the model is not."""
 ALONE = "no run without a person fired it"
 
 EVENTS = (
@@ -24,12 +26,12 @@ EVENTS = (
     HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
     HostEvent(
-        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), limit_s=600,
+        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), SHOWN, limit_s=600,
         when=_succeeded, why_not="it comes after a failed call as well, for which the other one came before",
     ),
     HostEvent(
         "PostToolUseFailure", ("post_tool_failure",),
-        (*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))), limit_s=600,
+        (*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))), SHOWN, limit_s=600,
     ),
     HostEvent("Stop", ("stop",), (Taken("last_message", ("lastAssistantText",)),), limit_s=600),
     HostEvent("SessionEnd", ("session_end",), REASON),
