@@ -18,7 +18,7 @@ def _succeeded(payload: dict[str, Json]) -> bool:
 
 
 SHOWN = {"message": Say(stderr="{message}", status=2)}
-"""After a tool that status refuses nothing: the user is shown what stands on stderr, and the model is not."""
+"""After a tool that status refuses nothing: the user is shown what stderr holds, and the model is not."""
 ALONE = "no run without a person fired it"
 
 EVENTS = (
