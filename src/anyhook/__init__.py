@@ -31,3 +31,7 @@ def __getattr__(name: str) -> object:
 
     import_module("anyhook.tables.registry")  # `Event.of` takes the agents' own names
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -278,7 +278,7 @@ def test_the_project_is_the_payloads(world: World) -> None:
         (["claude", "PreToolUs"], "Did you mean `PreToolUse`?"),
         (["claud", "PreToolUse"], "Did you mean `claude`?"),
         (["claude"], "Missing argument"),
-        (["claude", "PreToolUse", "--dialect", "nope"], "no such dialect"),
+        (["claude", "PreToolUse", "--dialect", "nope"], "there is no dialect"),
         (["claude", "PreToolUse", "--wat"], "No such option"),
     ],
 )

@@ -368,7 +368,7 @@ def runs_in(state: Path, hook: str = "a") -> int:
 def test_no_run_fits(box: Box) -> None:
     several(box)
     assert box.call("stats", "--hook", "no-such")[2] == "No run in the last seven days is one of these.\n"
-    assert box.call("stats", "--since", "10s")[2] == "No hook was started in this time.\n"
+    assert box.call("stats", "--since", "10s")[2] == "No hook ran in this time.\n"
 
 
 def test_a_state_folder_that_cannot_be_written(box: Box) -> None:

@@ -15,6 +15,7 @@ from pydantic_ai_harness.subagents import SubAgents
 
 from anyhook.agent.failure import BadSetup
 from anyhook.handlers.key_variables import without_keys
+from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +103,7 @@ def _web(local: bool) -> AbstractCapability[Any]:
     try:
         from pydantic_ai.common_tools.web_fetch import web_fetch_tool
     except ImportError as error:
-        raise BadSetup(f"fetching pages is not installed ({error}). Install it: pip install 'anyhook[agent]'") from None
+        raise BadSetup(f"fetching pages is not installed ({error}): {install_command('agent')}") from None
     return Toolset(FunctionToolset([web_fetch_tool(allow_local_urls=local)]))
 
 

@@ -12,18 +12,20 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
 from anyhook.documents.places import home_of
+from anyhook.guard.pack_list import NAMES, members, path_of
 from anyhook.handlers.function import function_call
 from anyhook.model import lean_json
+from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import SILENT
 from anyhook.replay.backtest import Backtest, Subject
 from anyhook.replay.trial import Trial, python_script, sandbox_of, works
-from anyhook.rules.wildcards import is_plain, like
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
-from anyhook.testing.kit.hook_names import likely
 from anyhook.walk.engine import Engine
+from anyhook.walk.hook_names import group_of, hooks_meant, likely
+from anyhook.walk.load import load
 from anyhook.walk.merge import posture_of
 from anyhook.walk.present import own_scene, present, scene_of
 from anyhook.walk.routes import match, open_catalog
@@ -31,7 +33,7 @@ from anyhook.walk.rules import Rules
 from anyhook.walk.trust import pin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from anyhook.cli.verb_backtest import BacktestOptions
     from anyhook.journal.read import JournalLine
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.replay.backtest import Pair
-    from anyhook.walk.routes import HookStep
+    from anyhook.walk.routes import Catalog, HookStep
 
 HANDLERS = ("command", "python", "rule", "function")
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
@@ -53,6 +55,8 @@ def prepared(
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
+    names = tuple(each for name in names for each in _meant(name, catalog))
+    catalog = _with_packs(catalog, names)
     posture = options.on_failure or None
     engine = Engine(setup, catalog, on_failure=posture, mode="shadow", host="backtest", one_shot=True)
     chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
@@ -74,6 +78,23 @@ def prepared(
     return Backtest(folder, wanted, pairs, engine.context.recorder.policy), sandbox, [*subjects]
 
 
+def _meant(name: str, catalog: Catalog) -> Sequence[str]:
+    """A hook's name stands for itself; `guard`, where no hook is called so, for all guards."""
+    return (name,) if hooks_meant(name, catalog.hooks) else members(name) or (name,)
+
+
+def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
+    """The catalog, with the rules of packs that are named and off: people try one before they turn it on."""
+    there = {group_of(hook) for hook in catalog.hooks}
+    fresh = [hook for name in names if name in NAMES and name not in there for hook in _rules_of(name)]
+    return catalog.replace(hooks=[*catalog.hooks, *fresh]) if fresh else catalog
+
+
+def _rules_of(pack: str) -> tuple[Hook, ...]:
+    table, path = dialect("anyhook"), path_of(pack)
+    return load(table, Source(table.name, "user", path, os.path.dirname(path), pack), Files()).hooks
+
+
 def _places(hook: Hook) -> Iterator[str]:
     """Where a hook's files are, as far as it names them; the folder with them, for what they import."""
     named = [path for text in every_text(dict(hook.spec)) for path in ABSOLUTE.findall(text)]
@@ -85,16 +106,13 @@ def _chosen(engine: Engine, name: str) -> list[Hook]:
     """The hooks of the catalog that a name means: an id, a name, a part of one id; or a pattern of ids, or a
     pack, which are all of its rules."""
     hooks = engine.catalog.hooks
-    many = [hook for hook in hooks if f":{name}:" in hook.id and hook.handler == "rule"]
-    if not is_plain(name):
-        many = [hook for hook in hooks if like(name, hook.id)]
-    found = many or [hook for hook in hooks if hook.id == name]
-    found = found or [hook for hook in hooks if hook.name == name] or [hook for hook in hooks if name in hook.id]
+    many = hooks_meant(name, hooks)
+    found = many or [hook for hook in hooks if name in hook.id]
     if not found or (len(found) > 1 and not many):
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
         what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
-    if many:
+    if len(many) > 1:
         usable = [hook for hook in many if hook.status == "armed" and hook.handler in HANDLERS]
         if not usable:
             raise BadCall(f"{name}: none of these {len(many)} hooks can run. `anyhook list` shows why.")

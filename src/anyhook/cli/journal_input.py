@@ -29,7 +29,7 @@ class EventFilter(Options):
     since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
     until: str | None = option("--until", "Only before this time.", "TIME")
     session: str | None = option("--session", "Only this session.", "ID")
-    agent: str | None = option("--agent", "Only events from this agent; also fire, library, agent.", "NAME")
+    agent: str | None = option("--agent", "Only events from this agent; also fire, library, agent.", "AGENT")
     event: str | None = option("--event", "Only this event; any of its names.", "EVENT")
     tool: str | None = option("--tool", "Only this tool.", "NAME")
     verdict: str | None = option("--verdict", "Only this verdict.", "VERDICT", choices=tuple(STRENGTH))

@@ -105,14 +105,14 @@ class FactsOptions(JsonOptions):
     tool: str | None = option("--tool", "The tool's name; default: Bash.", "NAME")
     input: str | None = option("--input", "The tool's input, a JSON object.", "JSON|@FILE|-")
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
-    agent: str | None = option("--agent", "The agent whose tool it is; default: found by name and input.", "NAME")
+    agent: str | None = option("--agent", "The agent whose tool it is; default: found by name and input.", "AGENT")
 
 
 class HookOptions(Options):
     """Whose hooks are meant."""
 
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
-    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's hooks; may be repeated.", "NAME")
+    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's hooks; may be repeated.", "DIALECT")
     plugin_dir: tuple[str, ...] = repeated("--plugin-dir", "An installed plugin's directory; may be repeated.", "DIR")
 
 

@@ -11,10 +11,13 @@ import click
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import PACK
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
+from anyhook.cli.verb_guards import pack_table
 from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import show
 from anyhook.guard.pack_list import GUARD, NAMES, members, read_pack
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
@@ -43,7 +46,7 @@ class RemoveOptions(JsonOptions):
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
-@verb("add", AddOptions, "anyhook add guard", [click.Argument(["what"])])
+@verb("add", AddOptions, "anyhook add guard", [click.Argument(["what"], type=PACK)])
 def add(what: str, options: AddOptions) -> int:
     """Turn guards on, or take rules from elsewhere.
 
@@ -69,7 +72,7 @@ def add(what: str, options: AddOptions) -> int:
     raise BadCall(f"there is no pack `{what}`.{guess(what, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}.")
 
 
-@verb("remove", RemoveOptions, "anyhook remove guard", [click.Argument(["name"])])
+@verb("remove", RemoveOptions, "anyhook remove guard", [click.Argument(["name"], type=PACK)])
 def remove(name: str, options: RemoveOptions) -> int:
     """Turn a pack or a package off again: `guard` for all guards.
 
@@ -110,16 +113,23 @@ def remove(name: str, options: RemoveOptions) -> int:
 
 def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOptions) -> int:
     fresh = [name for name in packs if name not in used_in(path)]
+    if not fresh:
+        return _already(packs, path, options)
     if not options.json:
-        for name in packs:
-            pack = read_pack(name)
-            there = "" if name in fresh else "  (on already)"
-            render.out(f"  {name:<15} {pack.size:<9}  {pack.description}{there}")
-    if fresh and not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
+        show(pack_table([(read_pack(name), "turn on" if name in fresh else "on") for name in packs]))
+    if not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
         return FINDINGS
     change_used(path, add=fresh)
     approved = _approve(path, project, options)
     _report([*packs], path, approved, options)
+    return DONE
+
+
+def _already(packs: Sequence[str], path: str, options: AddOptions) -> int:
+    if options.json:
+        _report([*packs], path, 0, options)
+    else:
+        render.out(f"On already: {', '.join(packs)}. They are in {render.short_path(path)}.")
     return DONE
 
 

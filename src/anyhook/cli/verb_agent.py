@@ -20,6 +20,7 @@ from anyhook.cli.view import render
 from anyhook.cli.view.hook_debug import debug_lines, debugged
 from anyhook.cli.view.nesting import nesting
 from anyhook.model import lean_json
+from anyhook.model.extras import install_command
 from anyhook.process.reaper import Reaper
 from anyhook.process.run import AnswerOnStdout, fill_streams
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 FAILED = 1
-NOT_INSTALLED = "the agent is not installed ({}). Install it: pip install 'anyhook[agent]'"
 CREATE_HOOK = "/create-hook"
 SHORT = 60
 """How much of a tool's input is shown of each field."""
@@ -108,7 +108,7 @@ def loading() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BadCall(NOT_INSTALLED.format(error)) from None
+        raise BadCall(f"the agent is not installed ({error}): {install_command('agent')}") from None
     finally:
         gc.freeze()
         gc.enable()

@@ -41,8 +41,10 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
     if line.project != setup.project:
         raise BadCall(f"record {line.number} is about {line.project}. Run this there.")
     known = next((each for each in catalog_of(options).hooks if each.id == hook), None)
-    if known is None or known.scope == "managed":
-        raise BadCall(f"{hook} refused it, and is not a hook that can be overruled here.")
+    if known is None:
+        raise BadCall(f"{hook} refused it, and is off now, so nothing is in its way. Let the agent try it again.")
+    if known.scope == "managed":
+        raise BadCall(f"{hook} is the organisation's ({known.source}), and cannot be overruled here.")
     folder = setup.own_dir()
     if folder == NOWHERE:
         raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")

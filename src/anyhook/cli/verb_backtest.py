@@ -14,6 +14,7 @@ import click
 from anyhook.cli.backtest_input import prepared
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
+from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -21,6 +22,7 @@ from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.documents.places import make_private_dir, state_dir
+from anyhook.model.extras import install_command
 from anyhook.replay.backtest import WorkerLost
 from anyhook.replay.trial import end_with
 
@@ -50,7 +52,7 @@ class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, Text
     "backtest",
     BacktestOptions,
     "anyhook backtest git_guard --since 30d",
-    [click.Argument(["hooks"], nargs=-1, required=True, metavar="HOOK...")],
+    [click.Argument(["hooks"], nargs=-1, required=True, metavar="HOOK...", type=HOOK)],
 )
 def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     """Run hooks, as they are today, on recorded and imported events of this project, and show what they would have
@@ -118,7 +120,7 @@ def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise BadCall("--dask needs dask.distributed: pip install 'anyhook[dask]'.") from None
+        raise BadCall(f"--dask needs dask.distributed: {install_command('dask')}") from None
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import bridge as fast
+from anyhook.cli.known_words import AGENT, EVENT
 from anyhook.cli.options import BridgeOptions
 from anyhook.cli.verbs import verb
 
 EXAMPLE = "anyhook bridge claude PreToolUse < payload.json"
 
 
-@verb("bridge", BridgeOptions, EXAMPLE, [click.Argument(["agent"]), click.Argument(["event"])])
+@verb("bridge", BridgeOptions, EXAMPLE, [click.Argument(["agent"], type=AGENT), click.Argument(["event"], type=EVENT)])
 def bridge(agent: str, event: str, options: BridgeOptions) -> int:
     """Answer an agent that runs its hooks.
 

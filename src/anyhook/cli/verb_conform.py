@@ -11,7 +11,7 @@ from anyhook.testing.conformance.runner import conform as run_vectors
 
 
 class ConformOptions(JsonOptions):
-    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's vectors; may be repeated.", "NAME")
+    dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's vectors; may be repeated.", "DIALECT")
 
 
 @verb("conform", ConformOptions, "anyhook conform --dialect kode", [click.Argument(["directory"], required=False)])

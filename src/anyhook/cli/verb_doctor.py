@@ -13,6 +13,7 @@ import click
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -58,7 +59,7 @@ class DoctorOptions(JsonOptions):
     limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 
-@verb("doctor", DoctorOptions, EXAMPLE, [click.Argument(["agents"], nargs=-1)])
+@verb("doctor", DoctorOptions, EXAMPLE, [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     """Check your agents: which are installed, which call anyhook, and what keeps it from working.
 
@@ -210,7 +211,7 @@ def _tell(table: Host, state: AgentState) -> None:
         if state.guards and state.guards not in state.reason:
             lines += _row("guards", state.guards)
         lines += _row("note", WITHOUT_US[state.without_us])
-        for gap in state.gaps:
+        for gap in _joined(state.gaps):
             lines += _row("gap", gap)
         for hook in state.never:
             lines += _row("never", f"{hook}: none of its events happens here")
@@ -220,6 +221,15 @@ def _tell(table: Host, state: AgentState) -> None:
         lines += _row("mod", mod)
     for line in lines:
         render.out(line)
+
+
+def _joined(gaps: list[str]) -> list[str]:
+    """Gaps as `EVENT: reason`, with all events of one reason in one."""
+    events: dict[str, list[str]] = {}
+    for gap in gaps:
+        event, colon, reason = gap.partition(": ")
+        events.setdefault(reason if colon else gap, []).extend([event] if colon else [])
+    return [f"{', '.join(names)}: {reason}" if names else reason for reason, names in events.items()]
 
 
 def _tell_warm() -> None:

@@ -12,6 +12,7 @@ import click
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import event_of
+from anyhook.cli.known_words import EVENT
 from anyhook.cli.options import FireOptions
 from anyhook.cli.verb_facts import lines as fact_lines
 from anyhook.cli.verbs import verb
@@ -38,7 +39,7 @@ MAX_NUMBER = 20
     "explain",
     FireOptions,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
-    [click.Argument(["event"], metavar="EVENT|RECORD")],
+    [click.Argument(["event"], metavar="EVENT|RECORD", type=EVENT)],
 )
 def explain(event: str, options: FireOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.

@@ -17,6 +17,7 @@ from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
+from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,7 @@ def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
                 count += 1
         return count
     except ImportError:
-        raise BadCall("--format parquet needs DuckDB: pip install 'anyhook[analytics]'.") from None
+        raise BadCall(f"--format parquet needs DuckDB: {install_command('analytics')}") from None
     except UnreadableJournal:
         raise
     except OSError as error:
@@ -101,7 +102,7 @@ def _otlp(lines: Iterator[JournalLine], endpoint: str) -> int:
     try:
         from anyhook.journal.export_otlp import NotSent, send
     except ImportError:
-        raise BadCall("--format otlp needs the exporter: pip install 'anyhook[otel]'.") from None
+        raise BadCall(f"--format otlp needs the exporter: {install_command('otel')}") from None
 
     told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
     told.setLevel(WARNING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from anyhook.cli import fire as fast
+from anyhook.cli.known_words import EVENT
 from anyhook.cli.options import FireOptions
 from anyhook.cli.verbs import verb
 
@@ -13,7 +14,7 @@ from anyhook.cli.verbs import verb
     "fire",
     FireOptions,
     """anyhook fire PreToolUse --tool Bash --input '{"command": "ls"}' --json""",
-    [click.Argument(["event"])],
+    [click.Argument(["event"], type=EVENT)],
 )
 def fire(event: str, options: FireOptions) -> int:
     """Run the hooks of one event, as an agent would.

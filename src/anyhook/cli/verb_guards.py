@@ -10,6 +10,8 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import cell, grid, show
+from anyhook.cli.view.styles import FAINT, GOOD
 from anyhook.guard.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
@@ -18,6 +20,10 @@ from anyhook.state.plans import Setup
 from anyhook.walk.build import build
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
     from anyhook.guard.pack_list import Pack
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -54,15 +60,11 @@ def guards(options: GuardsOptions) -> int:
         ]
         render.json_out({"packs": listed, "packages": found}, indent=2)
         return DONE
-    for pack in packs:
-        on = [scope for scope in SCOPES if pack.name in used[scope]]
-        state = f"on ({', '.join(on)})" if on else "off"
-        render.out(f"{state:<19} {pack.name:<15} {pack.size:<9}  {pack.description}")
-        if options.rules:
-            for rule in _rules(pack, hooks):
-                render.out(
-                    f"    {rule['state']:<10} {rule['then']:<5} {rule['severity']:<8} {rule['name']}: {rule['because']}"
-                )
+    if options.rules:
+        for pack in packs:
+            show(_pack_rules(pack, hooks, _state(pack, used)))
+    else:
+        show(pack_table([(pack, _state(pack, used)) for pack in packs]))
     for scope in SCOPES:
         for name, pin in pinned[scope].items():
             changed = "  CHANGED since it was added" if _changed(scope, name, pin, setup) else ""
@@ -71,6 +73,29 @@ def guards(options: GuardsOptions) -> int:
     if not any(name in each for each in used.values() for name in GUARDS):
         render.say("No guard is on. `anyhook add guard` turns them all on.")
     return DONE
+
+
+def _state(pack: Pack, used: dict[str, list[str]]) -> str:
+    on = [scope for scope in SCOPES if pack.name in used[scope]]
+    return f"on ({', '.join(on)})" if on else "off"
+
+
+def pack_table(packs: Sequence[tuple[Pack, str]]) -> Table:
+    """Packs, each with a word about its state."""
+    table = grid()
+    for pack, state in packs:
+        about = (cell(pack.name), cell(pack.size), cell(pack.description))
+        table.add_row(cell(state, GOOD if state.startswith("on") else FAINT), *about)
+    return table
+
+
+def _pack_rules(pack: Pack, hooks: list[Hook], state: str) -> Table:
+    table = grid()
+    table.add_row(cell(pack.name), cell(state), cell(""), cell(pack.description))
+    for rule in _rules(pack, hooks):
+        words = [cell(str(rule[key])) for key in ("state", "then", "severity")]
+        table.add_row(*words, cell(f"{rule['name']}: {rule['because']}"))
+    return table
 
 
 def _pin(pin: dict[str, Json]) -> dict[str, Json]:

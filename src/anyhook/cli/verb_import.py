@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook.cli.failure import FINDINGS, BadCall
+from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -33,7 +34,7 @@ class ImportOptions(JsonOptions):
     since: str | None = option("--since", "Only from this time on: 2h, 30d, 2026-11-15.", "TIME")
 
 
-@verb("import", ImportOptions, "anyhook import claude --since 30d", [click.Argument(["agents"], nargs=-1)])
+@verb("import", ImportOptions, "anyhook import claude --since 30d", [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     """Read the transcripts that agents keep of their sessions; without a name, of all whose transcripts can be read.
 

@@ -12,6 +12,7 @@ import click
 
 from anyhook.cli.failure import DONE, BadCall
 from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
-AGENT = [click.Argument(["agent"])]
+ARGUMENT = [click.Argument(["agent"], type=AGENT)]
 CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
 """Events that a closed entry refuses without us; at others a refusal would keep the agent busy, or be lost."""
 WITHOUT_US = {
@@ -60,7 +61,7 @@ class EntryOptions(InstallOptions):
     lean: bool = switch("--lean", "Leave out events that cannot refuse anything and that none of your hooks wants.")
 
 
-@verb("install", EntryOptions, EXAMPLE, AGENT)
+@verb("install", EntryOptions, EXAMPLE, ARGUMENT)
 def install(agent: str, options: EntryOptions) -> int:
     """Make an agent call anyhook, so that your hooks of every dialect run in it.
 
@@ -81,7 +82,7 @@ def install(agent: str, options: EntryOptions) -> int:
     return _carry_out(agent, options, True, options.closed, options.lean)
 
 
-@verb("uninstall", InstallOptions, TAKEN_OUT, AGENT)
+@verb("uninstall", InstallOptions, TAKEN_OUT, ARGUMENT)
 def uninstall(agent: str, options: InstallOptions) -> int:
     """Remove anyhook's entries from an agent's config.
 

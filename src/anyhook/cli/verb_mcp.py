@@ -16,6 +16,7 @@ from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOpt
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,7 +51,7 @@ def mcp(command: tuple[str, ...], options: McpOptions) -> int:
         import anyio
         import mcp as _sdk  # noqa: F401 (only whether it is there)
     except ImportError as error:
-        raise BadCall(f"the MCP door is not installed ({error}). Install it: pip install 'anyhook[mcp]'") from None
+        raise BadCall(f"the MCP door is not installed ({error}): {install_command('mcp')}") from None
     project = project_of(options.project, options.plugin_dir)
     try:
         return anyio.run(_serve, command, options, os.path.abspath(project))

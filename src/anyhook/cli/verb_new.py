@@ -31,7 +31,7 @@ EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
 
 
 class NewOptions(ProjectJsonOptions):
-    dialect: tuple[str, ...] = repeated("--dialect", "The dialect to write the hook in.", "NAME")
+    dialect: tuple[str, ...] = repeated("--dialect", "The dialect to write the hook in.", "DIALECT")
     event: str | None = option("--event", "The event: a canonical name or any dialect's own.", "EVENT")
     tool: str | None = option("--tool", "Only for this tool.", "NAME")
     lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))

@@ -10,17 +10,21 @@ import click
 
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
-from anyhook.cli.verb_switch import find_hook
+from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import state_dir
 from anyhook.journal.timespec import parse_time
-from anyhook.replay.report import report_of
+from anyhook.replay.report import reports_of
 from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyhook.model.json_types import Json
     from anyhook.replay.report import HookReport
 
 SHOWN = 10
@@ -31,23 +35,35 @@ class ReportOptions(ProjectJsonOptions):
     since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
 
 
-@verb("report", ReportOptions, "anyhook report anyhook:user:pre_tool:no-force-push", [click.Argument(["hook"])])
+@verb("report", ReportOptions, "anyhook report git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def report(hook: str, options: ReportOptions) -> int:
-    """Say what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, or its
-    name if no other hook has it. A rule is also asked about calls of before its time."""
+    """Say what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, its name,
+    PACK/NAME or PACK for rules of a pack, or a pattern such as 'git/*'. A rule is also asked about calls of before its
+    time."""
     try:
         since_ns = None if options.since is None else parse_time(options.since, datetime.now())
     except ValueError as error:
         raise BadCall(f"--since: {error}") from None
     catalog = catalog_of(options)
-    found = find_hook(hook, catalog.hooks)
+    found = find_hooks(hook, catalog.hooks)
     context = Engine(setup_of(options), catalog, mode="shadow", host="report").context
-    made = report_of(found, state_dir(os.environ), since_ns, context)
+    made = reports_of(found, state_dir(os.environ), since_ns, context)
     if options.json:
-        render.json_out(made.as_dict(), indent=2)
+        listed: list[Json] = [each.as_dict() for each in made]
+        render.json_out(listed[0] if len(listed) == 1 else {"hooks": listed}, indent=2)
     else:
-        _show(made)
+        _show_all(made)
     return 0
+
+
+def _show_all(made: Sequence[HookReport]) -> None:
+    """The report of one hook; of several, those that have something to tell."""
+    told = [each for each in made if each.stopped or each.would_stop or each.failed or len(made) == 1]
+    for each in told:
+        _show(each)
+    if len(told) < len(made):
+        calls = max(each.calls for each in made)
+        render.out(f"{len(made) - len(told)} of {len(made)} stopped nothing in {calls:,} calls.")
 
 
 def _show(made: HookReport) -> None:
@@ -63,7 +79,7 @@ def _show(made: HookReport) -> None:
     render.out(f"{name}: {' and '.join(parts)} of {made.calls:,} calls" + (":" if made.examples else "."))
     for each in made.examples[-SHOWN:]:
         when = f"{datetime.fromtimestamp(each.at / 1e9):%Y-%m-%d %H:%M}" if each.at else "?"
-        word = "" if each.verdict == "block" else " (asks)"
+        word = ("" if each.verdict == "block" else " (asks)") + ("" if each.enforced else " (not stopped)")
         told = visible(each.about)
         told = told if len(told) <= MAX_WIDTH else f"{told[:MAX_WIDTH]}…"
         render.out(f"  {when}  {visible(each.tool or '')}: {told}{word}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.known_words import DIALECT
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import check_dialects, verb
 from anyhook.cli.view import render
@@ -12,7 +13,7 @@ from anyhook.tables.registry import dialect as table_of
 from anyhook.tables.schema import schema_of
 
 
-@verb("schema", JsonOptions, "anyhook schema claude > hooks.schema.json", [click.Argument(["dialect"])])
+@verb("schema", JsonOptions, "anyhook schema claude > hooks.schema.json", [click.Argument(["dialect"], type=DIALECT)])
 def schema(dialect: str, _options: JsonOptions) -> int:
     """Print the JSON Schema of a dialect's hook file."""
     check_dialects([dialect])

@@ -12,6 +12,7 @@ from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import state_dir
+from anyhook.model.extras import install_command
 
 
 class ServeOptions(Options):
@@ -26,7 +27,7 @@ def serve(options: ServeOptions) -> int:
     try:
         from anyhook.cli.web import server
     except ImportError as error:
-        raise BadCall(f"the page is not installed ({error}). Install it: pip install 'anyhook[web]'") from None
+        raise BadCall(f"the page is not installed ({error}): {install_command('web')}") from None
     at, token = bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")

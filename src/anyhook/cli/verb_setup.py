@@ -12,10 +12,12 @@ import click
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verb_install import InstallOptions, apply
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.console import wrapped
 from anyhook.documents.places import home_of
 from anyhook.guard.pack_list import GUARD, GUARDS, read_pack
 from anyhook.install.changes import CannotChange
@@ -62,7 +64,7 @@ class AgentSetup(Record):
         return {**known, "status": self.status, "reason": self.reason}
 
 
-@verb("setup", SetupOptions, "anyhook setup --dry-run", [click.Argument(["agents"], nargs=-1)])
+@verb("setup", SetupOptions, "anyhook setup --dry-run", [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
     """Find your agents, turn the guards on, make the agents call anyhook, and prove that a refusal holds.
 
@@ -138,13 +140,18 @@ def _agreed(options: SetupOptions) -> bool:
 def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted: Sequence[AgentSetup]) -> None:
     rules = sum(len(read_pack(name).rules) for name in GUARDS)
     if fresh:
-        render.out(f"Guards: turn on {', '.join(fresh)} ({rules} rules) in {render.short_path(path)}")
+        _say("Guards", f"turn on {', '.join(fresh)} ({rules} rules) in {render.short_path(path)}")
     else:
-        render.out(f"Guards: on already ({rules} rules)")
+        _say("Guards", f"on already ({rules} rules)")
     for agent in chosen:
-        render.out(f"{agent.title}: {'add our entry to its config' if agent in wanted else 'calls anyhook already'}")
+        _say(agent.title, "add our entry to its config" if agent in wanted else "calls anyhook already")
     if not chosen:
-        render.out(f"Agents: none found on the PATH. `anyhook setup AGENT` takes one of {', '.join(INSTALLABLE)}.")
+        _say("Agents", f"none found on the PATH. `anyhook setup AGENT` takes one of {', '.join(INSTALLABLE)}.")
+
+
+def _say(about: str, text: str) -> None:
+    for line in wrapped(f"{about}: {text}", "", "  "):
+        render.out(line)
 
 
 def _finish(
@@ -164,13 +171,16 @@ def _finish(
         render.json_out({**said, "proof": {**proof}, "undo": [*undo] if done else []}, indent=2)
     elif done:
         render.out("")
-        render.out(f"Proof: `{TRIED}` → {proof['verdict']}: {proof['reason']}")
+        answer = {"block": "refused", "ask": "asks you"}.get(proof["verdict"], "NOT refused")
+        _say("Proof", f"`{TRIED}` → {answer}: {proof['reason']}" if proof["reason"] else f"`{TRIED}` → {answer}")
         for agent in agents:
             word = {ARMED: "a refusal held", INERT: "does NOT work"}.get(agent.status, "calls anyhook")
-            render.out(f"{agent.title}: {word} ({agent.reason})")
+            _say(agent.title, f"{word} ({agent.reason})")
             if note := unheard(host(agent.name)):
                 render.say(note)
         if not options.live and agents:
             render.say("Prove it in the agents themselves:  anyhook doctor --live")
-        render.say(f"Undo it:  {'; '.join(undo)}")
+        render.say("Undo it:")
+        for command in undo:
+            render.say(f"  {command}")
     return DONE if (refused and not dead) or not done else FINDINGS

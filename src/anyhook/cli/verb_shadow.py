@@ -10,25 +10,25 @@ import click
 
 from anyhook.cli.catalog_input import catalog_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
-from anyhook.cli.verb_switch import find_hook
+from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.journal.timespec import seconds_of
-from anyhook.rules.wildcards import is_plain, like
 from anyhook.state.hook_settings import CannotSet, set_for_hooks
 
-EXAMPLE = "anyhook shadow anyhook:user:pre_tool:no-force-push --for 7d"
+EXAMPLE = "anyhook shadow git/forced-push --for 7d"
 
 
 class ShadowOptions(ProjectJsonOptions):
     for_: str | None = option("--for", "Only for this long, then it counts again: 12h, 7d, 2w.", "TIME")
 
 
-@verb("shadow", ShadowOptions, EXAMPLE, [click.Argument(["hook"])])
+@verb("shadow", ShadowOptions, EXAMPLE, [click.Argument(["hook"], type=HOOK)])
 def shadow(hook: str, options: ShadowOptions) -> int:
-    """Let a hook or a rule run without its decisions counting. HOOK is its id, its name if no other hook has it, or a
-    pattern of ids such as 'anyhook:user:git:*'. `anyhook report` shows what it would have stopped."""
+    """Let a hook or a rule run without its decisions counting. HOOK is its id, its name, PACK/NAME or
+    PACK for rules of a pack, or a pattern such as 'git/*'. `anyhook report` shows what it would have stopped."""
     until, span = None, options.for_
     if span is not None:
         try:
@@ -39,22 +39,19 @@ def shadow(hook: str, options: ShadowOptions) -> int:
     return _set(hook, options, "shadow", until)
 
 
-@verb("enforce", ProjectJsonOptions, "anyhook enforce anyhook:user:pre_tool:no-force-push", [click.Argument(["hook"])])
+@verb("enforce", ProjectJsonOptions, "anyhook enforce git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def enforce(hook: str, options: ProjectJsonOptions) -> int:
     """Let the decisions of a hook or a rule count, also where `mode` is `shadow` for all others."""
     return _set(hook, options, "enforce", None)
 
 
 def _set(name: str, options: ProjectJsonOptions, mode: str, until: str | None) -> int:
-    hooks = catalog_of(options).hooks
-    found = [hook for hook in hooks if like(name, hook.id)] if not is_plain(name) else [find_hook(name, hooks)]
+    found = find_hooks(name, catalog_of(options).hooks)
     kept = [hook for hook in found if hook.scope == "managed"]
     if kept:
         raise BadCall(
             f"{kept[0].id} is the organisation's ({kept[0].source}); it always counts. Only root can change it."
         )
-    if not found:
-        raise BadCall(f"no hook has an id like `{name}`. `anyhook list` shows them all.")
     try:
         path = set_for_hooks(os.environ, [hook.id for hook in found], {"mode": mode, "until": until})
     except CannotSet as error:
@@ -65,5 +62,6 @@ def _set(name: str, options: ProjectJsonOptions, mode: str, until: str | None) -
     for hook in found:
         render.out(f"{mode}: {hook.id}" + (f", until {until}" if until else ""))
     if mode == "shadow":
-        render.say(f"It runs, and stops nothing. What it would have stopped: anyhook report {found[0].id}")
+        runs = "It runs, and stops" if len(found) == 1 else "They run, and stop"
+        render.say(f"{runs} nothing. What would have been stopped: anyhook report '{name}'")
     return 0

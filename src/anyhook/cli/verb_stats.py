@@ -32,15 +32,15 @@ class StatsOptions(JsonOptions, JournalFilter):
 @verb("stats", StatsOptions, "anyhook stats --since 30d --project .")
 def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
-    agent waiting. Covers the last seven days, unless --since says otherwise. Rules start nothing and are not counted
-    here: `anyhook log --verdict block` shows what they refused."""
+    agent waiting. Covers the last seven days, unless --since says otherwise. A rule counts as run where it
+    applied, and takes no time."""
     found = _figures(state_dir(os.environ), wanted_of(options, since="7d"))
     if options.json:
         render.json_out({"hooks": [hook.as_dict() for hook in found]}, indent=2)
     elif not found:
         narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))
         time_meant = "in this time" if options.since or options.until else "in the last seven days"
-        render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook was started {time_meant}.")
+        render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:
         show(stats_table(found, options.since or "7d", render.columns()))
         if in_shadow := _in_shadow(found):

@@ -11,6 +11,7 @@ import click
 
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -43,7 +44,7 @@ class StatusOptions(JsonOptions):
     short: bool = switch("--short", "Print one line, as for a shell prompt.")
 
 
-@verb("status", StatusOptions, "anyhook status claude", [click.Argument(["agents"], nargs=-1)])
+@verb("status", StatusOptions, "anyhook status claude", [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     """Show whether the guards of this project are on: hooks that can keep something from happening.
 
@@ -162,15 +163,41 @@ def summary(found: list[GateStatus]) -> str:
     return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{help_}"
 
 
+MIN_ALIKE = 4
+"""From this many on, guards of one file that are on share a line; `anyhook list` shows each."""
+
+
+def _grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
+    """The gates in order, each with how many its line stands for: those of one file that are on share one."""
+    together: dict[object, list[GateStatus]] = {}
+    for place, gate in enumerate(found):
+        key = (gate.agent, gate.event, gate.source.rpartition(":")[0], _owner(gate)) if gate.state == "armed" else place
+        together.setdefault(key, []).append(gate)
+    rows: list[tuple[GateStatus, int]] = []
+    for some in together.values():
+        rows += [(some[0], len(some))] if len(some) >= MIN_ALIKE else [(gate, 1) for gate in some]
+    return rows
+
+
+def _owner(gate: GateStatus) -> str:
+    """The part of an id that the gates of one file share."""
+    return gate.id.partition(f":{gate.event}:")[0]
+
+
 def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json]]) -> list[str]:
     lines = [render.plain(f"{'PROTECTED' if held else 'NOT PROTECTED'}: {summary(found)}")]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for gate in found:
+    for gate, alike in _grouped(found):
         event = gate.event or "any event"
         place = f"{gate.agent}: {event}" if gate.agent else event
+        if alike > 1:
+            table.add_row(
+                cell(gate.state, STYLES.get(gate.state, "")), cell(_owner(gate)), cell(f"{place}: {alike} guards")
+            )
+            continue
         why = f"  ({gate.why})" if gate.why else ""
         fix = f"  → {gate.fix}" if gate.fix and gate.state not in SAFE_STATES else ""
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")

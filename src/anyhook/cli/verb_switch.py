@@ -8,25 +8,39 @@ import click
 
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.failure import BadCall
+from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import NOWHERE
+from anyhook.guard.pack_list import NAMES, read_pack
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
-from anyhook.tables.shapes import guess
+from anyhook.walk.hook_names import hooks_meant, likely
+
+
+def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
+    """The hooks that a person means; a bad call where there are none."""
+    found = hooks_meant(name, hooks)
+    if found:
+        return found
+    pack = next((pack for pack in NAMES if name == pack or name in _rules_of(pack)), None)
+    if pack is not None:
+        raise BadCall(f"`{name}` is of the pack `{pack}`, which is off. Turn it on: anyhook add {pack}")
+    raise BadCall(f"there is no hook `{name}`.{likely(name, hooks)} `anyhook list` shows them all.")
+
+
+def _rules_of(pack: str) -> list[str]:
+    names = [str(rule["name"]) for rule in read_pack(pack).rules]
+    return [*names, *(f"{pack}/{name}" for name in names)]
 
 
 def find_hook(name: str, hooks: list[Hook]) -> Hook:
-    """The hook of this id, or the only one of this name."""
-    found = [hook for hook in hooks if hook.id == name] or [hook for hook in hooks if hook.name == name]
-    if not found:
-        raise BadCall(
-            f"there is no hook `{name}`.{guess(name, [hook.id for hook in hooks])} `anyhook list` shows them all."
-        )
+    """The one hook that a person means."""
+    found = find_hooks(name, hooks)
     if len(found) > 1:
-        raise BadCall(f"`{name}` names {len(found)} hooks: {', '.join(hook.id for hook in found)}. Give the id.")
+        raise BadCall(f"`{name}` means {len(found)} hooks: {', '.join(hook.id for hook in found)}. Give the id.")
     return found[0]
 
 
@@ -67,13 +81,13 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
         ) from None
 
 
-@verb("enable", ProjectJsonOptions, "anyhook enable kodelet:project:audit_logger", [click.Argument(["hook"])])
+@verb("enable", ProjectJsonOptions, "anyhook enable audit_logger", [click.Argument(["hook"], type=HOOK)])
 def enable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook on again. HOOK is its id, or its name if no other hook has it."""
+    """Turn a hook on again. HOOK is its id, its name, or PACK/NAME for a rule of a pack."""
     return _turn(hook, options, on=True)
 
 
-@verb("disable", ProjectJsonOptions, "anyhook disable kodelet:project:audit_logger", [click.Argument(["hook"])])
+@verb("disable", ProjectJsonOptions, "anyhook disable git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def disable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook off without deleting it. HOOK is its id, or its name if no other hook has it."""
+    """Turn a hook off without deleting it. HOOK is its id, its name, or PACK/NAME for a rule of a pack."""
     return _turn(hook, options, on=False)

@@ -13,6 +13,7 @@ from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
 from anyhook.documents.places import state_dir
+from anyhook.model.extras import install_command
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 
@@ -34,7 +35,7 @@ def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
     try:
         from anyhook.cli.tui.terminal import Watch
     except ImportError as error:
-        raise BadCall(f"the view is not installed ({error}). Install it: pip install 'anyhook[tui]'") from None
+        raise BadCall(f"the view is not installed ({error}): {install_command('tui')}") from None
     app = Watch(state_dir(os.environ), query, here())
     app.run()
     return app.return_code or 0

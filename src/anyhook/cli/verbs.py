@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook.cli.failure import BadCall
+from anyhook.cli.known_words import KINDS
 from anyhook.tables.registry import DIALECTS
 from anyhook.tables.shapes import guess
 
@@ -45,7 +46,7 @@ def _option(option: Option) -> click.Option:
     names = [option.key, option.flag, *([option.short] if option.short else [])]
     if not option.metavar:
         return click.Option(names, is_flag=True, help=option.help)
-    kind = click.Choice(option.choices) if option.choices else None
+    kind = click.Choice(option.choices) if option.choices else KINDS.get(option.metavar)
     return click.Option(
         names,
         metavar=None if option.choices else option.metavar,
@@ -58,4 +59,4 @@ def _option(option: Option) -> click.Option:
 def check_dialects(names: Sequence[str]) -> None:
     for name in names:
         if name not in DIALECTS:
-            raise BadCall(f"--dialect {name}: no such dialect.{guess(name, DIALECTS)} Known: {', '.join(DIALECTS)}.")
+            raise BadCall(f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}.")

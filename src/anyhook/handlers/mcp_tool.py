@@ -13,6 +13,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from anyhook.model.call import Call, Run
+from anyhook.model.extras import install_command
 from anyhook.model.words import RUN_VARIABLE
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, Scene
 
 PLACE = re.compile(r"\$\{([^}]+)\}")
-MISSING = "the client for MCP servers is not installed: pip install 'anyhook[mcp]'"
+MISSING = f"the client for MCP servers is not installed: {install_command('mcp')}"
 
 
 def no_call(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from anyhook.handlers import inside_hook
 from anyhook.handlers.roles import role_of
 from anyhook.model.call import Call, Run
+from anyhook.model.extras import install_command
 from anyhook.process.child import OUTPUT_LIMIT
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class RunningQuestion:
         try:
             from anyhook.handlers.model_client import Client, NoModelError
         except ImportError as error:
-            why = f"the client for models is not installed ({error}): pip install 'anyhook[llm]'"
+            why = f"the client for models is not installed ({error}): {install_command('llm')}"
             self._conclude("not_started", error=why)
             return
         try:

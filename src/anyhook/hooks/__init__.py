@@ -21,3 +21,7 @@ from anyhook.hooks.decide import ask, context, deny, rewrite, warn
 from anyhook.hooks.when import after, before, on
 
 __all__ = ["Call", "Facts", "Session", "after", "ask", "before", "context", "deny", "on", "rewrite", "warn"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
+from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SHADOW, FAILED, TIMED_OUT, BACKGROUND = 1, 2, 4, 8
 MAX_AT = 2**63 - 1
 MAX_REMEMBERED = 10_000
+RAN = b'"status": "ran"'
 
 
 class HookRuns(Record):
@@ -140,6 +142,8 @@ class _RunReader:
         if parts is None:
             return runs_of(read_line(line))
         at, about, tool, calls, _, hooks = parts
+        if hooks.count(RAN) > len(calls):
+            return runs_of(read_line(line))  # a rule decided, for which nothing was started
         made: list[Run] = []
         for _, hook, _, ended, spent in calls:
             key = about, tool, hook, ended, hooks
@@ -159,7 +163,7 @@ class _RunReader:
 
 
 def runs_of(line: JournalLine) -> Iterator[Run]:
-    """The runs in a line, however it was written."""
+    """The runs in a line, however it was written; a rule that applied counts as a run that took no time."""
     at = None if line.record is None else line.record.get("at")
     if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
@@ -180,6 +184,13 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
             verdict = "none" if hook in asked_again and not call.again else verdicts.get(hook, "none")
             kind = (host, project, session, event, tool, verdict, marks)
             yield at, hook, kind, run.duration_s or 0.0
+    started = {call.hook for call in line.calls}
+    if decision is None:
+        return
+    for each in decision.hooks:
+        if each.id and each.id not in started and each.status == "ran" and each.verdict:
+            shadow = mode == "shadow" or (each.verdict == BLOCK and decision.verdict != BLOCK)
+            yield at, each.id, (host, project, session, event, tool, each.verdict, shadow * SHADOW), 0.0
 
 
 def _marks(mode: str | None, cause: str, run: RecordedRun) -> int:

@@ -1,4 +1,4 @@
-"""Report: what one hook or rule stopped, or would have stopped, of the calls that the journal has. A rule is asked
+"""Report: what hooks and rules stopped, or would have stopped, of the calls that the journal has. A rule is asked
 about calls of before its time as well: that starts nothing."""
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from anyhook.walk.routes import HookStep
 from anyhook.walk.rules import Rules
 
 if TYPE_CHECKING:
-    from anyhook.journal.read import JournalLine
+    from collections.abc import Sequence
+
+    from anyhook.journal.read import JournalLine, RecordedDecision
+    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
@@ -69,36 +72,54 @@ class HookReport:
         del self.examples[:-EXAMPLES]
 
 
-def report_of(hook: Hook, folder: str, since_ns: int | None, context: Context) -> HookReport:
-    """Reads the calls of the hook's event, fired and imported: those of its project, or of all for a hook of the
-    user's."""
-    found = HookReport(hook)
-    project = (hook.project or context.setup.project) if hook.scope == "project" else None
-    for event in hook.events:
-        for line in search_all(folder, Wanted(since_ns=since_ns, event=event, project=project)):
-            decision = line.own_decision
-            if decision is None:
-                continue
-            then = next((each for each in decision.hooks if each.id == hook.id), None)
-            if then is not None and then.status in ("ran", "broken", "unmatched"):
-                found.failed += then.status == "broken"
-                stopped = decision.enforced and decision.verdict in (BLOCK, ASK) and decision.hook in (hook.id, None)
-                found.take(line, then.verdict or "none", stopped)
-            elif hook.handler == "rule" and line.has_data and line.has_bodies:
-                found.asked_now += line.events
-                found.take(line, _today(hook, line, context), enforced=False)
+def reports_of(hooks: Sequence[Hook], folder: str, since_ns: int | None, context: Context) -> list[HookReport]:
+    """Reads the calls of the hooks' events, fired and imported: those of its project for a hook of a project, of all
+    for a hook of the user's."""
+    found = [HookReport(hook) for hook in hooks]
+    for event in dict.fromkeys(event for hook in hooks for event in hook.events):
+        asked = [each for each in found if event in each.hook.events]
+        for line in search_all(folder, Wanted(since_ns=since_ns, event=event, project=_project(asked, context))):
+            if line.own_decision is not None:
+                _take(asked, line, line.own_decision, context)
     return found
 
 
-def _today(hook: Hook, line: JournalLine, context: Context) -> str:
+def _project(asked: Sequence[HookReport], context: Context) -> str | None:
+    """The one project whose calls are wanted; None for all."""
+    projects = {_home(each.hook, context) for each in asked}
+    return projects.pop() if len(projects) == 1 else None
+
+
+def _home(hook: Hook, context: Context) -> str | None:
+    return (hook.project or context.setup.project) if hook.scope == "project" else None
+
+
+def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDecision, context: Context) -> None:
+    rules = _past_rules(line, context)
+    for found in asked:
+        hook = found.hook
+        if _home(hook, context) not in (None, line.project):
+            continue
+        then = next((each for each in decision.hooks if each.id == hook.id), None)
+        if then is not None and then.status in ("ran", "broken", "unmatched"):
+            found.failed += then.status == "broken"
+            stopped = decision.enforced and decision.verdict in (BLOCK, ASK) and decision.hook in (hook.id, None)
+            found.take(line, then.verdict or "none", stopped)
+        elif hook.handler == "rule" and line.has_data and line.has_bodies:
+            found.asked_now += line.events
+            found.take(line, _today(hook, rules, event_in(line)), enforced=False)
+
+
+def _past_rules(line: JournalLine, context: Context) -> Rules:
+    """Rules as they would be asked where the call was made."""
+    where = context.setup.replace(project=line.project or context.setup.project)
+    return Rules(context.replace(setup=where, host=line.host or context.host), line.session or "")
+
+
+def _today(hook: Hook, rules: Rules, event: Event) -> str:
     """What a rule says today about a call of the past."""
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
-    if row is None or "tree" not in hook.spec:
-        return "none"
-    where = context.setup.replace(project=line.project or context.setup.project)
-    rules = Rules(context.replace(setup=where, host=line.host or context.host), line.session or "")
-    event = event_in(line)
-    if rules.wanted(HookStep(hook, table, row, None), event):
+    if row is None or "tree" not in hook.spec or rules.wanted(HookStep(hook, table, row, None), event):
         return "none"
     return rules.answers[hook.id].verdict

@@ -134,7 +134,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     if "shadow" in (mode, own) or (own is None and (mode or config.mode) == "shadow"):
         where = f'[hooks."{hook.id}"]' if own else "the settings"
         why = f"its decisions do not count: `mode` is `shadow` in {where}"
-        return _gate(hook, "shadow", why, 'Write mode = "enforce" there.')
+        return _gate(hook, "shadow", why, f"anyhook enforce {hook.id}")
     return _gate(hook, "armed")
 
 

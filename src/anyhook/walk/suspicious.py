@@ -41,6 +41,8 @@ STARTS = ("session_start",)
 def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
     """What to look at in one hook."""
     project, home = hook.project or setup.project, setup.env.get("HOME", "")
+    if hook.handler == "rule":
+        return []  # it starts nothing: the commands in its condition are what it looks for
     paths = dialect(hook.dialect).names(hook, Files(), project, home) if hook.handler == "command" else ()
     return [*_fed(hook, paths), *_hidden(hook, paths, project, home)]
 

@@ -7,6 +7,7 @@ import io
 import os
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import measure_renderables
 from rich.table import Table
@@ -70,12 +71,23 @@ def cell(text: str, style: str = "") -> Text:
     return Text(visible(text), style)
 
 
+def _broken(line: str, room: int) -> list[str]:
+    """A line in pieces that fit. No word is broken: it may be a path or a command that somebody copies."""
+    pieces, piece = list[str](), ""
+    for word in line.split(" "):
+        if piece and cell_len(f"{piece} {word}") > room:
+            pieces.append(piece)
+            piece = word
+        else:
+            piece = f"{piece} {word}" if piece else word
+    return [*pieces, piece]
+
+
 def wrapped(text: str, first: str, rest: str) -> list[str]:
     """A text with what stands before its first and its further lines: wrapped for terminals, whole for programs."""
     room = columns()
     lines = text.split("\n")
     if room is not None:
         room = max(MIN_WRAP, min(MAX_WRAP, room)) - max(len(first), len(rest))
-        wrap = Text(visible(text, keep="\n")).wrap(console(None), room, overflow="ignore")
-        lines = [line.plain.rstrip() for line in wrap]
+        lines = [each for line in visible(text, keep="\n").split("\n") for each in _broken(line, room)]
     return [(rest if number else first) + line for number, line in enumerate(lines)]

@@ -159,8 +159,10 @@ def json_text(value: Json, indent: int) -> str:
 
 def short_path(path: str) -> str:
     """A path as a person in this folder would write it."""
-    here = os.getcwd()
-    return path[len(here) + 1 :] if path.startswith(f"{here}/") else path
+    here, home = os.getcwd(), os.environ.get("HOME", "").rstrip("/")
+    if path.startswith(f"{here}/"):
+        return path[len(here) + 1 :]
+    return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
 
 
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
@@ -179,7 +181,7 @@ def decision_out(decision: Decision) -> None:
     """One line per hook, then the verdict and what comes with it."""
     for report in decision.hooks:
         if report.why != NOT_MET:
-            out(_report_line(report))
+            out(_report_line(report, decision.verdict))
     if unmet := sum(report.why == NOT_MET for report in decision.hooks):
         out(f"- {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply")
     for line in problem_lines(decision.problems):
@@ -213,7 +215,7 @@ def decision_out(decision: Decision) -> None:
         out("  the turn ends")
 
 
-def _report_line(report: Report) -> str:
+def _report_line(report: Report, verdict: str) -> str:
     mark = "✗" if report.verdict == "block" else MARKS[report.status]
     line = f"{mark} {report.id}  {report.status}"
     if report.ending and report.ending != "exited":
@@ -222,4 +224,6 @@ def _report_line(report: Report) -> str:
         line += f", exit {report.exit_code}"
     if report.duration_ms is not None:
         line += f", {report.duration_ms:.0f} ms"
+    if report.verdict == "block" and verdict != "block":
+        line += ": would refuse, but is in shadow mode"
     return f"{line}: {report.why}" if report.why else line

@@ -5,23 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.model.hook import DISABLED
-from anyhook.tables.shapes import guess
+from anyhook.walk.hook_names import likely
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from anyhook.model.hook import Hook
     from anyhook.walk.routes import Catalog
 
 
 def means(name: str, identity: str, hook_name: str = "") -> bool:
     """Whether a name means a hook: its id, its name, or a part of its id."""
     return name == hook_name or name in identity
-
-
-def likely(name: str, hooks: Iterable[Hook]) -> str:
-    """` Did you mean …?` where a name is nearly one of theirs."""
-    return guess(name, [each for hook in hooks for each in (hook.name, hook.id.rsplit(":", 1)[-1], hook.id)])
 
 
 def keep_only(catalog: Catalog, names: Sequence[str]) -> Catalog:

@@ -1,0 +1,48 @@
+"""Kinds of words on the command line, and what a shell may complete them to. They complete only: what a word means, and
+whether it is right, is its verb's business."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from anyhook.guard.pack_list import GUARD, NAMES
+from anyhook.model.event import EVENTS
+from anyhook.tables.registry import DIALECTS, INSTALLABLE, native_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class KnownWord(click.ParamType[Any]):
+    """Text of which some values are known."""
+
+    def __init__(self, name: str, known: Callable[[], Iterable[str]]) -> None:
+        self.name, self._known = name, known
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
+        return value
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word) for word in dict.fromkeys(self._known()) if word.startswith(incomplete)]
+
+
+def _hooks() -> list[str]:
+    """Hooks and rules of this project and its user, by their short names."""
+    from anyhook.cli.catalog_input import catalog_of
+    from anyhook.cli.options import ProjectOptions
+    from anyhook.walk.hook_names import group_of, short_name
+
+    hooks = catalog_of(ProjectOptions()).hooks
+    return [*dict.fromkeys([short_name(hook) for hook in hooks] + [group_of(hook) for hook in hooks if group_of(hook)])]
+
+
+AGENT = KnownWord("agent", lambda: INSTALLABLE)
+DIALECT = KnownWord("dialect", lambda: DIALECTS)
+EVENT = KnownWord("event", lambda: (*EVENTS, *native_names()))
+HOOK = KnownWord("hook", _hooks)
+PACK = KnownWord("pack", lambda: (GUARD, *NAMES))
+KINDS = {"AGENT": AGENT, "DIALECT": DIALECT, "EVENT": EVENT, "HOOK": HOOK}
+"""The kind of an option's value, by the word that its help shows for it."""

@@ -1,0 +1,47 @@
+"""Hook names: which hooks a person means. Besides its id, a hook is known by its name as its file spells it, and a rule
+of a pack by PACK/NAME, as `[[relax]]` spells it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.rules.wildcards import is_plain, like
+from anyhook.tables.shapes import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from anyhook.model.hook import Hook
+
+
+def group_of(hook: Hook) -> str:
+    """The pack, plugin or file that its id names between scope and event; "" for none."""
+    owner = hook.id.partition(f":{hook.native_event}:")[0].split(":") if hook.native_event else []
+    return owner[2] if len(owner) > 2 else ""
+
+
+def short_name(hook: Hook) -> str:
+    """The name that is easy to type: the end of its id, without blanks and colons; with its pack, if it has one."""
+    return "/".join(filter(None, (group_of(hook), hook.id.rpartition(":")[2])))
+
+
+def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
+    """The hooks of an id; else those of a name; else all of a pack; else those that a pattern of names matches."""
+    hooks = list(hooks)
+    by_id = [hook for hook in hooks if hook.id == name]
+    return (
+        by_id
+        or [hook for hook in hooks if name in _names(hook)]
+        or [hook for hook in hooks if name == group_of(hook)]
+        or ([] if is_plain(name) else [hook for hook in hooks if any(like(name, each) for each in _names(hook))])
+    )
+
+
+def likely(name: str, hooks: Iterable[Hook]) -> str:
+    """` Did you mean …?` where a name is nearly one of theirs."""
+    return guess(name, [*dict.fromkeys(each for hook in hooks for each in _names(hook))])
+
+
+def _names(hook: Hook) -> Sequence[str]:
+    group, slug = group_of(hook), hook.id.rpartition(":")[2]
+    return (hook.id, hook.name, slug, *([f"{group}/{hook.name}", f"{group}/{slug}"] if group else ()))
