@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,10 @@ def verdict(world: World, given: str = PUSH, tool: str = "Bash") -> str:
 def guards(world: World) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(world.command("guards", "--json").stdout)
     return found
+
+
+def gates(world: World) -> dict[str, Any]:
+    return {gate["id"]: gate for gate in json.loads(world.command("status", "--json").stdout)["gates"]}
 
 
 def test_guards_are_on_at_once_and_off_again(world: World) -> None:
@@ -137,6 +142,14 @@ def test_a_package_is_shown_pinned_updated_and_removed(world: World) -> None:
     copy = world.home / "config/anyhook/packages/house-rules/packs/house.toml"
     copy.write_text(copy.read_text() + "# changed\n")
     assert [each["changed"] for each in guards(world)["packages"]] == [True]
+    assert verdict(world, release) == "none", "what changed behind the lock does not count"
+    states = {
+        gate["id"]: (gate["state"], gate["fix"])
+        for gate in json.loads(world.command("status", "--json").stdout)["gates"]
+    }
+    assert states["anyhook:user:house:pre_tool:no-release"] == ("changed", "anyhook guards")
+    world.command("add", str(folder), "--yes")
+    assert verdict(world, release) == "block"
     assert world.command("remove", "house-rules").returncode == 0
     assert not lock.exists()
     assert verdict(world, release) == "none"
@@ -171,6 +184,65 @@ def test_a_folder_without_rules_is_no_package(world: World) -> None:
     assert done.returncode == 3
     assert "[[rule]]" in done.stderr
     assert world.command("add", "./nowhere", "--yes").returncode == 3
+
+
+def team_package(world: World) -> Path:
+    """Hooks of two other dialects, and a rule where rules usually are."""
+    folder = world.root / "team"
+    entry = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
+    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [entry]}]}}
+    world.write(folder / ".claude/settings.json", json.dumps(settings))
+    world.write(folder / ".claude/guard.sh", "#!/bin/sh\n! grep -q deploy || { echo CI deploys >&2; exit 2; }\n")
+    (folder / ".claude/guard.sh").chmod(0o755)
+    world.write(folder / ".kode/config.yaml", "hooks:\n  tool_call_pre:\n    - exec: [sh, -c, '! grep -q wipe']\n")
+    world.write(folder / ".anyhook/hooks.toml", '[[rule]]\nname = "no release"\nwhen = "runs make release"\n')
+    return folder
+
+
+def line(command: str) -> str:
+    return json.dumps({"command": command})
+
+
+def test_a_package_of_other_dialects_is_shown_approved_and_told_when_it_changes(world: World) -> None:
+    folder = team_package(world)
+    shown = world.command("add", str(folder))
+    assert shown.returncode == 1
+    assert ".claude/guard.sh" in shown.stdout
+    assert verdict(world, line("deploy")) == "none"
+    assert world.command("add", str(folder), "--yes").returncode == 0
+    for command in ("deploy", "wipe", "make release"):
+        assert verdict(world, line(command)) == "block", command
+    assert verdict(world, line("ls")) == "none"
+    copy = world.home / "config/anyhook/packages/team"
+    script = copy / ".claude/guard.sh"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    found = gates(world)
+    gate = found["claude:package:team:PreToolUse:guard.sh"]
+    assert (gate["state"], gate["fix"]) == ("changed", f"anyhook trust --project {copy}")
+    assert found["anyhook:package:team:pre_tool:no-release"]["state"] == "armed"
+    again = world.command("add", str(folder), "--yes")
+    assert "+! grep -q deploy" in again.stdout
+    assert verdict(world, line("deploy")) == "block"
+    assert world.command("remove", "team").returncode == 0
+    assert verdict(world, line("deploy")) == "none"
+    assert gates(world) == {}
+
+
+def test_a_package_of_a_project_waits_for_whoever_did_not_add_it(world: World) -> None:
+    world.write(
+        world.project / ".claude/settings.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}',
+    )
+    world.command("add", str(team_package(world)), "--scope", "project", "--yes")
+    assert verdict(world, line("deploy")) == "block"
+    states = {hook["id"]: hook["status"] for hook in json.loads(world.command("list", "--json").stdout)["hooks"]}
+    assert states["claude:project:Stop:x"] == "untrusted", "a yes to a package is none to the project's own hooks"
+    world.env["XDG_STATE_HOME"] = str(world.root / "another person")
+    assert verdict(world, line("deploy")) == "none"
+    folder = world.project / ".anyhook/packages/team"
+    world.command("trust", "--project", str(folder), "--dialect", "claude", "--yes")
+    assert verdict(world, line("deploy")) == "block"
+    assert verdict(world, line("make release")) == "none"
 
 
 def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli.added_package import approve_folder, described, differences, forget_folder, rule_lines
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
@@ -18,7 +18,8 @@ from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_ow
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import show
-from anyhook.guard.pack_list import GUARD, NAMES, members, read_pack
+from anyhook.documents.lock import FOLDER
+from anyhook.guard.pack_list import GUARD, NAMES, members, path_of, read_pack
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
 from anyhook.install.packages import BadPackage, Package
@@ -26,7 +27,7 @@ from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -48,11 +49,11 @@ class RemoveOptions(JsonOptions):
 
 @verb("add", AddOptions, "anyhook add guard", [click.Argument(["what"], type=PACK)])
 def add(what: str, options: AddOptions) -> int:
-    """Turn guards on, or take rules from elsewhere.
+    """Turn guards on, or take hooks and rules from elsewhere.
 
     WHAT is `guard` (all guards), the name of one pack (`anyhook guards` lists them), a folder, or the address of a git
-    repository with @REV behind it. Rules from elsewhere are shown, copied and pinned in anyhook.lock; calling it again
-    shows what changed. Nothing is fetched that you did not name.
+    repository with @REV behind it. What comes from elsewhere is shown, copied, approved and pinned in anyhook.lock;
+    calling it again shows what changed. Nothing is fetched that you did not name.
 
     \b
     Exit status: 0 added, 1 not added, 3 bad call.
@@ -87,12 +88,14 @@ def remove(name: str, options: RemoveOptions) -> int:
         try:
             mine = name in packages.read_lock(path)
             used = used_in(path)
-            wanted = [each for each in used if each.startswith(f"{packages.FOLDER}/{name}/")] if mine else members(name)
+            wanted = [each for each in used if each.startswith(f"{FOLDER}/{name}/")] if mine else members(name)
             known = known or bool(wanted) or mine
             if change_used(path, remove=wanted):
                 changed.append(path)
             if mine:
+                forget_folder(packages.folder_of(path, name))
                 packages.drop(path, name)
+                changed += [path] if path not in changed else []
             if scope == "project" and path in changed:
                 forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
         except (CannotChange, BadPackage) as why:
@@ -113,14 +116,14 @@ def remove(name: str, options: RemoveOptions) -> int:
 
 def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOptions) -> int:
     fresh = [name for name in packs if name not in used_in(path)]
-    if not fresh:
+    if not fresh and options.scope != "project":
         return _already(packs, path, options)
     if not options.json:
         show(pack_table([(read_pack(name), "turn on" if name in fresh else "on") for name in packs]))
     if not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
         return FINDINGS
     change_used(path, add=fresh)
-    approved = _approve(path, project, options)
+    approved = _approve([path_of(name) for name in packs], project, options)
     _report([*packs], path, approved, options)
     return DONE
 
@@ -135,42 +138,33 @@ def _already(packs: Sequence[str], path: str, options: AddOptions) -> int:
 
 def _add_package(package: Package, path: str, project: str, options: AddOptions) -> int:
     before = packages.current_files(path, package.name)
-    same = before == package.files
+    shown = described(package)
+    if not package.rule_files and not shown:
+        raise BadCall(
+            f"{package.source} has no hooks that count and no file with [[rule]] in it, so there is nothing to add. A "
+            "package is laid out like a project, with hook files where `anyhook dialects` says. The folder "
+            'of a plugin goes into the settings: plugins = ["/path"].'
+        )
     if not options.json:
-        _show(package, before)
-    if not same and not options.yes and not _agreed(f"Add it to {render.short_path(path)}?", options):
+        _show(package, before, shown)
+    question = f"Add it to {render.short_path(path)}?"
+    if before != package.files and not options.yes and not _agreed(question, options):
         return FINDINGS
-    old = [name for name in used_in(path) if name.startswith(f"{packages.FOLDER}/{package.name}/")]
     names = packages.put(package, path)
+    old = [name for name in used_in(path) if name.startswith(f"{FOLDER}/{package.name}/")]
     change_used(path, add=names, remove=[name for name in old if name not in names])
-    approved = _approve(path, project, options)
+    folder = packages.folder_of(path, package.name)
+    approved = _approve([f"{folder}/{name}" for name in package.rule_files], project, options) + approve_folder(folder)
     _report([package.name], path, approved, options, package)
     return DONE
 
 
-def _show(package: Package, before: dict[str, bytes]) -> None:
+def _show(package: Package, before: Mapping[str, bytes], shown: Sequence[str]) -> None:
     """What a package would do, or how it differs from what is there."""
     at = f" at {package.revision[:12]}" if package.revision else ""
     render.out(f"{package.name} from {package.source}{at}: {len(package.files)} files")
-    if before:
-        for path in sorted({*before, *package.files}):
-            old, new = before.get(path, b""), package.files.get(path, b"")
-            if old != new:
-                for line in _differences(path, old, new):
-                    render.out(line)
-        if before == package.files:
-            render.out("  nothing has changed")
-        return
-    for rule in package.rules():
-        condition = next((f"{key} {rule[key]}" for key in ("when", "before", "after") if key in rule), "")
-        render.out(f"  {rule.get('then', 'run' if 'run' in rule else 'deny'):<8} {rule.get('name', '')}: {condition}")
-        if "run" in rule:
-            render.out(f"           runs: {rule['run']}")
-
-
-def _differences(path: str, old: bytes, new: bytes) -> list[str]:
-    before, after = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
-    return list(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
+    for line in (*rule_lines(package), *shown) if not before else differences(before, package.files):
+        render.out(line)
 
 
 def _agreed(question: str, options: AddOptions) -> bool:
@@ -185,13 +179,13 @@ def _agreed(question: str, options: AddOptions) -> bool:
     return False
 
 
-def _approve(path: str, project: str, options: AddOptions) -> int:
-    """Approves in a project what its user has just said yes to, and nothing else; how many rules."""
+def _approve(sources: Sequence[str], project: str, options: AddOptions) -> int:
+    """Approves in a project the rules of these files, to which its user has just said yes, and no other; how many."""
     if options.scope != "project":
         return 0  # the user's own rules need no approval
     found = look(ProjectOptions(project=project, dialect=("anyhook",)))
     refuse_own_ledger(found.setup)
-    mine = [entry for entry in found.waiting if entry.hook is not None and entry.hook.source != path]
+    mine = [entry for entry in found.waiting if entry.hook is not None and entry.hook.source in sources]
     return approve_some(found, [entry.item.id for entry in mine])
 
 
@@ -205,10 +199,13 @@ def _report(names: list[str], path: str, approved: int, options: AddOptions, pac
         }
         render.json_out({**said, "revision": package.revision} if package else said)
         return
-    render.out(f"On: {', '.join(names)}. They are in {render.short_path(path)}.")
+    where = packages.folder_of(path, names[0]) if package else path
+    render.out(f"On: {', '.join(names)}. {'It is' if len(names) == 1 else 'They are'} in {render.short_path(where)}.")
     if approved:
-        render.out(f"Approved: {approved} rules of this project.")
-    render.say("They count in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
+        render.out(f"Approved: {approved} hooks and rules.")
+    counts = "It counts" if len(names) == 1 else "They count"
+    render.say(f"{counts} in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
     what = GUARD if len(names) > 1 else names[0]
-    render.say('Try it:   anyhook fire pre_tool --tool Bash --input \'{"command": "git push --force"}\'')
+    if package is None:
+        render.say('Try it:   anyhook fire pre_tool --tool Bash --input \'{"command": "git push --force"}\'')
     render.say(f"Undo it:  anyhook remove {what}")

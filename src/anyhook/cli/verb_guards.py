@@ -67,9 +67,12 @@ def guards(options: GuardsOptions) -> int:
         show(pack_table([(pack, _state(pack, used)) for pack in packs]))
     for scope in SCOPES:
         for name, pin in pinned[scope].items():
-            changed = "  CHANGED since it was added" if _changed(scope, name, pin, setup) else ""
+            changed = _changed(scope, name, pin, setup)
             at = f"@{str(pin.get('revision'))[:12]}" if pin.get("revision") else ""
-            render.out(f"on ({scope}){'':<{max(0, 14 - len(scope))}} {name:<15} from {pin.get('source')}{at}{changed}")
+            render.out(f"{'CHANGED' if changed else 'on'} ({scope})  {name}  from {pin.get('source')}{at}")
+            if changed:
+                again = f"anyhook add {pin.get('source')}{at}"
+                render.say(f"  What changed does not count. To see it, and to go back: {again}")
     if not any(name in each for each in used.values() for name in GUARDS):
         render.say("No guard is on. `anyhook add guard` turns them all on.")
     return DONE

@@ -21,7 +21,7 @@ from anyhook.walk.hook_names import hooks_meant, likely
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
-    """The hooks that a person means; a bad call where there are none."""
+    """The hooks that a person means; a bad call for a name that means none."""
     found = hooks_meant(name, hooks)
     if found:
         return found

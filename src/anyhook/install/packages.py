@@ -14,14 +14,15 @@ import tomllib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from anyhook.documents.lock import FOLDER, LOCK
 from anyhook.documents.places import replace_file
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-LOCK, FOLDER = "anyhook.lock", "packages"
 LEFT_OUT = (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv")
+PLACE = ".anyhook/hooks.toml"
 MAX_FILES, MAX_BYTES = 500, 1 << 20
 GIT_LIMIT_S = 120.0
 QUIET_GIT = {
@@ -48,7 +49,9 @@ class Package(Record):
 
     @property
     def rule_files(self) -> list[str]:
-        return [path for path, data in sorted(self.files.items()) if path.endswith(".toml") and _rules(data)]
+        """Files that a rule file has to `use`; one at its usual place counts by itself, as other hooks do."""
+        toml = [path for path in sorted(self.files) if path.endswith(".toml") and path != PLACE]
+        return [path for path in toml if _rules(self.files[path])]
 
     def rules(self) -> list[dict[str, Any]]:
         """All rules, for showing; the loader judges them."""
@@ -74,9 +77,9 @@ def fetch(what: str) -> Package:
     if not name.strip("."):
         raise BadPackage(f"{what} has no name. Give a folder with one.")
     if not remote and not revision and not os.path.isdir(f"{folder}/.git"):
-        return _checked(Package(name, folder, "", dict(_read(folder))))
+        return Package(name, folder, "", dict(_read(folder)))
     with _checkout(folder, revision) as (tree, commit):
-        return _checked(Package(name, folder, commit, dict(_read(tree))))
+        return Package(name, folder, commit, dict(_read(tree)))
 
 
 def _split(what: str) -> tuple[str, str]:
@@ -84,15 +87,6 @@ def _split(what: str) -> tuple[str, str]:
     if not sign or not place or "/" in revision or ":" in revision or place.endswith("git"):
         return what, ""
     return (what, "") if os.path.isdir(what) else (place, revision)
-
-
-def _checked(package: Package) -> Package:
-    if not package.rule_files:
-        raise BadPackage(
-            f"{package.source} has no file with [[rule]] in it, so there is nothing to add. Hooks of other systems "
-            "count where their files are: copy those into your project, and approve them with `anyhook trust`."
-        )
-    return package
 
 
 @contextmanager
@@ -162,20 +156,24 @@ def read_lock(rule_file: str) -> dict[str, Any]:
 
 def current_files(rule_file: str, name: str) -> dict[str, bytes]:
     """The files of a package as they are now beside a rule file."""
-    folder = _folder(rule_file, name)
+    folder = folder_of(rule_file, name)
     return dict(_read(folder)) if os.path.isdir(folder) else {}
 
 
 def put(package: Package, rule_file: str) -> list[str]:
     """Copies a package beside a rule file and pins it; what `use` has to name."""
     drop_files(rule_file, package.name)
-    for path, data in package.files.items():
-        target = os.path.join(_folder(rule_file, package.name), path)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        replace_file(target, data, 0o755 if data.startswith(b"#!") else 0o644)
+    write_files(package, folder_of(rule_file, package.name))
     pinned = {"source": package.source, "revision": package.revision, "files": package.pins()}
     _write_lock(rule_file, {**read_lock(rule_file), package.name: pinned})
     return used_names(package)
+
+
+def write_files(package: Package, folder: str) -> None:
+    for path, data in package.files.items():
+        target = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        replace_file(target, data, 0o755 if data.startswith(b"#!") else 0o644)
 
 
 def used_names(package: Package) -> list[str]:
@@ -189,7 +187,7 @@ def drop(rule_file: str, name: str) -> None:
 
 
 def drop_files(rule_file: str, name: str) -> None:
-    folder = _folder(rule_file, name)
+    folder = folder_of(rule_file, name)
     if os.path.isdir(folder):
         shutil.rmtree(folder)
         if not os.listdir(os.path.dirname(folder)):
@@ -210,5 +208,6 @@ def _lock(rule_file: str) -> str:
     return os.path.join(os.path.dirname(rule_file), LOCK)
 
 
-def _folder(rule_file: str, name: str) -> str:
+def folder_of(rule_file: str, name: str) -> str:
+    """Where a package is kept."""
     return os.path.join(os.path.dirname(rule_file), FOLDER, name)

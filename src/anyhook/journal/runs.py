@@ -16,7 +16,7 @@ from anyhook.model.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.journal.read import JournalLine, RecordedRun
+    from anyhook.journal.read import JournalLine, RecordedHook, RecordedRun
 
     Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
     """Host, project, session, event, tool, verdict, and the marks below: what many runs of a hook have in common."""
@@ -136,14 +136,15 @@ class _RunReader:
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}
+        self._rules: dict[tuple[bytes, ...], bool] = {}
 
     def runs(self, line: bytes) -> Iterable[Run]:
         parts = parts_of(line)
         if parts is None:
             return runs_of(read_line(line))
         at, about, tool, calls, _, hooks = parts
-        if hooks.count(RAN) > len(calls):
-            return runs_of(read_line(line))  # a rule decided, for which nothing was started
+        if RAN in hooks and self._unstarted((hooks, *[call[1] for call in calls])):
+            return runs_of(read_line(line))
         made: list[Run] = []
         for _, hook, _, ended, spent in calls:
             key = about, tool, hook, ended, hooks
@@ -151,15 +152,32 @@ class _RunReader:
             made.append((int(at), *known, float(spent)))
         return made
 
+    def _unstarted(self, key: tuple[bytes, ...]) -> bool:
+        """Whether one of these hooks ran without being started, as rules do; the others are those that were."""
+        known = self._rules.get(key)
+        if known is None:
+            hooks, *started = key
+            ran = {each.id for each in _decided(hooks) if each.status == "ran" and each.verdict}
+            known = bool(ran - {read_line(b'{"calls": [{%b}]}' % hook).calls[0].hook for hook in started})
+            if len(self._rules) >= MAX_REMEMBERED:
+                self._rules.clear()
+            self._rules[key] = known
+        return known
+
     def _kind(self, key: tuple[bytes, ...]) -> tuple[str, Kind]:
         """The hook and the kind of run, by everything in a line that says so."""
         about, tool, hook, ended, hooks = key
         text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
-        ((_, name, kind, _),) = runs_of(read_line(text % (about, tool, hook, ended, hooks)))
+        _, name, kind, _ = next(runs_of(read_line(text % (about, tool, hook, ended, hooks))))  # the call's own is first
         if len(self._kinds) >= MAX_REMEMBERED:
             self._kinds.clear()
         self._kinds[key] = name, kind
         return name, kind
+
+
+def _decided(hooks: bytes) -> tuple[RecordedHook, ...]:
+    decision = read_line(b'{"decision": {"hooks": [%b]}}' % hooks).decision
+    return decision.hooks if decision is not None else ()
 
 
 def runs_of(line: JournalLine) -> Iterator[Run]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.event import EVENTS
-from anyhook.model.hook import BROKEN, DISABLED, Hook
+from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.rules.language import Names, events_of, needs_of, parse
 from anyhook.rules.paths import CLASSES, compile_path
@@ -62,6 +62,8 @@ class RuleFile:
         self.path, self.label = source.path, ""
         self.line: int | None = None
         """The line of the declaration, where no look at the document would find it."""
+        self.changed = ""
+        """Why the rules of the pack that is read do not count."""
         self.modules: dict[str, str] = {}
         """What the functions of a `hooks.py` import from its folder."""
 
@@ -98,10 +100,25 @@ class RuleFile:
                 self.complain("unknown-pack", f"there is no pack `{name}`", place, fix)
             return
         self.path, self.label = path, os.path.basename(path).removesuffix(".toml")
+        self.changed = "" if shipped else self.change_of(name)
         if document.get("use"):
             self.complain("unknown-key", "a pack cannot use other packs; `use` is ignored", ("use",), severity=WARNING)
         self.rules(document)
-        self.path, self.label = self.source.path, ""
+        self.path, self.label, self.changed = self.source.path, "", ""
+
+    def change_of(self, name: str) -> str:
+        """Why the rules of a package do not count: its files are no longer those that were added. "" where they are,
+        and for a file that is of no package."""
+        from anyhook.documents.lock import FOLDER, changed_files, packages_in
+
+        top, _, rest = os.path.normpath(name).partition("/")
+        package, folder = rest.partition("/")[0], os.path.dirname(self.source.path)
+        pinned = packages_in(folder, self.files).get(package) if top == FOLDER else None
+        changed = changed_files(f"{folder}/{FOLDER}/{package}", pinned, self.files) if pinned is not None else []
+        if not changed:
+            return ""
+        named = ", ".join(changed[:3])
+        return f"the package `{package}` has changed since it was added ({named}); see `anyhook guards`"
 
     def tables(self, document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
         found = document.get(key, [])
@@ -223,6 +240,8 @@ class RuleFile:
         self, table: Mapping[str, Json], events: list[str], spec: dict[str, Json], place: Place, limit_s: float,
         status: HookState, why: str,
     ) -> None:  # fmt: skip
+        if self.changed and status == "armed":
+            status, why = CHANGED, self.changed
         source, name = self.source.replace(path=self.path), str(table["name"])
         owner = ":".join(filter(None, (source.scope, source.label, self.label)))
         tools = _list(table, "tools") if status != BROKEN else ()

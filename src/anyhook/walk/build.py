@@ -27,6 +27,7 @@ from anyhook.tables.rows import Dialect, Roots
 from anyhook.walk.discover import discover
 from anyhook.walk.layer import layer
 from anyhook.walk.load import builtins, load
+from anyhook.walk.packaged import named, package_folders, package_layers
 from anyhook.walk.routes import Catalog
 from anyhook.walk.trust import gated, gone, trust
 
@@ -225,6 +226,9 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     with Isolated(files, own_dir, "no approval of this user counts: reading our own records failed", scope="user"):
         ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
     hooks: list[Hook] = []
+    packages: dict[str, str] = {}
+    with Isolated(files, setup.project, "no hook of a package is used: reading the lock failed"):
+        packages = package_folders(setup, files)
     for name in setup.dialects:
         roots = loaded.roots_of(name)
         off = switches.off(setup.project) | switches.off(roots.project)
@@ -239,6 +243,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
                     layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
             files.budget = None  # what is joined is the user's as well
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
+            found += _packaged(table, packages, setup, loaded, ledger, switches)
             hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
     problems = [*ledger.problems, *switches.problems, *files.problems]
     # What failed may have failed by chance, for want of memory or time or the like: it is tried again the next time.
@@ -248,6 +253,26 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     known = setup.trust == "ask" and loaded.too_large is None
     missing = gone(loaded.layers, ledger, loaded.roots, loaded.folders, files) if known else ()
     return Catalog(hooks, problems, required(loaded.config, hooks), files.stamps, complete, missing)
+
+
+def _packaged(
+    table: Dialect, packages: dict[str, str], setup: Setup, loaded: Loaded, ledger: Ledger, switches: Switches
+) -> list[Hook]:
+    """The hooks of packages in one dialect; what is wrong with one package concerns no other."""
+    found: list[Hook] = []
+    for folder, package in packages.items():
+        roots, off = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=()), switches.off(folder)
+        with Isolated(loaded.files, folder, f"no hook of the package {package} is used", table.name):
+            if lies_in(folder, setup.project):
+                if loaded.too_large is not None:
+                    continue
+                loaded.pay(folder)
+            layers = package_layers(table, roots, setup.trust, ledger, loaded.files)
+            loaded.pay_no_more()
+            own = [named(hook, package, folder) for hook in joined(table, layers, roots, loaded.files)]
+            found += [_switched(hook, off) for hook in own]
+        loaded.files.budget = None
+    return found
 
 
 def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:

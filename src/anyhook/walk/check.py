@@ -24,6 +24,7 @@ from anyhook.walk.can_match import not_in_its_own
 from anyhook.walk.discover import discover
 from anyhook.walk.inspect import duplicates, inspect, misplaced
 from anyhook.walk.load import load
+from anyhook.walk.packaged import approval_of
 from anyhook.walk.routes import Catalog
 from anyhook.walk.suspicious import suspicious
 from anyhook.walk.unread import unread_files
@@ -93,7 +94,7 @@ def _waiting(setup: Setup) -> Iterator[Problem]:
     """The hooks of a project that would not run, by the way in which the caller treats approval."""
     for hook in build(setup, may_start=False).with_lines().hooks:
         if not hook.trusted:
-            what, fix = f"hook `{hook.name}` does not run", "Look at it and approve it: anyhook trust"
+            what, fix = f"hook `{hook.name}` does not run", f"Look at it and approve it: {approval_of(hook)}"
             yield Problem("waiting-for-trust", what, hook.where(), hook.why, fix, WARNING)
 
 

@@ -278,13 +278,16 @@ class Routes:
         waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
         if not waiting or self.setup.trust == "none":
             return list(self.catalog.problems)
+        from anyhook.walk.packaged import approval_of
+
         names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
+        commands = "; ".join(dict.fromkeys(map(approval_of, waiting)))
         problem = Problem(
             "waiting-for-trust",
             f"{len(waiting)} hook(s) of this project did not run",
             self.setup.project,
             f"not approved: {names}",
-            "Look at them and approve them: anyhook trust",
+            f"Look at them and approve them: {commands}",
             WARNING,
         )
         return [*self.catalog.problems, problem]

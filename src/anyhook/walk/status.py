@@ -14,6 +14,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
 from anyhook.walk.can_match import never_matches
 from anyhook.walk.left_to_host import is_gate, runs_itself
+from anyhook.walk.packaged import TRUST, approval_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +36,7 @@ UNREADABLE = (
 )  # fmt: skip
 """Problems because of which nobody knows what a file declares."""
 TURNED_OFF = " turns all hooks off"
-TRUST, ENABLE, CHECK = "anyhook trust", "anyhook enable", "anyhook check"
+ENABLE, CHECK = "anyhook enable", "anyhook check"
 
 
 class GateStatus(Record):
@@ -113,9 +114,9 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         excused = by_user(hook, setup)
         return _gate(hook, "disabled", hook.why, f"{ENABLE} {hook.id}" if hook.why == SWITCHED_OFF else "", excused)
     if hook.status == UNTRUSTED:
-        return _gate(hook, "waiting", hook.why, TRUST)
+        return _gate(hook, "waiting", hook.why, approval_of(hook))
     if hook.status == CHANGED:
-        return _gate(hook, "changed", hook.why, TRUST)
+        return _gate(hook, "changed", hook.why, approval_of(hook))
     why = hook.why if hook.status == BROKEN else cannot_start(hook, setup, catalog)
     if why:
         return _gate(hook, "broken", why, CHECK)

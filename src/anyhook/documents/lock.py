@@ -1,0 +1,31 @@
+"""`anyhook.lock`: the packages that `anyhook add` put beside a rule file, with the SHA-256 of each of their files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+
+LOCK, FOLDER = "anyhook.lock", "packages"
+
+
+def packages_in(folder: str, files: Files) -> dict[str, dict[str, str]]:
+    """The packages of a folder: name → path in the package → SHA-256. A lock that cannot be read is a problem."""
+    document = files.document(f"{folder}/{LOCK}", "json")
+    listed = document.get("packages") if isinstance(document, dict) else None
+    found: dict[str, dict[str, str]] = {}
+    for name, pin in listed.items() if isinstance(listed, dict) else ():
+        pinned = pin.get("files") if isinstance(pin, dict) else None
+        if isinstance(pinned, dict) and _plain(name):
+            found[name] = {path: str(digest) for path, digest in pinned.items()}
+    return found
+
+
+def changed_files(folder: str, pinned: dict[str, str], files: Files) -> list[str]:
+    """The files of a package that are no longer what the lock pins, by their path in it."""
+    return [path for path, digest in pinned.items() if files.digest(f"{folder}/{path}")[0] != digest]
+
+
+def _plain(name: str) -> bool:
+    return bool(name.strip(".")) and "/" not in name
