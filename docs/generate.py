@@ -164,6 +164,8 @@ def _files(table_: Dialect) -> str:
     parts = ["## Where hooks are declared", table(("scope", "place"), rows), LAYERING[table_.layering]]
     if table_.ask_type:
         parts.append(f"anyhook asks each executable for its event with the argument `{table_.ask_type}`, once.")
+    if table_.no_host:
+        parts.append(table_.no_host)
     if table_.off_suffix:
         parts.append(f"A file whose name ends in `{table_.off_suffix}` is turned off.")
     return "\n\n".join(parts)

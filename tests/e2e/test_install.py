@@ -20,7 +20,7 @@ from anyhook.install.entries import is_ours
 from anyhook.state.installs import Installs
 from anyhook.state.switches import Switches
 from anyhook.tables.host_rows import Entry
-from anyhook.tables.registry import HOSTS, host, sample
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
 from anyhook.walk.express import express
 from conftest import World
 
@@ -424,3 +424,25 @@ def test_hooks_turned_off_at_once_are_all_off(world: World) -> None:
     for number, switches in enumerate(seen):
         switches.turn("", f"hook-{number}", on=False)
     assert Switches(folder).off("") == {"hook-0", "hook-1", "hook-2"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [
+        ("kodelet", "has extensions in place of hooks"),
+        ("agenthooks", "no released agent reads"),
+        ("zed", "runs no hooks"),
+        ("roo", "runs no hooks"),
+        ("warp", "runs no hooks"),
+        ("continue", "never runs a hook"),
+        ("windsurf", "which is gone"),
+    ],
+)
+def test_agents_that_do_not_call_us_are_named_with_the_reason(world: World, agent: str, why: str) -> None:
+    done = world.command("install", agent)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert why in done.stderr
+
+
+def test_every_dialect_has_a_host_or_says_why_not() -> None:
+    assert [name for name in DIALECTS if bool(dialect(name).no_host) == (name in HOSTS)] == []

@@ -32,13 +32,12 @@ HOOK_PLACES = (
         ("{project}/.windsurf/hooks.json", "{home}/.codeium/windsurf/hooks.json"),
         idle="which is gone; Devin took its place and reads .devin/hooks.v1.json",
     ),
+    # zed-industries/zed#52729 had `agent.hooks` in the settings; it was closed.
     HookPlace("Zed", ("{project}/.zed/settings.json", "{config}/zed/settings.json"), '"hooks"', NO_HOOKS),
-    HookPlace(
-        "Roo Code", ("{project}/.roo/hooks.json", "{project}/.roo/hooks/*", "{home}/.roo/hooks.json"), "", NO_HOOKS
-    ),
-    HookPlace(
-        "Warp", ("{project}/.warp/hooks.json", "{project}/.warp/hooks/*", "{home}/.warp/hooks.json"), "", NO_HOOKS
-    ),
+    # RooCodeInc/Roo-Code#10785 had this file; it was never merged, and the product ended in May 2026.
+    HookPlace("Roo Code", ("{project}/.roo/hooks.json",), idle=NO_HOOKS),
+    # What warpdotdev/warp#7834 asks for; #9957, which kept hooks in profiles, was closed.
+    HookPlace("Warp", ("{project}/.warp/hooks.yaml", "{home}/.warp/hooks.yaml"), idle=NO_HOOKS),
     HookPlace("Devin", ("{project}/.devin/hooks.v1.json",)),
     HookPlace("Devin", ("{project}/.devin/config.json", "{config}/devin/config.json"), '"hooks"'),
     HookPlace(

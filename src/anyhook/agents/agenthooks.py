@@ -203,6 +203,8 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="agenthooks",
     title="Agent Hooks (Kimi)",
+    no_host="It is the format of a proposal, which no released agent reads. Kimi Code and Kimi CLI are installed under "
+    "names of their own.",
     files=(("user", "~/.config/agents/hooks/<name>/HOOK.md"), ("project", ".agents/hooks/<name>/HOOK.md")),
     find=find,
     claim=claim,

@@ -181,6 +181,7 @@ SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
+    no_host="It is anyhook's own format: no agent, but every agent's hooks.",
     files=(
         ("managed", "/etc/anyhook/hooks.toml, hooks.py"),
         ("user", "~/.config/anyhook/hooks.toml, hooks.py"),

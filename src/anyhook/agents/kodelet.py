@@ -302,6 +302,8 @@ DIALECT = Dialect(
     builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
     outdone=_without_follow_ups,
     settings={"chaining": ("on", "upstream")},
+    no_host="Kodelet has extensions in place of hooks now, so it does not call anyhook. Its hook files run in every "
+    "agent that does.",
     differences=(
         ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
         (

@@ -21,11 +21,12 @@ from anyhook.install.changes import CannotChange, FileChange, places, to_install
 from anyhook.install.diagnosis import entered, is_closed, lean, on_demand
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import unheard, wanted_events
 from anyhook.walk.build import build
 from anyhook.walk.express import express
+from anyhook.walk.unread import runs_no_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -190,6 +191,9 @@ def refusals(table: Host) -> dict[str, Answer]:
 
 def _named(agent: str) -> tuple[Host, Entry]:
     if agent not in HOSTS:
+        why = dialect(agent).no_host if agent in DIALECTS else runs_no_hooks(agent)
+        if why:
+            raise BadCall(f"there is nothing to install. {why}")
         raise BadCall(f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
     table = host(agent)
     if table.entry is None:

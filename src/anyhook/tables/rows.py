@@ -361,6 +361,8 @@ class Dialect(Record):
     """Other products' names of tools that its own document writes in matchers: nobody is told that they are wrong."""
     differences: tuple[tuple[str, str], ...] = ()
     """Known differences from the product: row, and what is different here."""
+    no_host: str = ""
+    """Why there is no agent of this name to call us, where there is none."""
 
     def row(self, native: str) -> EventRow | None:
         for row in self.events:

@@ -42,6 +42,15 @@ def unread_files(setup: Setup) -> list[Problem]:
     return list(found.values())
 
 
+def runs_no_hooks(agent: str) -> str:
+    """What can be done for an agent that runs no hooks; "" for one that is not known as such."""
+    for place in HOOK_PLACES:
+        if place.idle and place.title.lower().partition(" ")[0] == agent.lower():
+            door = "`anyhook mcp -- COMMAND` puts hooks before the tools of an MCP server, in any agent."
+            return f"Nothing can call anyhook in {place.title}, {place.idle}. {door}"
+    return ""
+
+
 def _is_read(path: str, read: Sequence[str]) -> bool:
     return any(path == each or path.startswith(f"{each}/") for each in read)
 
