@@ -46,7 +46,12 @@ anyhook uninstall claude             # byte for byte as it was, if nobody has ch
 
 A hook sees its own dialect's name and fields for a tool (`Bash` with `file_path`, `Shell` with `path` …). Its matcher
 is tried against that name, the agent's own name and anyhook's name. If one call contains several commands or a patch of
-several files, hooks see it part by part, and one refused part refuses the call.
+several files, hooks see it part by part, and one refused part refuses the call. To see what a hook sees in an agent,
+and which answers count there:
+
+```sh
+anyhook explain PreToolUse --agent cursor --tool Bash --input '{"command": "ls"}'
+```
 
 `install` approves nothing in an agent's own trust store. If you have to confirm something there, `install` says so.
 
@@ -182,10 +187,17 @@ def _without_us() -> str:
     rows = ["| agent | without anyhook's program | settings that turn its hooks off |", "| --- | --- | --- |"]
     for table in (host(name) for name in HOSTS):
         if table.entry is not None:
-            keys = ", ".join(f"`{'.'.join(switch.key)}`" for switch in table.switches)
-            files = ", ".join(f"`{path}`" for path in table.settings)
+            keys = ", ".join(f"`{'.'.join(switch.key)}`" for switch in table.switches if switch.key)
+            files = ", ".join(f"`{_shown(table, path)}`" for path in table.settings)
             rows.append(f"| {table.title} | {WITHOUT_US[table.without_us]} | {f'{keys} in {files}' if keys else '–'} |")
     return "\n".join(rows)
+
+
+def _shown(table: Host, path: str) -> str:
+    """A path as people write it."""
+    for root, (_, usual) in (table.entry.roots if table.entry is not None else {}).items():
+        path = path.replace(f"{{{root}}}", usual)
+    return path.replace("{home}", "~").replace("{project}/", "")
 
 
 def _agents(data: Mapping[str, Json]) -> str:
@@ -294,6 +306,8 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
     found = agents.get(table.name) if isinstance(agents, dict) else None
     if isinstance(found, dict):
         lines.append(f"Seen live on {found.get('date')} with {found.get('version')}.")
+    else:
+        lines.append("Not driven here: the table says of each event what it rests on.")
     lent = [host(name).title for name in table.reads if name != table.name and name in HOSTS and host(name).lent]
     if lent and table.signs:
         lines.append(f"It may also run the entry of {' and '.join(lent)}, and is then answered in its own words.")

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.explain_in_agent import in_agent
+from anyhook.cli.explain_in_agent import lines as agent_lines
 from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.known_words import EVENT
-from anyhook.cli.options import FireOptions
+from anyhook.cli.options import FireOptions, option
 from anyhook.cli.verb_facts import lines as fact_lines
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -23,6 +25,7 @@ from anyhook.documents.places import home_of, state_dir
 from anyhook.facts.calls import facts_of_event
 from anyhook.journal.search import record_of
 from anyhook.model.words import NOT_MET
+from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.walk.build import build
 from anyhook.walk.engine import Engine
 
@@ -31,36 +34,58 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
+SUB_AGENT = ("agent_type", "agent_name")
+"""The fields that `--agent` fills where it names a sub-agent's type."""
 MAX_NUMBER = 20
 """No journal has numbers with this many digits."""
 
 
+class ExplainOptions(FireOptions):
+    agent: str | None = option(
+        "--agent", "An agent: show what hooks see there. Any other word is the sub-agent's type.", "NAME|TYPE"
+    )
+
+
 @verb(
     "explain",
-    FireOptions,
+    ExplainOptions,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
     [click.Argument(["event"], metavar="EVENT|RECORD", type=EVENT)],
 )
-def explain(event: str, options: FireOptions) -> int:
+def explain(event: str, options: ExplainOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
-    Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With the number
-    of a record (see `anyhook log`), or with `last`, it shows what that event did. Starts nothing."""
+    Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With --agent it
+    shows the same in an agent: its own names for the event and the tool, and which answers it honours; the tool may be
+    given by any agent's name. With the number of a record (see `anyhook log`), or with `last`, it shows what that event
+    did. Starts nothing."""
     if event.isdecimal() or event == "last":
         return _recorded(event, options)
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
+    agent = options.agent if options.agent in HOSTS else None
+    dialects = (*options.dialect, agent) if agent in DIALECTS else options.dialect
+    made, _ = event_of(event, options, dialects=dialects)
+    made = made.replace(data={key: made.data[key] for key in made.data if key not in SUB_AGENT}) if agent else made
+    seen = in_agent(agent, made, home_of(os.environ), setup.project, os.environ) if agent else None
     engine = Engine(
-        setup, catalog, mode="enforce", session=options.session or None, host="explain", model=options.model or None
-    )
-    made, _ = event_of(event, options, dialects=options.dialect)
-    records = engine.explain(made)
+        setup, catalog, mode="enforce", session=options.session or None, host="explain", model=options.model or None,
+        serves=seen.table if seen is not None else None,
+    )  # fmt: skip
+    made = seen.event if seen is not None else made
+    records = engine.explain(made) if seen is None or seen.row is not None else []
     found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:
         hooks: list[Json] = list(records)
         told: dict[str, Json] = {"event": made.name, "hooks": hooks}
+        if seen is not None:
+            told["agent"] = seen.as_json()
         if found is not None:
             told["facts"] = found.as_json()
         render.json_out(told, indent=2)
+        return 0
+    for line in agent_lines(seen) if seen is not None else ():
+        render.out(line)
+    if seen is not None and seen.row is None:
         return 0
     for line in lines(made.name, records):
         render.out(line)

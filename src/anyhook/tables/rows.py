@@ -362,7 +362,7 @@ class Dialect(Record):
     differences: tuple[tuple[str, str], ...] = ()
     """Known differences from the product: row, and what is different here."""
     no_host: str = ""
-    """Why there is no agent of this name to call us, where there is none."""
+    """Why no agent of this name calls us; "" if one does."""
 
     def row(self, native: str) -> EventRow | None:
         for row in self.events:

@@ -285,6 +285,7 @@ class Engine:
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
+        from anyhook.tables.translate import to_native
         from anyhook.walk.explain import explain
         from anyhook.walk.rules import Rules
         from anyhook.walk.same_hook import explained
@@ -293,7 +294,7 @@ class Engine:
         rules = Rules(context, str(event.data.get("session") or context.session))
         made: list[dict[str, Json]] = []
         for step in context.routes.steps(event):
-            scene = scene_of(context, event, step.dialect, step.row)
+            scene = scene_of(context, to_native(event, step.dialect), step.dialect, step.row)
             _, model = context.asked(step.hook, step.dialect)
             made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
         explained(made, context.routes.find(event).declared_again)

@@ -50,7 +50,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         step = step if why else rules.with_line(step, event)
         hook = step.hook
     elif why is None:
-        unmatched, failed = match(hook, step.dialect, step.row, event)
+        unmatched, failed = match(hook, step.dialect, step.row, scene.event, event)
         why = unmatched or failed
     if not hook.native_event and not why:
         why = "its event is unknown until anyhook asks it, which happens when an event is fired"
