@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
-from anyhook.agent.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +68,6 @@ class Headless:
 
     async def run(self, prompt: str) -> TurnResult:
         self.session.open()
-        if self.stream is not None:
-            self.stream.begins(self.session, TOOLS)
         self.doing = work = asyncio.ensure_future(self._work(prompt))
         self._listen()
         try:
@@ -101,6 +98,8 @@ class Headless:
 
     async def _work(self, prompt: str) -> TurnResult:
         turn = await self.session.start()
+        if self.stream is not None:
+            self.stream.begins(self.session)
         return turn if turn.stop == REFUSED else await self.session.run(prompt)
 
     def _stop(self, name: str) -> None:

@@ -10,7 +10,7 @@ from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.script import HOOK_WRITER, asked_apart
-from anyhook.agent.session import told
+from anyhook.agent.trouble import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,6 +19,12 @@ ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
 NEEDS = frozenset({"shell", "write_file", "edit_file", "web_fetch"})
 """Tools that change something or send something away. A sub-agent's own tools pass the same gate."""
+MCP = "mcp__"
+"""How the tools of MCP servers begin: nobody knows what these do."""
+
+
+def _needs(tool: str) -> bool:
+    return tool in NEEDS or tool.startswith(MCP)
 
 
 class Permission:
@@ -31,7 +37,7 @@ class Permission:
         self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
-        if tool not in NEEDS or self.mode == "auto":
+        if not _needs(tool) or self.mode == "auto":
             return None
         if self.mode == "deny":
             return "the permission mode is `deny`"

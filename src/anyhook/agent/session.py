@@ -12,31 +12,32 @@ from typing import TYPE_CHECKING, Any
 import pydantic_ai
 from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.capabilities import ProcessEventStream
-from pydantic_ai.exceptions import AgentRunError, ModelContextWindowExceededError, UserError
+from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
 from anyhook.adapters.lifecycle import Lifecycle
 from anyhook.adapters.messages import final_text, from_plain
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent import trouble
+from anyhook.agent.equipment import Equipment, equip
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
+from anyhook.agent.opening import open_engine, session_facts
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.settings import read_agent_settings
+from anyhook.agent.skills import LOAD, loaded_in
 from anyhook.agent.spent import Spent
 from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.documents.places import config_file, home_of, state_dir
-from anyhook.handlers.key_variables import key_names
+from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
-from anyhook.state.plans import Setup
-from anyhook.state.settings import Settings, read_settings
+from anyhook.state.settings import read_settings
 from anyhook.walk.engine import Engine
-from anyhook.walk.routes import Catalog
 from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Session:
     """Called with every event that reached a hook, and all that happened in it."""
     spent: Spent = field(default_factory=Spent)
     history: list[ModelMessage] = field(default_factory=list)
+    equipment: Equipment = field(default_factory=Equipment)
     earlier_turns: int = 0
     """Answers of the model in the session so far, as it was kept."""
     _unkept: bool = False
@@ -126,36 +128,61 @@ class Session:
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
-        self.lifecycle = Lifecycle(self.engine, _facts(options, self.model_name), self.observe, self.announce)
+        self.lifecycle = Lifecycle(self.engine, session_facts(options, self.model_name), self.observe, self.announce)
         self.lifecycle.warned = True  # `start` tells it
         if earlier is not None:
             self.lifecycle.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
-        env = {**options.env, LEFTOVERS: self.id}
-        inner, *others = tools(options.project, env, self.settings, key_names(self.config))
+        keys = key_names(self.config)
+        self.env = {**without_keys(options.env, keys, self.settings.pass_env), LEFTOVERS: self.id}
+        inner, *self.own_tools = tools(options.project, self.env, self.settings)
         self.hooked = Hooked(
             self.engine,
             self.lifecycle,
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
-            log=self.log,
+            log=self._called,
             recipes=self._recipe,
             auto_compact=self.settings.auto_compact,
             context_window=CONTEXT_WINDOW,
             max_turns=options.max_turns,
             wrapped=inner,
         )
+
+    async def equip(self) -> None:
+        """Get the agent ready for its turns, with what is approved now."""
+        before, self.equipment = self.equipment, Equipment()
+        await before.close()
+        self.equipment = await equip(self.engine.setup, self.settings, self.env, self.tell)
+        shared = [self.hooked, *self.own_tools, *self._streaming()]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=[self.hooked, *others, *self._streaming()],
+            capabilities=self.equipment.capabilities(shared, self._other_model, self.tell),
         )
+        self._skills(loaded_in(self.history))
+
+    def _other_model(self, name: str) -> Model:
+        providers = self.config.providers
+        return open_model(spoken_name(name, providers, self.options.env), providers, self.options.env)
+
+    def _called(self, record: ToolRecord) -> None:
+        if record.tool == LOAD and not record.denied:
+            self._skills([str(record.input.get("id"))])
+        self.log(record)
+
+    def _skills(self, names: Sequence[str]) -> None:
+        """These are in use from now on, as hooks of a skill need to know."""
+        before = self.lifecycle.facts.get("skills")
+        used = [*(before if isinstance(before, list) else []), *names]
+        if used:
+            self.lifecycle.facts["skills"] = list(dict.fromkeys(map(str, used)))
 
     def _engine(self, session: str | None) -> Engine:
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
         scripted = self.model_name.startswith(SCRIPT)
-        engine = _engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
+        engine = open_engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
         engine.context.recorder.listener = self.debug
         return engine
 
@@ -196,6 +223,7 @@ class Session:
         decision = await self.lifecycle.begin(source or ("resume" if self.resumed else "startup"))
         if decision.stops and decision.effect == "abort":
             return TurnResult("", REFUSED, decision.reason or "")
+        await self.equip()
         return TurnResult()
 
     async def end(self, reason: str, sweep: bool = False) -> None:
@@ -204,6 +232,7 @@ class Session:
         try:
             await self.lifecycle.end(reason)
         finally:
+            await self.equipment.close()
             await self.engine.close()  # background hooks run to their own limits elsewhere
             if sweep:
                 await asyncio.to_thread(end_leftovers, self.id)
@@ -339,7 +368,7 @@ class Session:
             self._unkept = True
 
     def _told(self, error: Exception) -> str:
-        return trouble.sentence(error, self.model.model_name, self.model.base_url) or told(error)
+        return trouble.sentence(error, self.model.model_name, self.model.base_url) or trouble.told(error)
 
     # -- recipes
 
@@ -351,42 +380,5 @@ class Session:
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
-            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {told(error)}")
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {trouble.told(error)}")
             return ""
-
-
-def _facts(options: SessionOptions, name: str) -> dict[str, Json]:
-    provider, _, model = name.partition(":")
-    return {
-        "provider": provider,
-        "model": model,
-        "permission_mode": options.permission,
-        "auto_approve": options.permission == "auto",
-        "invoked_recipe": options.recipe or "",
-    }
-
-
-def _engine(options: SessionOptions, config: Settings, session: str | None, spare_model: Model | str) -> Engine:
-    if options.hooks:
-        return Engine.open(
-            options.project,
-            dialects=options.dialects,
-            trust=options.trust,
-            mode=options.mode,
-            plugin_dirs=options.plugin_dirs,
-            state_dir=options.state_dir,
-            session=session,
-            spare_model=spare_model,
-            env=options.env,
-            host="agent",
-            hands_over=True,
-        )
-    setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
-    nothing = Catalog([], [], config, {})
-    return Engine(setup, nothing, mode="enforce", session=session, host="agent", spare_model=spare_model)
-
-
-def told(error: Exception) -> str:
-    """An error as text; errors that are not meant for people include the name of their type."""
-    meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
-    return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

@@ -3,7 +3,7 @@ anything runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
@@ -13,8 +13,10 @@ from anyhook.agent.options import THRESHOLD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.model.json_types import Json
+
 LOCAL = "local"
-KEYS = ("model", "auto_compact", "web_fetch", "pass_env")
+KEYS = ("model", "auto_compact", "web_fetch", "pass_env", "mcp")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class AgentSettings:
     """Whether pages of this machine and its network may be fetched as well."""
     pass_env: tuple[str, ...] = ()
     """Variables that the agent's commands get although they look like providers' keys; patterns."""
+    mcp: dict[str, dict[str, Json]] = field(default_factory=dict)
+    """The user's MCP servers, by name."""
 
 
 def read_agent_settings(env: Mapping[str, str]) -> AgentSettings:
@@ -43,7 +47,16 @@ def read_agent_settings(env: Mapping[str, str]) -> AgentSettings:
     passed = table.get("pass_env", [])
     if not isinstance(passed, list) or not all(isinstance(name, str) and name for name in passed):
         raise _wrong("pass_env", 'must be a list of names, such as ["STRIPE_API_KEY"]')
-    return AgentSettings(float(threshold), bool(fetch), fetch == LOCAL, tuple(passed))
+    return AgentSettings(float(threshold), bool(fetch), fetch == LOCAL, tuple(passed), _servers(table.get("mcp", {})))
+
+
+def _servers(value: object) -> dict[str, dict[str, Json]]:
+    found: dict[str, dict[str, Json]] = {}
+    for name, spec in value.items() if isinstance(value, dict) else [("NAME", None)]:
+        if not isinstance(spec, dict) or not isinstance(spec.get("command") or spec.get("url"), str):
+            raise _wrong(f"mcp.{name}", "must be a table with `command` or `url`")
+        found[str(name)] = spec
+    return found
 
 
 def _wrong(key: str, what: str) -> BadSetup:

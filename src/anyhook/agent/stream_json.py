@@ -36,12 +36,14 @@ class StreamJson:
     def __init__(self, write: Callable[[Json], None]) -> None:
         self._write, self._seen, self._began_s = write, 0, monotonic()
 
-    def begins(self, session: Session, tools: Sequence[str]) -> None:
-        options = session.options
+    def begins(self, session: Session) -> None:
+        options, equipment = session.options, session.equipment
+        servers: list[Json] = [{"name": server.name, "status": server.status} for server in equipment.all_servers]
         self._seen = len(session.history)
         self._line(
-            session, "system", subtype="init", cwd=options.project, model=session.model_name, tools=[*tools],
-            permissionMode=options.permission,
+            session, "system", subtype="init", cwd=options.project, model=session.model_name,
+            tools=[*equipment.tool_names], mcp_servers=servers, agents=[each.name for each in equipment.types],
+            skills=[skill.name for skill in equipment.skills], permissionMode=options.permission,
         )  # fmt: skip
 
     def said(self, session: Session, messages: Sequence[ModelMessage]) -> None:

@@ -11,14 +11,12 @@ from pydantic_ai_harness.filesystem import FileSystem
 from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
 from pydantic_ai_harness.shell import Shell
-from pydantic_ai_harness.subagents import SubAgents
 
 from anyhook.agent.failure import BadSetup
-from anyhook.handlers.key_variables import without_keys
 from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pydantic_ai import RunContext
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
@@ -82,17 +80,14 @@ class NamedShell(Shell[Any]):
         return _WithStatus(super().get_toolset()).renamed({SHELL: "run_command"})
 
 
-def tools(
-    project: str, env: Mapping[str, str], settings: AgentSettings, key_names: Sequence[str] = ()
-) -> list[AbstractCapability[Any]]:
-    """Workspace, files, shell, sub-agents, the project's own instructions, and the web where the user wants that.
-    `key_names` are the variables in which the user's settings keep providers' keys."""
+def tools(project: str, env: Mapping[str, str], settings: AgentSettings) -> list[AbstractCapability[Any]]:
+    """Workspace, files, shell, the project's own instructions, and the web where the user wants that. `env` is what
+    commands get."""
     return [
-        LocalWorkspace(project, env=without_keys(env, key_names, settings.pass_env)),
+        LocalWorkspace(project, env=env),
         FileSystem(content_hashes=False, tools=FILES, max_retries=RETRIES),
         NamedShell(tools=["run_command"], denied_commands=[], default_timeout=SHELL_LIMIT_S),
         RepoContext(expose_inventory_tool=False),
-        SubAgents(include_self=True, forward_usage=False),
         RepairToolArguments(),
         *([_web(settings.web_fetch_local)] if settings.web_fetch else []),
     ]

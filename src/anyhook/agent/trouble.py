@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic_ai.exceptions import (
+    AgentRunError,
     ContentFilterError,
     ModelAPIError,
     ModelAuthenticationError,
@@ -15,8 +16,10 @@ from pydantic_ai.exceptions import (
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
+    UserError,
 )
 
+from anyhook.agent.failure import BadSetup, Failed
 from anyhook.handlers.model_client import words_of
 
 TEMPORARY = (
@@ -83,3 +86,9 @@ def _said(error: ModelAPIError) -> str:
         return ""
     line = " ".join(said.split()).rstrip(".")
     return f" ({line if len(line) <= 200 else line[:200] + '…'})"
+
+
+def told(error: Exception) -> str:
+    """An error as text; errors that are not meant for people include the name of their type."""
+    meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
+    return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"

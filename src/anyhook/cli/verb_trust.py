@@ -9,6 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from anyhook.agent.content import KINDS, find_offers, folders_of_kinds, review_offers
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
@@ -87,8 +88,9 @@ class ProjectReview(Record):
 
 @verb("trust", TrustOptions, "anyhook trust --project ~/src/someone-elses-repository")
 def trust(options: TrustOptions) -> int:
-    """Show what the hooks and the case files of a project would run and what changed since they were approved, ask, and
-    approve them. Without a terminal, only --yes approves."""
+    """Show what the hooks and the case files of a project would run, and what our own agent would use (MCP servers,
+    types of sub-agents, skills), with what changed since it was approved; ask, and approve it. Without
+    a terminal, only --yes approves."""
     other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
     if other:
         raise BadCall(f"--list and --{other} exclude each other. Give one of them.")
@@ -96,7 +98,7 @@ def trust(options: TrustOptions) -> int:
         return _list(options.json)
     if options.revoke:
         return _revoke(options)
-    found = look(options, with_cases=not options.dialect)
+    found = look(options, with_cases=not options.dialect, with_offers=not options.dialect)
     as_json = options.json
     items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
     if not as_json:
@@ -112,13 +114,16 @@ def trust(options: TrustOptions) -> int:
     return DONE if approved and not found.refused else FINDINGS
 
 
-def look(options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False) -> ProjectReview:
-    """What wants approval: hooks; case files too where somebody is about to be shown them."""
+def look(
+    options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False, with_offers: bool = False
+) -> ProjectReview:
+    """What wants approval: hooks; case files, and what our own agent would use, where somebody is about to be shown
+    them."""
     setup = setup_of(options, trust)
-    return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases))
+    return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases, with_offers))
 
 
-def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
+def _found(setup: Setup, loaded: Loaded, with_cases: bool, with_offers: bool) -> ProjectReview:
     ledger = open_ledger(setup, loaded.files)
     if loaded.too_large is not None:
         return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
@@ -128,12 +133,15 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool) -> ProjectReview:
     reviewed = review(tables, ledger, loaded.roots, loaded.files, folders)
     loaded.pay_no_more()
     entries = _with_lines(reviewed, loaded.config)
-    problems = [*ledger.problems, *loaded.files.problems]
-    if not with_cases:
-        return ProjectReview(setup, ledger, entries, problems, kinds=setup.dialects, folders=folders)
-    cases, more = review_cases(setup.project, ledger, setup.env)
-    kinds = (*setup.dialects, CASES)
-    return ProjectReview(setup, ledger, [*entries, *cases], [*problems, *more], kinds=kinds, folders=folders)
+    problems, kinds = [*ledger.problems, *loaded.files.problems], setup.dialects
+    if with_cases:
+        cases, more = review_cases(setup.project, ledger, setup.env)
+        entries, problems, kinds = [*entries, *cases], [*problems, *more], (*kinds, CASES)
+    if with_offers:
+        offers, more = find_offers(setup, {})
+        entries, problems = [*entries, *review_offers(offers, setup, ledger)], [*problems, *more]
+        kinds, folders = (*kinds, *KINDS), {**folders, **folders_of_kinds(offers)}
+    return ProjectReview(setup, ledger, entries, problems, kinds=kinds, folders=folders)
 
 
 def _with_lines(entries: list[Reviewed], config: Settings) -> list[Reviewed]:
@@ -149,7 +157,8 @@ def show(found: ProjectReview) -> None:
         render.out(f"{visible(found.setup.project)}: this project is too large to be read, so nothing can be approved.")
         return
     if not found.entries:
-        render.out(f"{visible(found.setup.project)}: no hooks and no case files, so there is nothing to approve.")
+        none = "no hooks, no case files and nothing for the agent, so there is nothing to approve"
+        render.out(f"{visible(found.setup.project)}: {none}.")
         return
     shown: set[str] = set()
     for entry in found.entries:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
+NO_HOOKS = ("cases:", "mcp:", "subagent:", "skill:")
+"""How the ids of things begin that are approved and are not hooks."""
 MAX_SIZE = 64 * 1024 * 1024
 
 
@@ -147,9 +149,9 @@ class Ledger:
         return any(map(self.approves_hooks, (project, *self._checkouts(project))))
 
     def approves_hooks(self, project: str) -> bool:
-        """Whether a project was approved for more than its case files."""
+        """Whether a project was approved for more than what is not a hook."""
         approval = self.approvals.get(project)
-        return approval is not None and not (approval.items and all(key.startswith("cases:") for key in approval.items))
+        return approval is not None and not (approval.items and all(key.startswith(NO_HOOKS) for key in approval.items))
 
     def approve(
         self,

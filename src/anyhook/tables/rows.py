@@ -308,8 +308,14 @@ class Dialect(Record):
     misplaced: tuple[Misplaced, ...] = ()
     tools: Mapping[str, ToolRow] = {}
     """A host's tool → the product's own; tools not named here go through unchanged."""
+    mcp_tools: str = ""
+    """How the product spells the tools of MCP servers, with `{server}` and `{tool}`; "" for `mcp__SERVER__TOOL`."""
     recipes: tuple[str, ...] = ()
     """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` comes first."""
+    subagents: tuple[str, ...] = ()
+    """Folders with its types of sub-agents, `NAME.md` each, written in its words for tools."""
+    skills: tuple[str, ...] = ()
+    """Folders with its skills, `NAME/SKILL.md` each."""
     plain_output: Callable[[Json], Json] | None = None
     """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""

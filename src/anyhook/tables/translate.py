@@ -76,7 +76,15 @@ def spellings(native: Event, event: Event, dialect: Dialect) -> Iterator[Event]:
 
 
 def _row(event: Event, dialect: Dialect) -> ToolRow | None:
-    return dialect.tools.get(event.ours or str(event.data.get("tool"))) if event.hosted else None
+    if not event.hosted:
+        return None
+    tool = event.ours or str(event.data.get("tool"))
+    if dialect.mcp_tools and tool.startswith("mcp__"):
+        from anyhook.tables.rows import ToolRow
+
+        server, _, name = tool[5:].partition("__")
+        return ToolRow(dialect.mcp_tools.format(server=server, tool=name))
+    return dialect.tools.get(tool)
 
 
 def renamed(given: dict[str, Json], inputs: Mapping[str, str]) -> dict[str, Json]:

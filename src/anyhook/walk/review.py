@@ -38,7 +38,9 @@ class Reviewed(Record):
     prints: Mapping[str, Fingerprint] = {}
     before: Item | None = None
     runs: Mapping[str, str] = {}
-    """Of a case file: what it would run, by word."""
+    """Of what is not a hook: what it would run, by word."""
+    about: str = ""
+    """The same: what it is."""
     project: str = ""
     """The folder that the approval belongs to, where it is above the one that was asked about."""
 

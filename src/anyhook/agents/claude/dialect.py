@@ -273,6 +273,8 @@ DIALECT = Dialect(
     identity=identity,
     asking=ASKING,
     mcp_server=server_of,
+    subagents=("{project}/.claude/agents", "{home}/.claude/agents"),
+    skills=("{project}/.claude/skills", "{home}/.claude/skills"),
     differences=(
         (
             "C-2",

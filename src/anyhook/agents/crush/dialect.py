@@ -80,4 +80,5 @@ DIALECT = family(
         ("CR-1", "`crushrc` is not read, nor is a file that a variable names."),
         ("CR-4", "Exit status 49 denies the call; the turn goes on."),
     ),
+    mcp_tools="mcp_{server}_{tool}",
 )

@@ -195,4 +195,5 @@ DIALECT = family(
         ("CU-4", "A user's hooks start in the project's folder, not in `~/.cursor`."),
         ("CU-6", "`ask` counts before every tool; the product asks about shell and MCP calls only."),
     ),
+    mcp_tools="MCP:{tool}",
 )

@@ -202,6 +202,7 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="gemini",
     title="Gemini CLI",
+    mcp_tools="mcp_{server}_{tool}",
     dense=True,
     files=(
         ("user", "~/.gemini/settings.json"),

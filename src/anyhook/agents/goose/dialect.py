@@ -148,6 +148,7 @@ REPLY = Reply(
 DIALECT = Dialect(
     name="goose",
     title="goose",
+    mcp_tools="{server}__{tool}",
     dense=True,
     files=(
         ("user", "~/.agents/plugins/<plugin>/hooks/hooks.json"),

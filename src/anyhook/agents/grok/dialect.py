@@ -105,4 +105,5 @@ DIALECT = family(
         ("GK-2", "`http` handlers are reported and not run."),
         ("GK-9", "A tool's result is the text that the model is given, not the product's own object."),
     ),
+    mcp_tools="{server}__{tool}",
 )  # fmt: skip

@@ -115,4 +115,5 @@ DIALECT = family(
         ("KI-2", "`agent` actions, and `hooks` in the agents of older command lines, are not run."),
         ("KI-7", "`confirm` is not asked; the command runs."),
     ),
+    mcp_tools="@{server}/{tool}",
 )

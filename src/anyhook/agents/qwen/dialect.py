@@ -143,6 +143,7 @@ DIALECT = extend(
     gemini.DIALECT,
     name="qwen",
     title="Qwen Code",
+    mcp_tools="",
     files=(("project", ".qwen/settings.json"), ("user", "~/.qwen/settings.json")),
     find=find,
     claim=claim,

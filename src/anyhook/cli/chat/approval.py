@@ -29,24 +29,26 @@ async def ask_about_hooks(chat: Chat) -> None:
     """At the start of a session, where the user's word decides and has not been given yet."""
     if not chat.options.hooks or chat.options.trust != "ask":
         return
-    found = look(chat.call, chat.call.trust)
+    found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
     if not found.waiting or found.ledger.has_declined(found.setup.project, [entry.item for entry in found.waiting]):
         return
     count = len(found.waiting)
-    chat.screen.line(f"This project wants to run {'a hook' if count == 1 else f'{count} hooks'} of its own:", WARN)
+    hooks = sum(entry.hook is not None for entry in found.waiting)
+    what = ("a hook" if hooks == 1 else f"{hooks} hooks") if hooks == count else f"{count} things"
+    chat.screen.line(f"This project wants to run {what} of its own:", WARN)
     _outline(chat, found.waiting)
     await _decide(chat, found)
 
 
 async def review(chat: Chat) -> bool:
     """`/trust`: all of it, whatever was said before; whether something was approved now."""
-    found = look(chat.call, chat.call.trust)
+    found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
     if found.too_large:
         for problem in found.problems:
             chat.screen.line(visible(problem.sentence()), BAD)
         return False
     if not found.entries:
-        chat.screen.line("This project has no hooks, so there is nothing to approve.")
+        chat.screen.line("This project has no hooks and nothing for the agent, so there is nothing to approve.")
         return False
     if len(found.entries) > MANY:
         _outline(chat, found.entries)

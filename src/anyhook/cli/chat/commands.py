@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
-from anyhook.agent.tools import TOOLS
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import Screen, tilde
@@ -127,8 +126,9 @@ async def _compact(chat: Chat, _rest: str) -> None:
 
 
 async def _trust(chat: Chat, _rest: str) -> None:
-    if await approval.review(chat) and chat.options.hooks:
+    if await approval.review(chat):
         await _session(chat).reread_hooks()
+        await _session(chat).equip()
         chat.screen.line("They run from now on; those of the session's start, in the next session.", FAINT)
 
 
@@ -171,8 +171,7 @@ async def _cost(chat: Chat, _rest: str) -> None:
 
 
 async def _tools(chat: Chat, _rest: str) -> None:
-    more = ["web_fetch"] if _session(chat).settings.web_fetch else []
-    for name in (*TOOLS, *more):
+    for name in _session(chat).equipment.tool_names:
         chat.screen.line(name, indent=INDENT)
 
 

@@ -93,7 +93,7 @@ def what_it_runs(entry: Reviewed) -> Iterator[str]:
     if entry.status == REMOVED:
         yield "  was approved and is no longer there"
     elif entry.runs:
-        yield "  a case file: `anyhook test` runs it"
+        yield f"  {entry.about}"
         for word, value in entry.runs.items():
             yield f"  {visible(word):<8} {_cut(value)}"
     elif entry.hook is None:

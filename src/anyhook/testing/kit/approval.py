@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 CASES = "cases"
 """Begins the id of a case file in the ledger, where a hook's begins with its dialect."""
+ABOUT = "a case file: `anyhook test` runs it"
 MAX_FOLDERS = 50_000
 """How many folders `trust` looks into for case files."""
 NO_HOME = "/dev/null/home"
@@ -76,9 +77,10 @@ def _entry(path: str, folder: str, env: Mapping[str, str]) -> Reviewed:
         project = project_for(path, cases[0].project if cases else "", folder)
     except (BadCases, NoSandbox) as error:
         item = Item(_identity(path, folder), "", {path: seen.digest})
-        return Reviewed(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)})
+        return Reviewed(item, NEW, "", None, prints={path: seen}, runs={"unusable": str(error)}, about=ABOUT)
     prints = {path: seen, **_prints(cases, project, env)}
-    return Reviewed(_item(path, folder, prints), NEW, "", None, prints=prints, runs=_runs(cases, project, folder))
+    runs = _runs(cases, project, folder)
+    return Reviewed(_item(path, folder, prints), NEW, "", None, prints=prints, runs=runs, about=ABOUT)
 
 
 def _identity(path: str, folder: str) -> str:

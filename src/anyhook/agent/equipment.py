@@ -1,0 +1,113 @@
+"""What the agent of a session works with besides its own tools: MCP servers, types of sub-agents, skills. Only the
+user's, and what is approved of the project's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.capabilities import Toolset
+from pydantic_ai_harness.subagents import SubAgents
+
+from anyhook.agent.content import find_offers, trusted
+from anyhook.agent.skills import LOAD, load_skills
+from anyhook.agent.skills import capabilities as skill_capabilities
+from anyhook.agent.subagents import EXPLORE, GENERAL, BadType, build, read_type
+from anyhook.agent.tools import TOOLS
+from anyhook.documents.files import Files
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.walk.build import open_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.models import Model
+    from pydantic_ai_harness.skills import SkillDefinition
+
+    from anyhook.agent.content import Offer
+    from anyhook.agent.mcp_servers import McpServer, McpServers
+    from anyhook.agent.settings import AgentSettings
+    from anyhook.agent.subagents import TypeFile
+    from anyhook.state.plans import Setup
+
+NO_CLIENT = "MCP servers cannot be used ({}). Install their client: pip install 'anyhook[agent]'"
+
+
+@dataclass
+class Equipment:
+    """What was found and may be used."""
+
+    skills: list[SkillDefinition] = field(default_factory=list)
+    types: list[TypeFile] = field(default_factory=list)
+    servers: McpServers | None = None
+    waiting: list[Offer] = field(default_factory=list)
+    """What the project brings and nobody has approved yet."""
+    web_fetch: bool = False
+
+    @property
+    def all_servers(self) -> list[McpServer]:
+        return self.servers.all if self.servers is not None else []
+
+    @property
+    def tool_names(self) -> list[str]:
+        more = ["web_fetch"] if self.web_fetch else []
+        more += [LOAD] if any(skill.model_invocable for skill in self.skills) else []
+        return [*TOOLS, *more, *(tool for server in self.all_servers for tool in server.tools)]
+
+    def capabilities(
+        self,
+        shared: Sequence[AbstractCapability[Any]],
+        model: Callable[[str], Model],
+        tell: Callable[[str], None],
+    ) -> list[AbstractCapability[Any]]:
+        """For the agent: what it shares with its sub-agents, and these."""
+        all_ = [*shared, *map(Toolset, self.all_servers), *skill_capabilities(self.skills)]
+        agents = build(self.types, all_, model, tell)
+        return [*all_, SubAgents(agents, include_self=True, forward_usage=False)]
+
+    async def close(self) -> None:
+        if self.servers is not None:
+            await self.servers.close()
+
+
+async def equip(
+    setup: Setup, settings: AgentSettings, env: Mapping[str, str], tell: Callable[[str], None]
+) -> Equipment:
+    """Find it, leave out what is not approved, connect the servers. `env` is what servers get."""
+    offers, problems = find_offers(setup, settings.mcp)
+    usable, waiting = trusted(offers, setup, open_ledger(setup, Files()))
+    for problem in problems:
+        tell(problem.sentence())
+    if waiting:
+        tell(f"Not approved yet, so not used: {', '.join(offer.id for offer in waiting)}. See `anyhook trust`.")
+    skills, left_out = await load_skills([offer for offer in usable if offer.kind == "skill"], setup.project)
+    for line in left_out:
+        tell(line)
+    types = [*_types([offer for offer in usable if offer.kind == "subagent"], tell), EXPLORE, GENERAL]
+    made = Equipment(skills, types, None, waiting, settings.web_fetch)
+    servers = list({offer.name: offer for offer in reversed(usable) if offer.kind == "mcp"}.values())
+    if servers:
+        made.servers = await _connected(servers[::-1], env, tell)
+    return made
+
+
+async def _connected(offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> McpServers | None:
+    try:
+        from anyhook.agent.mcp_servers import McpServers
+    except ImportError as error:
+        tell(NO_CLIENT.format(error))
+        return None
+    servers = McpServers(offers, env, tell)
+    await servers.open()
+    return servers
+
+
+def _types(offers: Sequence[Offer], tell: Callable[[str], None]) -> list[TypeFile]:
+    found: list[TypeFile] = []
+    for offer in offers:
+        try:
+            found.append(read_type(offer, read_bytes(offer.source).decode("utf-8")))
+        except (OSError, UnicodeDecodeError, Unreadable, BadType) as error:
+            tell(f"The sub-agent `{offer.name}` cannot be used: {error}")
+    return found

@@ -1,0 +1,136 @@
+"""The session's MCP servers, by the framework's own client: connected when the session starts, closed when it ends.
+Their tools are called `mcp__SERVER__TOOL`. A server that cannot be used costs its own tools and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import AsyncExitStack
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from fastmcp.client.transports import StdioTransport
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.toolsets import WrapperToolset
+
+from anyhook.handlers.model_client import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TextIO
+
+    from pydantic_ai import RunContext
+    from pydantic_ai.toolsets import ToolsetTool
+
+    from anyhook.agent.content import Offer
+    from anyhook.model.json_types import Json
+
+START_LIMIT_S = 30.0
+"""How long a server may take until it can be asked: some are installed first."""
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+STDERR_CHARACTERS = 300
+
+
+class McpServer(WrapperToolset[Any]):
+    """One server. The session holds its connection, so that it lasts from turn to turn."""
+
+    def __init__(self, offer: Offer, env: Mapping[str, str]) -> None:
+        self.name = NOT_IN_NAMES.sub("_", offer.name)
+        self.status = "pending"
+        self.tools: list[str] = []
+        self._stderr: TextIO = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed with the server)
+        spec = _filled(offer.spec, env)
+        command, url = spec.get("command"), spec.get("url")
+        if isinstance(command, str):
+            given: Any = spec.get("env") or {}
+            args: Any = spec.get("args") or []
+            cwd = spec.get("cwd")
+            client: Any = StdioTransport(
+                command, [str(word) for word in args], {**env, **given}, cwd if isinstance(cwd, str) else offer.folder,
+                keep_alive=False, log_file=self._stderr,
+            )  # fmt: skip
+            self.toolset: MCPToolset[Any] = MCPToolset(client, id=self.name, tool_error_behavior="failed",
+                                                       init_timeout=START_LIMIT_S)  # fmt: skip
+        else:
+            headers: Any = spec.get("headers")
+            self.toolset = MCPToolset(str(url), id=self.name, tool_error_behavior="failed", headers=headers,
+                                      init_timeout=START_LIMIT_S)  # fmt: skip
+        super().__init__(self.toolset.prefixed(f"mcp__{self.name}_"))
+
+    async def connect(self, stack: AsyncExitStack) -> str:
+        """Why it cannot be used; "" where it can."""
+        stack.enter_context(self._stderr)
+        try:
+            await stack.enter_async_context(self.toolset)
+            self.tools = [f"mcp__{self.name}__{tool.name}" for tool in await self.toolset.list_tools()]
+        except Exception as error:  # noqa: BLE001 (whatever a server or its client does is this server's failure)
+            self.status = "failed"
+            return words_of(error) + self._said()
+        self.status = "connected"
+        return ""
+
+    def _said(self) -> str:
+        """The end of what it wrote to stderr."""
+        self._stderr.seek(0)
+        said = " ".join(self._stderr.read().split())
+        return f" (it said: {said[-STDERR_CHARACTERS:]})" if said else ""
+
+    async def __aenter__(self) -> McpServer:
+        return self  # a run neither connects nor closes it
+
+    async def __aexit__(self, *_: Any) -> None:
+        return None
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        return await super().get_tools(ctx) if self.status == "connected" else {}
+
+
+class McpServers:
+    """All servers of a session. One task connects and closes them, as their client wants it."""
+
+    def __init__(self, offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        self.all = [McpServer(offer, env) for offer in offers]
+        self._tell = tell
+        self._held: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    async def open(self) -> None:
+        if not self.all:
+            return
+        ready = asyncio.Event()
+        self._held = asyncio.create_task(self._hold(ready))
+        waiting = asyncio.create_task(ready.wait())
+        try:
+            await asyncio.wait((self._held, waiting), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+
+    async def _hold(self, ready: asyncio.Event) -> None:
+        async with AsyncExitStack() as stack:
+            for server in self.all:
+                if why := await server.connect(stack):
+                    self._tell(f"The MCP server `{server.name}` cannot be used: {why}")
+            ready.set()
+            await self._over.wait()
+
+    async def close(self) -> None:
+        self._over.set()
+        if self._held is not None:
+            await asyncio.wait((self._held,), timeout=5.0)
+            self._held.cancel()
+
+
+def _filled(spec: Mapping[str, Json], env: Mapping[str, str]) -> dict[str, Json]:
+    """With the values of variables, or what the text has for one that is not set."""
+
+    def fill(value: Json) -> Json:
+        if isinstance(value, dict):
+            return {key: fill(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [fill(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        return VARIABLE.sub(lambda found: env.get(found.group(1), found.group(2) or ""), value)
+
+    return {key: fill(value) for key, value in spec.items()}

@@ -1,0 +1,39 @@
+"""An MCP server on stdio with one tool, `echo`, in a few lines without a library: it starts at once. It writes what it is
+called with into a file beside it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    if method == "initialize":
+        version, info = params["protocolVersion"], {"name": "echo", "version": "1"}
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": [TOOL]}
+    if method == "tools/call":
+        given = params.get("arguments") or {}
+        with Path(__file__).with_name("called.jsonl").open("a") as file:
+            file.write(json.dumps(given) + "\n")
+        failed = given.get("text") == "fail"
+        text = str(given.get("text"))
+        said = text if text.startswith("{") else f"echo: {text}"  # a hook's answer is JSON
+        return {"content": [{"type": "text", "text": said}], "isError": failed}
+    return None
+
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    result = answer(asked["method"], asked.get("params") or {})
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
+    reply |= {"result": result} if result is not None else {"error": {"code": -32601, "message": "no such method"}}
+    sys.stdout.write(json.dumps(reply) + "\n")
+    sys.stdout.flush()
