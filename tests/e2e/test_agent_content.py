@@ -94,7 +94,8 @@ def test_servers_need_permission_and_may_be_the_users(world: World) -> None:
     path = world.root / "mine/echo.py"
     world.write(
         world.home / "config/anyhook/config.toml",
-        f'[agent.mcp.mine]\ncommand = "{sys.executable}"\nargs = ["{path}"]\n[agent.mcp.gone]\ncommand = "/no/such/it"\n',
+        f'[agent.mcp.mine]\ncommand = "{sys.executable}"\nargs = ["{path}"]\n'
+        '[agent.mcp.gone]\ncommand = "/no/such/it"\n',
     )
     ran = agent(world, {"tools": [{"mcp__mine__echo": {"text": "hi"}}]}, "Done.", permission="ask", trust="ask")
     assert ran.calls[0]["denied"]

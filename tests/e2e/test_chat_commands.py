@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_box import record, recorded
-from chat_box import chat
+from chat_box import READY, chat
 
 from conftest import World
 
@@ -24,7 +24,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
         "+three",
     ]
     terminal.sees("Written.")
-    terminal.sees("of the context is full")
+    terminal.sees("context left")
     terminal.types("/tools")
     terminal.sees("delegate_task")
     terminal.types("/cost")
@@ -61,5 +61,67 @@ def test_a_sub_agents_lines_stand_below_it(world: World) -> None:
     assert "\n● delegate_task" in shown
     assert "\n  ● shell  echo inner" in shown
     assert "\n    hook " in shown.split("● shell")[1], shown
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+
+def test_markdown_is_drawn_and_the_last_turn_undone(world: World) -> None:
+    """Files that tools wrote, changed and removed come back; what was changed afterwards is left alone."""
+    world.write(world.project / "kept.txt", "as it was\r\n")
+    world.write(world.project / "mine.txt", "mine\n")
+    command = "echo new > kept.txt; echo made > made.txt; echo theirs > mine.txt"
+    terminal = chat(
+        world,
+        {"text": "# Plan\n\nIt is **bold**:\n\n```python\nx = 1\n```\n", "tools": [{"shell": {"command": command}}]},
+        "Done.",
+        {"expect": "The user undid your changes of the last turn to: kept.txt, made.txt", "text": "I see."},
+        words=("--permission=auto",),
+    )
+    terminal.types("/undo")
+    terminal.sees("There is nothing to undo: no tool has changed a file")
+    terminal.types("Go.")
+    shown = terminal.sees("Done.")
+    assert "Plan" in shown
+    assert "It is bold:" in shown
+    assert "x = 1" in shown
+    terminal.sees("context left")
+    world.write(world.project / "mine.txt", "mine again\n")
+    terminal.types("/undo")
+    terminal.sees("put back  kept.txt")
+    terminal.sees("left alone, since it was changed afterwards  mine.txt")
+    assert (world.project / "kept.txt").read_bytes() == b"as it was\r\n"
+    assert not (world.project / "made.txt").exists()
+    assert (world.project / "mine.txt").read_text() == "mine again\n"
+    terminal.types("What now?")
+    terminal.sees("I see.")
+    terminal.types("/undo")
+    terminal.sees("There is nothing to undo")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+
+
+def test_files_are_completed_skills_are_commands(world: World) -> None:
+    world.write(world.project / "notes/plan.md", "Be quick.\n")
+    world.write(
+        world.home / ".claude/skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets.\n---\nIn Latin.\n"
+    )
+    terminal = chat(
+        world,
+        {"expect": "See @notes/plan.md", "text": "Seen."},
+        {"expect": ["In Latin.", "the world"], "text": "Salve, munde."},
+    )
+    terminal.sees(READY)
+    terminal.child.send("See @not\t")
+    terminal.sees("notes/")
+    terminal.child.send("pl\t")
+    terminal.sees("plan.md")
+    terminal.child.send("\r")
+    terminal.sees("Seen.")
+    terminal.types("/greet the world")
+    terminal.sees("Salve, munde.")
+    terminal.types("/agents")
+    terminal.sees("explore: Looks around")
+    terminal.types("/mcp")
+    terminal.sees("No MCP servers.")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0

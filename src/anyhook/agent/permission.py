@@ -30,14 +30,25 @@ def _needs(tool: str) -> bool:
 class Permission:
     """One session's gate."""
 
-    def __init__(self, mode: str, ask: Ask | None = None) -> None:
-        self.mode, self.ask = mode, ask
+    def __init__(
+        self, mode: str, ask: Ask | None = None, before_change: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """`before_change` is called before a tool runs that may change something."""
+        self.mode, self.ask, self.before_change = mode, ask, before_change
         self.granted: set[str] = set()
         """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
         self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
-        if not _needs(tool) or self.mode == "auto":
+        if not _needs(tool):
+            return None
+        why = await self._refused(hooked, tool, given, call_id)
+        if why is None and self.before_change is not None:
+            await self.before_change()
+        return why
+
+    async def _refused(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
+        if self.mode == "auto":
             return None
         if self.mode == "deny":
             return "the permission mode is `deny`"

@@ -16,9 +16,10 @@ from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
 from anyhook.adapters.lifecycle import Lifecycle
-from anyhook.adapters.messages import final_text, from_plain
+from anyhook.adapters.messages import final_text, from_plain, last_size
 from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent import trouble
+from anyhook.agent.attachments import with_images
 from anyhook.agent.equipment import Equipment, equip
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
@@ -41,11 +42,11 @@ from anyhook.walk.engine import Engine
 from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
-    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
+    from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
     from pydantic_ai.models import Model
     from pydantic_ai.run import AgentRun
 
@@ -84,6 +85,8 @@ class Session:
     tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
     """How a person is asked for permission; None where nobody is there."""
+    before_change: Callable[[], Awaitable[None]] | None = None
+    """Called before a tool runs that may change something."""
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
@@ -139,7 +142,7 @@ class Session:
         self.hooked = Hooked(
             self.engine,
             self.lifecycle,
-            gate=Permission(options.permission, self.ask),
+            gate=Permission(options.permission, self.ask, self.before_change),
             exit_code=exit_code,
             log=self._called,
             recipes=self._recipe,
@@ -161,7 +164,7 @@ class Session:
             instructions=INSTRUCTIONS,
             capabilities=self.equipment.capabilities(shared, self._other_model, self.tell),
         )
-        self._skills(loaded_in(self.history))
+        self.use_skills(loaded_in(self.history))
 
     def _other_model(self, name: str) -> Model:
         providers = self.config.providers
@@ -169,10 +172,10 @@ class Session:
 
     def _called(self, record: ToolRecord) -> None:
         if record.tool == LOAD and not record.denied:
-            self._skills([str(record.input.get("id"))])
+            self.use_skills([str(record.input.get("id"))])
         self.log(record)
 
-    def _skills(self, names: Sequence[str]) -> None:
+    def use_skills(self, names: Sequence[str]) -> None:
         """These are in use from now on, as hooks of a skill need to know."""
         before = self.lifecycle.facts.get("skills")
         used = [*(before if isinstance(before, list) else []), *names]
@@ -213,6 +216,12 @@ class Session:
     def id(self) -> str:
         return self.engine.session
 
+    @property
+    def context_left(self) -> float:
+        """The part of the model's context that is free."""
+        most = self.model.context_window or CONTEXT_WINDOW
+        return max(0.0, 1 - last_size(self.history) / most)
+
     # -- how the session starts and ends
 
     async def start(self, source: str = "") -> TurnResult:
@@ -250,7 +259,7 @@ class Session:
         trouble that passes, or the conversation is too long for it, it is asked again."""
         self._kept_s = None
         began_s = now_s()
-        asked: str | None = prompt
+        asked: str | Sequence[UserContent] | None = with_images(prompt, self.options.project, self.model, self.tell)
         compacted = False
         for attempt in count():
             try:
@@ -278,7 +287,7 @@ class Session:
             asked = None  # the prompt is in the history, and its hooks have seen it
         raise AssertionError("the last attempt returns")
 
-    async def _asked(self, prompt: str | None) -> TurnResult:
+    async def _asked(self, prompt: str | Sequence[UserContent] | None) -> TurnResult:
         """The model's answer to a prompt, or to what the history ends with."""
         limits = UsageLimits(request_limit=None)
         async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:

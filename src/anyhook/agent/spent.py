@@ -39,3 +39,14 @@ class Spent:
         """For people."""
         tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
         return f"{tokens}, {f'${self.cost:.4f}' if self.cost is not None else 'price not known'}"
+
+    def brief(self) -> str:
+        """The same in a few letters, with the price where it is known."""
+        cost = f", ${self.cost:.4f}" if self.cost else ""
+        return f"{_short(self.input_tokens)} in, {_short(self.output_tokens)} out{cost}"
+
+
+def _short(tokens: int) -> str:
+    if tokens < 1000:
+        return str(tokens)
+    return f"{tokens / 1000:.1f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"

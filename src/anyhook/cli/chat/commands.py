@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from anyhook.agent.history import past_sessions
 from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
+from anyhook.agent.undo import NoSnapshot
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import Screen, tilde
@@ -17,6 +18,7 @@ from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.nesting import INDENT
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
+from anyhook.cli.view.visible import visible
 from anyhook.tables.shapes import guess
 from anyhook.walk.status import gates
 
@@ -45,7 +47,7 @@ def is_command(line: str) -> bool:
 
 def names(chat: Chat) -> list[str]:
     """Everything that can stand behind the slash, with it."""
-    return [f"/{name}" for name in [*COMMANDS, *_recipes(chat)]]
+    return [f"/{name}" for name in [*COMMANDS, *_recipes(chat), *_skills(chat)]]
 
 
 async def carry_out(chat: Chat, line: str) -> None:
@@ -55,6 +57,8 @@ async def carry_out(chat: Chat, line: str) -> None:
         await command.act(chat, rest.strip())
     elif word in _recipes(chat):
         await _recipe(chat, word, rest)
+    elif word in _skills(chat):
+        await _skill(chat, word, rest.strip())
     else:
         hint = guess(f"/{word}", names(chat))
         chat.screen.line(f"There is no command /{word}.{hint} /help lists all.", BAD)
@@ -71,7 +75,9 @@ def _session(chat: Chat) -> Session:
 async def _help(chat: Chat, _rest: str) -> None:
     rows = [(f"/{name} {command.words}".rstrip(), command.help) for name, command in COMMANDS.items()]
     rows += [(f"/{name} [K=V]… [TEXT]", "Run this recipe.") for name in _recipes(chat)]
+    rows += [(f"/{name} [TEXT]", "Use this skill.") for name in _skills(chat)]
     rows += [
+        ("@PATH, Tab", "Name a file; an image goes to the model."),
         ("Alt-Enter", "Break the line."),
         ("Up, Down, Ctrl-R", "Past prompts."),
         ("Ctrl-C", "Stop the turn."),
@@ -175,6 +181,37 @@ async def _tools(chat: Chat, _rest: str) -> None:
         chat.screen.line(name, indent=INDENT)
 
 
+async def _undo(chat: Chat, _rest: str) -> None:
+    try:
+        undone = chat.snapshots.undo()
+    except NoSnapshot as error:
+        chat.screen.line(f"There is nothing to undo: {error}.", WARN, INDENT)
+        return
+    if undone.restored:  # the model believes otherwise
+        told = f"The user undid your changes of the last turn to: {', '.join(undone.restored)}"
+        _session(chat).lifecycle.waiting.append(told)
+    for path in undone.restored:
+        chat.screen.line(f"put back  {visible(path)}", indent=INDENT)
+    for path in undone.left:
+        chat.screen.line(f"left alone, since it was changed afterwards  {visible(path)}", WARN, INDENT)
+    if not undone.restored and not undone.left:
+        chat.screen.line("The last turn changed no file that is kept. Files that git ignores are not.", indent=INDENT)
+
+
+async def _agents(chat: Chat, _rest: str) -> None:
+    for each in _session(chat).equipment.types:
+        limits = f"  ({', '.join(each.tools)})" if each.tools is not None else ""
+        chat.screen.line(chat.screen.fitted(f"{INDENT}{each.name}: {each.description}{limits}"))
+
+
+async def _servers(chat: Chat, _rest: str) -> None:
+    equipment = _session(chat).equipment
+    for server in equipment.all_servers:
+        chat.screen.line(f"{server.name}  {server.status}, {len(server.tools)} tools", indent=INDENT)
+    if not equipment.all_servers:
+        chat.screen.line("No MCP servers. The project's are in .mcp.json, yours in the settings.", indent=INDENT)
+
+
 async def _create_hook(chat: Chat, rest: str) -> None:
     await create_hook(chat, rest)
 
@@ -185,16 +222,33 @@ COMMANDS = {
     "trust": SlashCommand("", "Show what the project's hooks would run, and approve it.", _trust),
     "create-hook": SlashCommand("DESCRIPTION", "Let the model write a hook.", _create_hook),
     "compact": SlashCommand("", "Replace the conversation with a summary of it.", _compact),
+    "undo": SlashCommand("", "Put the files back that tools changed in the last turn.", _undo),
     "clear": SlashCommand("", "Start a new session, with an empty conversation.", _clear),
     "model": SlashCommand("[NAME]", "Show the model, or go on with another one.", _model),
     "tools": SlashCommand("", "List the agent's tools.", _tools),
+    "agents": SlashCommand("", "List the types of sub-agents.", _agents),
+    "mcp": SlashCommand("", "List the MCP servers.", _servers),
     "cost": SlashCommand("", "Show what the session has used, and what it cost.", _cost),
     "resume": SlashCommand("[ID]", "Continue another session of this project.", _resume),
     "exit": SlashCommand("", "End the session.", _exit),
 }
 
 
-# -- recipes
+# -- recipes and skills
+
+
+def _skills(chat: Chat) -> list[str]:
+    taken = {*COMMANDS, *_recipes(chat)}
+    found = chat.session.equipment.skills if chat.session is not None else []
+    return [skill.name for skill in found if skill.user_invocable and skill.name not in taken]
+
+
+async def _skill(chat: Chat, name: str, text: str) -> None:
+    session = _session(chat)
+    skill = next(each for each in session.equipment.skills if each.name == name)
+    session.use_skills([name])
+    chat.screen.line(f"skill {name}", BOLD)
+    await chat.take_turn(session.turn(skill.render(text)))
 
 
 def _recipes(chat: Chat) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.completion import Completer, Completion, WordCompleter, merge_completers
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import ColorDepth, create_output
@@ -17,33 +17,58 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from anyhook.documents.places import make_private_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 INTERRUPTED, ENDED = "\x03", "\x04"
 """What is returned for Ctrl-C and Ctrl-D; neither can be part of a line."""
 
 
+class NamedFiles(Completer):
+    """Completes `@path` with files of the project."""
+
+    def __init__(self, project: str) -> None:
+        self._project = project
+
+    def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
+        word = document.get_word_before_cursor(WORD=True)
+        if not word.startswith("@"):
+            return
+        folder, _, begun = word[1:].rpartition("/")
+        try:
+            entries = sorted(os.scandir(os.path.join(self._project, folder)), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            hidden = entry.name.startswith(".") and not begun.startswith(".")
+            if entry.name.startswith(begun) and not hidden:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                yield Completion(f"@{path}{'/' if entry.is_dir() else ''}", start_position=-len(word))
+
+
 class Keyboard:
     """One terminal's keyboard."""
 
-    def __init__(self, history: str, colour: bool) -> None:
+    def __init__(self, history: str, colour: bool, beside: Callable[[], str]) -> None:
+        """`beside` is shown on the right while a line is typed."""
         output = create_output(sys.stdout)
         if isinstance(output, Vt100_Output):
             output.enable_cpr = False  # a terminal that does not tell where its cursor is would be complained about
         depth = None if colour else ColorDepth.DEPTH_1_BIT
         self._prompts: PromptSession[str] = PromptSession(
             history=_history(history), key_bindings=_bindings(), output=output, color_depth=depth,
-            complete_while_typing=False,
+            complete_while_typing=False, rprompt=beside,
         )  # fmt: skip
         self._answers: PromptSession[str] = PromptSession(
             history=InMemoryHistory(), output=output, color_depth=depth, enable_history_search=False
         )
 
-    async def line(self, commands: Sequence[str]) -> str:
+    async def line(self, commands: Sequence[str], project: str) -> str:
         """The next prompt; INTERRUPTED or ENDED for Ctrl-C and Ctrl-D."""
-        completer = WordCompleter(list(commands), sentence=True)
+        completer = merge_completers([WordCompleter(list(commands), sentence=True), NamedFiles(project)])
         return await _typed(self._prompts, "> ", completer)
 
     async def answer(self, question: str) -> str:
@@ -54,7 +79,7 @@ class Keyboard:
         return (await _typed(self._answers, f"{question} ")).strip()
 
 
-async def _typed(session: PromptSession[str], message: str, completer: WordCompleter | None = None) -> str:
+async def _typed(session: PromptSession[str], message: str, completer: Completer | None = None) -> str:
     try:
         # Ctrl-C is a key here; the signal of that name belongs to the chat.
         return await session.prompt_async(message, completer=completer, handle_sigint=False)

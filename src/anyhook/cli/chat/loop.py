@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import hashlib
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyhook.adapters.messages import final_text, last_size
+from anyhook.adapters.messages import final_text
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.headless import SIGNALS, STATUS
-from anyhook.agent.options import CONTEXT_WINDOW
 from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
+from anyhook.agent.undo import Snapshots
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
@@ -53,8 +54,10 @@ class Chat:
         self.options, self.call, self.prompt = options, call, prompt
         colour = wants_colour(options.env)
         self.screen = Screen(colour, options.env)
-        self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour)
+        self.screen.status.info = self.usage
+        self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour, self.usage)
         self.activity = Activity(self.screen, debugged(call.debug, options.env))
+        self.snapshots = Snapshots(options.project, _undo_folder(options), options.env)
         self.session: Session | None = None
         self.draft: tuple[Draft, Dialect, OwnScope, DraftCheck] | None = None
         """The hook that the model wrote last, as long as it is not saved."""
@@ -137,6 +140,7 @@ class Chat:
             ask=self.ask,
             stream=self.screen.stream,
             debug=self.activity.debug if self.activity.shown else None,
+            before_change=self.snapshots.before_change,
         )
 
     async def start(self, source: str = "") -> int | None:
@@ -184,11 +188,16 @@ class Chat:
         if session.history:
             self.screen.line(f"To continue this session: anyhook agent chat --resume {session.id}", FAINT)
 
+    def usage(self) -> str:
+        """What the session has used, and how much of the model's context is left."""
+        session = self.session
+        return f"{session.spent.brief()}, {session.context_left:.0%} context left" if session is not None else ""
+
     # -- prompts and turns
 
     async def _next(self) -> None:
         self.screen.settle()
-        line = (await self.keyboard.line(commands.names(self))).strip()
+        line = (await self.keyboard.line(commands.names(self), self.options.project)).strip()
         if line == ENDED:
             self.leaving = True
         elif line == CTRL_C:
@@ -203,19 +212,20 @@ class Chat:
 
     async def take_turn(self, turn: Coroutine[Any, Any, TurnResult]) -> None:
         """One turn, and how it ended where that is not plain to see."""
+        self.snapshots.turn_begins()
         try:
             ended = await self.work(turn)
         except BadSetup as error:
             self.screen.line(str(error), BAD)
             return
+        finally:
+            await self.snapshots.turn_ends()
         if ended is None:
             self.screen.line("Stopped.", WARN)
         elif ended.stop == BLOCKED:
             self.screen.line(f"A hook ended the turn: {ended.why or 'it gave no reason'}", WARN)
         elif ended.stop != DONE:
             self.screen.line(f"{ended.stop}: {ended.why}", BAD)
-        if self.session is not None:
-            self.screen.line(usage_line(self.session), FAINT)
 
     async def work(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Something that Ctrl-C stops; None where it did."""
@@ -265,8 +275,6 @@ class Chat:
         return await self.keyboard.answer(f"{question} [y/N]") in ("y", "yes")
 
 
-def usage_line(session: Session) -> str:
-    """What the session has used, and how full the model's context is."""
-    most = session.model.context_window or CONTEXT_WINDOW
-    full = last_size(session.history) / most
-    return f"{session.spent.line()}; {full:.0%} of the context is full"
+def _undo_folder(options: SessionOptions) -> str:
+    name = hashlib.sha256(options.project.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return f"{state_dir(options.env)}/agent/undo/{name}"

@@ -20,6 +20,7 @@ from pydantic_ai.messages import (
 )
 
 from anyhook.adapters.plain_values import text_of
+from anyhook.cli.chat.markdown import MarkdownStream, rendered
 from anyhook.cli.view import render
 from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import StatusLine
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
+MIN_WIDTH, MAX_WIDTH = 40, 120
+"""Of the model's words."""
+DRAWN = "drawn"
+"""Marks what has its colours already."""
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
 MAX_ARGUMENT = 60
@@ -51,6 +56,7 @@ class Screen:
         """Whether the cursor is at the start of a line."""
         self._held: list[tuple[str, str]] | None = None
         """What waits until a question is answered; None where nothing is being asked."""
+        self._words = MarkdownStream(self._block)
         self.explained = ""
         """The reason for which a hook has just denied a tool, as far as it was shown."""
         self._latest = ""
@@ -79,7 +85,8 @@ class Screen:
             self.fresh = False
 
     def settle(self) -> None:
-        """End a line that was begun."""
+        """End what was begun: the model's last words, and a line."""
+        self._words.end()
         if not self.fresh:
             self.words("\n")
 
@@ -95,7 +102,10 @@ class Screen:
             held, self._held = self._held, None
             self.fresh = True
             for text, style in held:
-                self.words(text, style)
+                if style == DRAWN:
+                    render.drawn_line(text)
+                else:
+                    self.words(text, style)
 
     # -- the model's stream
 
@@ -110,9 +120,26 @@ class Screen:
             self._result(event, outer + INDENT)
         elif isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and not inner:
             self.settle()
-            self.words(event.part.content)
+            self._said(event.part.content)
         elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta) and not inner:
-            self.words(event.delta.content_delta)
+            self._said(event.delta.content_delta)
+
+    def _said(self, text: str) -> None:
+        """Words of the model: whole blocks stay, what is being written is shown as far as it goes."""
+        self._words.add(text)
+        if tail := self._words.unfinished:
+            self.status.hint(self.fitted(tail))
+
+    def _block(self, text: str) -> None:
+        width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((80, 24)).columns - 1))
+        lines = rendered(text, width, self.colour)
+        if self._held is not None:
+            self._held.extend((line, DRAWN) for line in [*lines, ""])
+            return
+        self.status.wipe()
+        for line in [*lines, ""]:
+            render.drawn_line(line)
+        self.fresh = True
 
     def _result(self, event: FunctionToolResultEvent, indent: str) -> None:
         part = event.part

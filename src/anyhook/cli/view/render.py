@@ -102,6 +102,15 @@ def piece(text: str, style: str = "") -> None:
         return  # the terminal is gone; the session ends by the signal that says so
 
 
+def drawn_line(line: str) -> None:
+    """A line for a person at a terminal that has its colours already."""
+    try:
+        sys.stdout.buffer.write(f"{line}\n".encode(sys.stdout.encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except (OSError, ValueError, AttributeError):
+        return  # as above
+
+
 def say(text: str) -> None:
     """A message. If nobody listens, it is lost: it was not a result."""
     try:

@@ -34,6 +34,8 @@ class StatusLine:
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
         self._busy: dict[object, tuple[str, float, float]] = {}
         """What is going on, by key: the text, since when, and after how long it is shown."""
+        self.info: Callable[[], str] = lambda: ""
+        """What else to show while it waits."""
         self._since_s = monotonic()
         self._drawn = False
 
@@ -84,9 +86,18 @@ class StatusLine:
         past_s = monotonic() - since_s
         if past_s < after_s:
             return
-        text = f"  waiting for {what} …  {past_s:.0f} s"[: shutil.get_terminal_size().columns - 1]
+        info = self.info()
+        self._show(f"  waiting for {what} …  {past_s:.0f} s" + (f"  ({info})" if info else ""))
+
+    def hint(self, text: str) -> None:
+        """Show a text that something else is about to take the place of."""
+        self._since_s = monotonic()
+        if self._able and self._is_free():
+            self._show(text)
+
+    def _show(self, text: str) -> None:
         before, after = self._faint
-        self._write(f"{WIPE}{before}{text}{after}\r")
+        self._write(f"{WIPE}{before}{text[: shutil.get_terminal_size().columns - 1]}{after}\r")
         self._drawn = True
 
     def _write(self, text: str) -> None:

@@ -1,0 +1,40 @@
+"""`@path` in a prompt: files of the project that it names. An image goes to the model with the prompt where the model
+takes images; any other file the model reads itself."""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+import re
+from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import BinaryContent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pydantic_ai.messages import UserContent
+    from pydantic_ai.models import Model
+
+NAMED = re.compile(r"(?<!\S)@(\S+)")
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+MAX_BYTES = 5_000_000
+"""Of one image: what providers take."""
+
+
+def with_images(prompt: str, project: str, model: Model, tell: Callable[[str], None]) -> str | Sequence[UserContent]:
+    """The prompt, and the images that it names."""
+    images: list[UserContent] = []
+    for name in NAMED.findall(prompt):
+        path = os.path.join(project, name.rstrip(".,;:!?)"))
+        kind = mimetypes.guess_type(path)[0]
+        if kind not in IMAGES or not os.path.isfile(path):
+            continue
+        if not model.profile.get("supports_image_input", True):
+            tell(f"{name} is not sent: {model.model_name} does not take images. Use another model (/model).")
+        elif os.path.getsize(path) > MAX_BYTES:
+            tell(f"{name} is not sent: it is larger than {MAX_BYTES // 1_000_000} MB. Send a smaller image.")
+        else:
+            with open(path, "rb") as file:
+                images.append(BinaryContent(file.read(), media_type=kind))
+    return [prompt, *images] if images else prompt
