@@ -121,6 +121,23 @@ def test_a_hook_that_is_a_servers_tool(world: World) -> None:
     assert (ran.calls[0]["denied"], traces(world)) == (True, 0)
 
 
+@pytest.mark.slow
+def test_a_real_server(world: World) -> None:
+    """One of the reference servers, from PyPI, through the whole command."""
+    spec = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]}
+    world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
+    world.hook("kodik", "PostToolUse", record("after"))
+    given = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": "Asia/Tokyo"}
+    model = script(world, {"tools": [{"mcp__time__convert_time": given}]}, {"expect": "Asia/Tokyo", "text": "Done."})
+    words = ("agent", "run", "Go.", "--permission", "auto", "--output-format", "stream-json", "--model", model)
+    done = world.command(*words, "--trust", "all")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[0]["mcp_servers"] == [{"name": "time", "status": "connected"}], done.stderr
+    assert "mcp__time__get_current_time" in lines[0]["tools"]
+    assert (lines[-1]["subtype"], lines[-1]["result"]) == ("success", "Done.")
+    assert [it["tool_name"] for it in recorded(world, "after")] == ["mcp__time__convert_time"]
+
+
 # -- types of sub-agents
 
 REVIEWER = """---

@@ -60,12 +60,29 @@ def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) 
     assert ANSWER in json.dumps(after)  # the summary is what the model was told
 
 
+STAYS: dict[str, tuple[Trouble, str]] = {
+    "key": (KEY, "m: the provider does not accept the key (invalid x-api-key). Check the variable that holds it."),
+    "no such model": (
+        (404, {"type": "not_found_error", "message": "model: m"}),
+        "m: there is no such model (model: m).",
+    ),
+    "bad request": (
+        (400, {"type": "invalid_request_error", "message": "tools.0: no"}),
+        "m: the provider rejects the request (tools.0: no). Check what was sent, or use another model.",
+    ),
+    "a teapot": ((418, {"type": "odd", "message": "short and stout"}), "(short and stout)."),
+}
+
+
 @pytest.mark.parametrize("model", MODELS)
-def test_trouble_that_stays_is_told_in_a_sentence(world: World, model: str) -> None:
+@pytest.mark.parametrize("case", STAYS)
+def test_trouble_that_stays_is_told_in_a_sentence(world: World, model: str, case: str) -> None:
+    trouble, sentence = STAYS[case]
     with provider() as server:
-        server.trouble = [KEY]
+        server.trouble = [trouble]
         to(world, server)
         done = world.command("agent", "run", "Go.", "--model", model)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: m: the provider does not accept the key (invalid x-api-key).")
+    assert done.stderr.startswith("error: m: ")
+    assert sentence in done.stderr
     assert "{" not in done.stderr

@@ -109,3 +109,17 @@ def test_an_endpoint_that_is_not_there(world: World) -> None:
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (1, "", False)
     assert "m at http://127.0.0.1:9/v1" in done.stderr
     assert "failed" in done.stderr
+
+
+@pytest.mark.parametrize(("model", "kind"), [("openai-chat:m", "image_url"), ("anthropic:m", "image")])
+def test_an_image_goes_with_the_prompt(world: World, model: str, kind: str) -> None:
+    """Where the prompt names one; a text file is the model's to read."""
+    (world.project / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    world.write(world.project / "notes.txt", "Not sent.\n")
+    with provider() as server:
+        to(world, server)
+        done = world.command("agent", "run", "See @shot.png, and @notes.txt.", "--model", model, "--permission", "auto")
+    assert done.returncode == 0, done.stderr
+    sent = json.dumps(server.requests[0]["messages"])
+    assert f'"type": "{kind}"' in sent
+    assert "Not sent." not in sent

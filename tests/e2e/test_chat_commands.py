@@ -24,8 +24,8 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
         "+three",
     ]
     terminal.sees("Written.")
-    terminal.sees("context left")
-    terminal.types("/tools")
+    terminal.sees("context lef")  # beside the prompt, so keys are read
+    terminal.child.send("/tools\r")
     terminal.sees("delegate_task")
     terminal.types("/cost")
     terminal.sees("tokens in")
@@ -84,9 +84,9 @@ def test_markdown_is_drawn_and_the_last_turn_undone(world: World) -> None:
     assert "Plan" in shown
     assert "It is bold:" in shown
     assert "x = 1" in shown
-    terminal.sees("context left")
+    terminal.sees("context lef")
     world.write(world.project / "mine.txt", "mine again\n")
-    terminal.types("/undo")
+    terminal.child.send("/undo\r")
     terminal.sees("put back  kept.txt")
     terminal.sees("left alone, since it was changed afterwards  mine.txt")
     assert (world.project / "kept.txt").read_bytes() == b"as it was\r\n"
@@ -112,9 +112,9 @@ def test_files_are_completed_skills_are_commands(world: World) -> None:
     )
     terminal.sees(READY)
     terminal.child.send("See @not\t")
-    terminal.sees("notes/")
+    terminal.sees("es/")
     terminal.child.send("pl\t")
-    terminal.sees("plan.md")
+    terminal.sees("an.md")
     terminal.child.send("\r")
     terminal.sees("Seen.")
     terminal.types("/greet the world")

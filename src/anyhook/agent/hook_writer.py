@@ -62,6 +62,6 @@ async def write_hook(model: Model, about: str, description: str, examine: Callab
         said = "; ".join(found) or f"it was asked {TRIES} times, and its answers were not a draft ({error})"
         raise Failed(said) from None
     except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
-        raise Failed("; ".join(found) if found else told(error)) from None
+        raise Failed("; ".join(found) if found else told(error, model)) from None
     finally:
         asked_apart.reset(token)

@@ -92,6 +92,8 @@ class Session:
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
     said: Callable[[Session, Sequence[ModelMessage]], None] = lambda session, messages: None
     """Called with the whole conversation whenever something was added to it."""
+    pauses: Callable[[float], None] = lambda wait_s: None
+    """Called with the seconds before the model is asked again."""
     debug: Callable[[Firing], None] | None = None
     """Called with every event that reached a hook, and all that happened in it."""
     spent: Spent = field(default_factory=Spent)
@@ -281,6 +283,7 @@ class Session:
                     return TurnResult(final_text(self.history), ERROR, self._told(error))
                 self._drop_unfinished()
                 self.tell(trouble.retry_line(error, attempt, wait_s))
+                self.pauses(wait_s)
                 await asyncio.sleep(wait_s)
             finally:
                 self.save()
@@ -377,7 +380,7 @@ class Session:
             self._unkept = True
 
     def _told(self, error: Exception) -> str:
-        return trouble.sentence(error, self.model.model_name, self.model.base_url) or trouble.told(error)
+        return trouble.told(error, self.model)
 
     # -- recipes
 
@@ -389,5 +392,6 @@ class Session:
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
-            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {trouble.told(error)}")
+            why = self._told(error)
+            self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {why}")
             return ""

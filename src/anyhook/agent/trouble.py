@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic_ai.exceptions import (
     AgentRunError,
     ContentFilterError,
@@ -13,14 +15,19 @@ from pydantic_ai.exceptions import (
     ModelOverloadedError,
     ModelQuotaExceededError,
     ModelRateLimitError,
+    ModelRequestRejectedError,
     ModelRequestTimeout,
     ModelServerError,
     ModelUnavailableError,
+    UnexpectedModelBehavior,
     UserError,
 )
 
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.handlers.model_client import words_of
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
 
 TEMPORARY = (
     ModelRateLimitError,
@@ -46,7 +53,13 @@ SENTENCES: tuple[tuple[type[ModelAPIError], str, str], ...] = (
         "Compact it (/compact), or start a new session.",
     ),
     (ModelRequestTimeout, "the model did not answer in time", "Send the prompt again."),
+    (ModelRequestRejectedError, "the provider rejects the request", "Check what was sent, or use another model."),
+    (ModelAPIError, "the provider cannot answer", "Send the prompt again, or use another model."),
 )
+"""The first that fits; the general ones come last."""
+AGAIN = "Send the prompt again, or use another model."
+MAX_SAID = 200
+"""Characters of what a provider says."""
 
 
 def wait_s(error: Exception, attempt: int) -> float | None:
@@ -65,16 +78,24 @@ def retry_line(error: Exception, attempt: int, wait_s: float) -> str:
     return f"{why[0].upper()}{why[1:]}. Trying again in {wait_s:g} s ({attempt + 1} of {len(WAITS_S)})."
 
 
-def sentence(error: Exception, model: str, endpoint: str | None) -> str:
-    """A failure of a model's in one sentence, with what to do about it; "" where this is not one."""
+def told(error: Exception, model: Model) -> str:
+    """Why a turn failed, in one sentence with what to do about it; never a provider's raw answer."""
+    name = model.model_name
+    if isinstance(error, (Failed, BadSetup)):
+        return str(error)
+    if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
+        return f"{name} at {model.base_url}: {words_of(error)}. Check the endpoint and the network."
+    if isinstance(error, ContentFilterError):
+        return f"{name}: the provider's filter stopped the answer. Say it in another way."
     for kind, what, fix in SENTENCES:
         if isinstance(error, kind):
-            return f"{model}: {what}{_said(error)}. {fix}"
-    if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
-        return f"{model} at {endpoint}: {words_of(error)}. Check the endpoint and the network."
-    if isinstance(error, ContentFilterError):
-        return f"{model}: the provider's filter stopped the answer. Say it in another way."
-    return ""
+            return f"{name}: {what}{_said(error)}. {fix}"
+    if isinstance(error, UnexpectedModelBehavior):
+        return f"{name}: the answer cannot be used ({_clipped(error.message)}). {AGAIN}"
+    said = _clipped(str(error)) or "no reason was given"
+    if isinstance(error, (AgentRunError, UserError)):
+        return f"{said}. {AGAIN}"
+    return f"{type(error).__name__}: {said}. Send the prompt again; if that does not help, please report it."
 
 
 def _said(error: ModelAPIError) -> str:
@@ -84,11 +105,9 @@ def _said(error: ModelAPIError) -> str:
     said = inner.get("message") if isinstance(inner, dict) else None
     if not isinstance(said, str) or not said.strip():
         return ""
-    line = " ".join(said.split()).rstrip(".")
-    return f" ({line if len(line) <= 200 else line[:200] + '…'})"
+    return f" ({_clipped(said)})"
 
 
-def told(error: Exception) -> str:
-    """An error as text; errors that are not meant for people include the name of their type."""
-    meant = isinstance(error, (AgentRunError, UserError, Failed, BadSetup))
-    return str(error) if meant and str(error) else f"{type(error).__name__}: {error}"
+def _clipped(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= MAX_SAID else f"{line[:MAX_SAID]}…"

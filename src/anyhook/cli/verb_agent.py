@@ -169,6 +169,8 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         debug=talk.debug if talk.shown else None,
     )  # fmt: skip
 
+    headless.session.pauses = talk.status.pauses
+
     async def watched() -> TurnResult:
         async with talk.status.shown():
             return await headless.run(prompt)

@@ -22,14 +22,22 @@ MAX_BYTES = 1_000_000
 
 def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple[str, str]]:
     """The lines of an edit with their styles; [] for any other call."""
-    path = given.get("path")
-    if not isinstance(path, str) or tool not in ("write_file", "edit_file"):
+    path = edited_path(tool, given)
+    if not path:
         return []
     old, new = ("", given.get("content")) if tool == "write_file" else (given.get("old_text"), given.get("new_text"))
     if tool == "write_file":
-        old = _text(os.path.join(project, path))
-    if not isinstance(old, str) or not isinstance(new, str):
-        return []
+        old = text_now(path, project)
+    return diff_lines(path, old, new) if isinstance(old, str) and isinstance(new, str) else []
+
+
+def edited_path(tool: str, given: Mapping[str, Json]) -> str:
+    """The file that a call changes; "" where it is not an edit."""
+    path = given.get("path")
+    return path if isinstance(path, str) and tool in ("write_file", "edit_file") else ""
+
+
+def diff_lines(path: str, old: str, new: str) -> list[tuple[str, str]]:
     found = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
     lines = [(visible(line), _style(line)) for line in found[:MAX_LINES]]
     if len(found) > MAX_LINES:
@@ -37,8 +45,14 @@ def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple
     return [(visible(path), BOLD), *lines]
 
 
-def _text(path: str) -> str | None:
+def changes(lines: list[tuple[str, str]]) -> list[str]:
+    """What a diff adds and removes, without the lines around that."""
+    return [text for text, style in lines if style in (GOOD, BAD)]
+
+
+def text_now(path: str, project: str) -> str | None:
     """What is there now; None where that cannot be shown."""
+    path = os.path.join(project, path)
     try:
         if os.path.getsize(path) > MAX_BYTES:
             return None

@@ -53,7 +53,7 @@ class Chat:
     def __init__(self, options: SessionOptions, call: AgentOptions, prompt: str) -> None:
         self.options, self.call, self.prompt = options, call, prompt
         colour = wants_colour(options.env)
-        self.screen = Screen(colour, options.env)
+        self.screen = Screen(colour, options.env, options.project)
         self.screen.status.info = self.usage
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour, self.usage)
         self.activity = Activity(self.screen, debugged(call.debug, options.env))
@@ -136,6 +136,7 @@ class Chat:
             options,
             observe=self.activity.ends,
             announce=self.screen.status.begins,
+            pauses=self.screen.status.pauses,
             tell=lambda text: self.screen.line(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
@@ -253,7 +254,8 @@ class Chat:
         """A person's answer to whether a tool may run."""
         indent = nesting() + INDENT
         self.screen.line(f"{reason}:", WARN, indent)
-        for text, style in edit_lines(tool, given, self.options.project) or [(call_line(tool, given), PLAIN)]:
+        self.screen.asked = edit_lines(tool, given, self.options.project)
+        for text, style in self.screen.asked or [(call_line(tool, given), PLAIN)]:
             self.screen.line(text, style, indent + INDENT)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CODE_THEME = "ansi_dark"
 """Colours of the terminal's own, which fit light and dark ones."""
 
@@ -39,9 +40,8 @@ def rendered(text: str, width: int, colour: bool) -> list[str]:
     """A text as lines of the terminal. What would steer the terminal is spelled out first."""
     made = _ChatMarkdown(visible(text, keep="\n\t"), code_theme=CODE_THEME, hyperlinks=False)
     lines = drawn(made, width, colour)
-    while lines and not lines[0]:
-        del lines[0]
-    return lines
+    shown = [number for number, line in enumerate(lines) if COLOUR.sub("", line).strip()]
+    return lines[shown[0] : shown[-1] + 1] if shown else []
 
 
 class MarkdownStream:

@@ -20,6 +20,7 @@ from pydantic_ai.messages import (
 )
 
 from anyhook.adapters.plain_values import text_of
+from anyhook.cli.chat.diff import changes, diff_lines, edited_path, text_now
 from anyhook.cli.chat.markdown import MarkdownStream, rendered
 from anyhook.cli.view import render
 from anyhook.cli.view.nesting import INDENT, nesting
@@ -49,7 +50,7 @@ STDOUT_MARK = "[stdout]"
 class Screen:
     """The terminal below the prompt."""
 
-    def __init__(self, colour: bool, env: Mapping[str, str]) -> None:
+    def __init__(self, colour: bool, env: Mapping[str, str], project: str = ".") -> None:
         self.colour = colour
         self.status = StatusLine(sys.stdout, env, lambda: self.fresh and self._held is None)
         self.fresh = True
@@ -57,6 +58,11 @@ class Screen:
         self._held: list[tuple[str, str]] | None = None
         """What waits until a question is answered; None where nothing is being asked."""
         self._words = MarkdownStream(self._block)
+        self.project = project
+        self._edited: dict[str, tuple[str, str | None]] = {}
+        """Calls that change a file, by id: the file, and its text before that."""
+        self.asked: list[tuple[str, str]] = []
+        """The diff that the last question was about."""
         self.explained = ""
         """The reason for which a hook has just denied a tool, as far as it was shown."""
         self._latest = ""
@@ -116,6 +122,8 @@ class Screen:
         if isinstance(event, FunctionToolCallEvent):
             self.line(self.fitted(f"{outer}● " + call_line(event.part.tool_name, event.part.args_as_dict())), BOLD)
             self._latest = event.part.tool_call_id
+            if path := edited_path(event.part.tool_name, event.part.args_as_dict()):
+                self._edited[event.part.tool_call_id] = (path, text_now(path, self.project))
         elif isinstance(event, FunctionToolResultEvent):
             self._result(event, outer + INDENT)
         elif isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and not inner:
@@ -149,9 +157,23 @@ class Screen:
         if part.tool_call_id != self._latest:
             text = f"{part.tool_name}: {text}"  # tools of one step run at once; it is not the last one above
             self._latest = ""
+        if part.outcome == "success" and self._edit(part.tool_call_id, indent):
+            return
         lines = [line for line in text.split("\n") if line != STDOUT_MARK]
         style = FAINT if part.outcome == "success" else BAD
         self._beginning(lines, style, indent)
+
+    def _edit(self, call_id: str, indent: str) -> bool:
+        """Show what a call has changed; False where there is nothing to show, or its diff was shown already."""
+        path, old = self._edited.pop(call_id, ("", None))
+        new = text_now(path, self.project) if path else None
+        made = diff_lines(path, old, new) if old is not None and new is not None else []
+        asked, self.asked = self.asked, []
+        if not changes(made) or changes(made) == changes(asked):
+            return False
+        for line, style in made:
+            self.line(line, style, indent)
+        return True
 
     def reminder(self, answer: str) -> None:
         """The state of the conversation that is resumed."""

@@ -36,6 +36,8 @@ class StatusLine:
         """What is going on, by key: the text, since when, and after how long it is shown."""
         self.info: Callable[[], str] = lambda: ""
         """What else to show while it waits."""
+        self._until_s = 0.0
+        """Until when nothing is asked, by the monotonic clock."""
         self._since_s = monotonic()
         self._drawn = False
 
@@ -67,6 +69,10 @@ class StatusLine:
             self._busy.clear()
         self._since_s = monotonic()
 
+    def pauses(self, wait_s: float) -> None:
+        """The model is asked again after this time: count it down."""
+        self._until_s = monotonic() + wait_s
+
     def wipe(self) -> bool:
         """Something else is about to be written; whether there was something to wipe."""
         self._since_s = monotonic()
@@ -82,6 +88,10 @@ class StatusLine:
                 self._draw()
 
     def _draw(self) -> None:
+        left_s = self._until_s - monotonic()
+        if left_s > 0:
+            self._show(f"  trying again in {left_s:.0f} s …")
+            return
         what, since_s, after_s = next(reversed(self._busy.values()), (MODEL, self._since_s, SILENT_S))
         past_s = monotonic() - since_s
         if past_s < after_s:
