@@ -1,5 +1,5 @@
 """What a project or its user brings for the agent besides hooks: MCP servers, types of sub-agents, skills. All of it is
-found and pinned by content, like a hook. Nothing of it is started here, and a project's counts only once it is
+found and pinned by content, like a hook. None of it is started here, and a project's counts only once it is
 approved."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anyhook.walk.trust import covered, with_interpreters
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from anyhook.documents.files import Print
+    from anyhook.documents.files import Fingerprint
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import OwnScope
@@ -52,7 +52,7 @@ class Offer(Record):
     """The folder of the project that it is declared in: the one that an approval is for."""
     source: str
     dialect: str = ""
-    """In whose words it names tools; "" for our own."""
+    """The dialect that its tools are named by; "" for our own names."""
     spec: dict[str, Json] = {}  # noqa: RUF012 (never changed)
     """Of a server: its settings as they are written."""
 
@@ -143,8 +143,9 @@ def trusted(offers: list[Offer], setup: Setup, ledger: Ledger) -> tuple[list[Off
     return usable, waiting
 
 
-def review_offers(offers: list[Offer], setup: Setup, ledger: Ledger) -> list[Reviewed]:
-    """The project's, as `trust` shows and approves them."""
+def review_offers(setup: Setup, ledger: Ledger) -> tuple[list[Reviewed], list[Problem], dict[str, str]]:
+    """The project's, as `trust` shows and approves them; and by kind, the folder above that they were found in."""
+    offers, problems = find_offers(setup, {})
     entries: list[Reviewed] = []
     for offer in offers:
         if offer.scope != "project":
@@ -155,12 +156,7 @@ def review_offers(offers: list[Offer], setup: Setup, ledger: Ledger) -> list[Rev
         above = "" if offer.folder == setup.project else offer.folder
         entry = Reviewed(item, status, "", None, prints=prints, before=known[0] if known else None, project=above)
         entries.append(entry.replace(runs=_shown(offer), about=ABOUT[offer.kind]))
-    return entries
-
-
-def folders_of_kinds(offers: list[Offer]) -> dict[str, str]:
-    """Kind → the folder above that its approvals are for."""
-    return {offer.kind: offer.folder for offer in offers if offer.scope == "project"}
+    return entries, problems, {offer.kind: offer.folder for offer in offers if offer.scope == "project"}
 
 
 def _shown(offer: Offer) -> dict[str, str]:
@@ -168,7 +164,7 @@ def _shown(offer: Offer) -> dict[str, str]:
     return {**told, "from": offer.source}
 
 
-def _pinned(offer: Offer, setup: Setup) -> tuple[Item, dict[str, Print]]:
+def _pinned(offer: Offer, setup: Setup) -> tuple[Item, dict[str, Fingerprint]]:
     """What an approval pins: the settings of a server and the files of the project that it names; all files of a
     skill; the file of a sub-agent."""
     files, roots = Files(), setup.roots(()).replace(project=offer.folder)

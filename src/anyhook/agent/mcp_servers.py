@@ -13,6 +13,7 @@ from fastmcp.client.transports import StdioTransport
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import WrapperToolset
 
+from anyhook.documents.variables import with_variables
 from anyhook.handlers.model_client import words_of
 
 if TYPE_CHECKING:
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from pydantic_ai.toolsets import ToolsetTool
 
     from anyhook.agent.content import Offer
-    from anyhook.model.json_types import Json
 
 START_LIMIT_S = 30.0
 """How long a server may take until it can be asked: some are installed first."""
-VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 STDERR_CHARACTERS = 300
 
@@ -40,7 +39,7 @@ class McpServer(WrapperToolset[Any]):
         self.status = "pending"
         self.tools: list[str] = []
         self._stderr: TextIO = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed with the server)
-        spec = _filled(offer.spec, env)
+        spec: dict[str, Any] = {key: with_variables(value, env) for key, value in offer.spec.items()}
         command, url = spec.get("command"), spec.get("url")
         if isinstance(command, str):
             given: Any = spec.get("env") or {}
@@ -119,18 +118,3 @@ class McpServers:
         if self._held is not None:
             await asyncio.wait((self._held,), timeout=5.0)
             self._held.cancel()
-
-
-def _filled(spec: Mapping[str, Json], env: Mapping[str, str]) -> dict[str, Json]:
-    """With the values of variables, or what the text has for one that is not set."""
-
-    def fill(value: Json) -> Json:
-        if isinstance(value, dict):
-            return {key: fill(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [fill(item) for item in value]
-        if not isinstance(value, str):
-            return value
-        return VARIABLE.sub(lambda found: env.get(found.group(1), found.group(2) or ""), value)
-
-    return {key: fill(value) for key, value in spec.items()}

@@ -1,5 +1,5 @@
 """Undo: the files that tools changed in the last turn, as they were before it. The files are kept in a git repository
-of our own, outside the project, which knows nothing of the project's own repository. What somebody changed after the
+of our own, outside the project, which is separate from the project's own repository. What somebody changed after the
 turn is left alone."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LIMIT_S = 20.0
 """A project that takes longer to look at has no snapshots."""
 SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false",
         "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false", "-c", "gc.auto=0")  # fmt: skip
-"""Nothing of the project is run by a snapshot, and every byte is kept."""
+"""A snapshot runs no program of the project, and every byte is kept."""
 
 
 AS_IS = "* -text -filter -ident -working-tree-encoding\n"

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.agent.content import KINDS, find_offers, folders_of_kinds, review_offers
+from anyhook.agent.content import KINDS, review_offers
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
@@ -117,8 +117,7 @@ def trust(options: TrustOptions) -> int:
 def look(
     options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False, with_offers: bool = False
 ) -> ProjectReview:
-    """What wants approval: hooks; case files, and what our own agent would use, where somebody is about to be shown
-    them."""
+    """What wants approval: hooks; also case files, and what our own agent would use, where a person is shown them."""
     setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases, with_offers))
 
@@ -138,9 +137,9 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool, with_offers: bool) ->
         cases, more = review_cases(setup.project, ledger, setup.env)
         entries, problems, kinds = [*entries, *cases], [*problems, *more], (*kinds, CASES)
     if with_offers:
-        offers, more = find_offers(setup, {})
-        entries, problems = [*entries, *review_offers(offers, setup, ledger)], [*problems, *more]
-        kinds, folders = (*kinds, *KINDS), {**folders, **folders_of_kinds(offers)}
+        offers, more, above = review_offers(setup, ledger)
+        entries, problems = [*entries, *offers], [*problems, *more]
+        kinds, folders = (*kinds, *KINDS), {**folders, **above}
     return ProjectReview(setup, ledger, entries, problems, kinds=kinds, folders=folders)
 
 
@@ -157,8 +156,7 @@ def show(found: ProjectReview) -> None:
         render.out(f"{visible(found.setup.project)}: this project is too large to be read, so nothing can be approved.")
         return
     if not found.entries:
-        none = "no hooks, no case files and nothing for the agent, so there is nothing to approve"
-        render.out(f"{visible(found.setup.project)}: {none}.")
+        render.out(f"{visible(found.setup.project)}: there is nothing to approve.")
         return
     shown: set[str] = set()
     for entry in found.entries:

@@ -4,9 +4,9 @@ what a name means that the user's own hooks use."""
 from __future__ import annotations
 
 import os
-import re
 
 from anyhook.documents.files import Files
+from anyhook.documents.variables import with_variables
 from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 PROJECT_FILE = ".mcp.json"
-VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
 def server_of(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Json] | str:
@@ -32,7 +31,7 @@ def server_of(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Jso
         return f"no MCP server is called {name!r} in {' or '.join(_shown(hook))}.{hint}"
     if not isinstance(server.get("url") or server.get("command"), str):
         return f"the MCP server {name!r} has neither a command nor a URL"
-    filled = _filled(server, env)
+    filled = with_variables(server, env)
     return filled if isinstance(filled, dict) else {}
 
 
@@ -65,14 +64,3 @@ def _servers(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Json
 def _under(value: Json, key: str) -> dict[str, Json]:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _filled(value: Json, env: Mapping[str, str]) -> Json:
-    """With the values of variables, or what the text has for one that is not set."""
-    if isinstance(value, dict):
-        return {key: _filled(item, env) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, env) for item in value]
-    if not isinstance(value, str):
-        return value
-    return VARIABLE.sub(lambda found: env.get(found.group(1), found.group(2) or ""), value)

@@ -1,0 +1,24 @@
+"""Variables in other people's files: `${NAME}` and `${NAME:-default}` in every text of a value."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+def with_variables(value: Json, env: Mapping[str, str]) -> Json:
+    """The value with what the variables hold, or what the text has for one that is not set."""
+    if isinstance(value, dict):
+        return {key: with_variables(item, env) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_variables(item, env) for item in value]
+    if not isinstance(value, str):
+        return value
+    return VARIABLE.sub(lambda found: env.get(found.group(1), found.group(2) or ""), value)
