@@ -16,6 +16,7 @@ from anyhook.agent.subagents import EXPLORE, GENERAL, BadType, build, read_type
 from anyhook.agent.tools import TOOLS
 from anyhook.documents.files import Files
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.extras import install_command
 from anyhook.walk.build import open_ledger
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from anyhook.agent.settings import AgentSettings
     from anyhook.agent.subagents import TypeFile
     from anyhook.state.plans import Setup
-
-NO_CLIENT = "MCP servers cannot be used ({}). Install their client: pip install 'anyhook[agent]'"
 
 
 @dataclass
@@ -96,7 +95,7 @@ async def _connected(offers: list[Offer], env: Mapping[str, str], tell: Callable
     try:
         from anyhook.agent.mcp_servers import McpServers
     except ImportError as error:
-        tell(NO_CLIENT.format(error))
+        tell(f"MCP servers cannot be used ({error}). Install their client: {install_command('agent')}")
         return None
     servers = McpServers(offers, env, tell)
     await servers.open()

@@ -156,7 +156,7 @@ def show(found: ProjectReview) -> None:
         render.out(f"{visible(found.setup.project)}: this project is too large to be read, so nothing can be approved.")
         return
     if not found.entries:
-        render.out(f"{visible(found.setup.project)}: there is nothing to approve.")
+        render.out(f"{visible(found.setup.project)}: no hooks and nothing else to approve.")
         return
     shown: set[str] = set()
     for entry in found.entries:
