@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
+    from anyhook.process.beside import SharedPoll
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Of each stream, in bytes."""
@@ -92,8 +93,9 @@ class Child:
     """Our ends of its stdout and stderr."""
     _streams: dict[int, _Stream]
     """By pipe, once it takes longer than a moment."""
-    _poll: select.poll
-    _deadline: float
+    _poll: select.poll | SharedPoll
+    deadline: float
+    """By the monotonic clock."""
     _stdin = -1
     sent = 0
     """How many bytes it was given to read."""
@@ -101,8 +103,10 @@ class Child:
     """The reading end of its stdin, open here until all is written: a process that closes it early is then no error,
     and no SIGPIPE in a host that does not ignore it."""
     _unsent = memoryview(b"")
-    _pidfd = -1
+    pidfd = -1
+    """It can be polled for the end of the process; -1 where the system has none."""
     _watching = False
+    _shared: SharedPoll | None = None
     _popen: Popen[bytes] | None = None
     _tree_ended = False
     _reaped = False
@@ -154,13 +158,13 @@ class Child:
         finally:
             for fd in theirs:
                 os.close(fd)
-        self._deadline = self.started_s + self.call.limit_s
+        self.deadline = self.started_s + self.call.limit_s
         self._poll = select.poll()
         if _pidfd_open is not None:
             try:
-                self._pidfd = _pidfd_open(self.pid)
-                self._open.append(self._pidfd)
-                self._poll.register(self._pidfd, select.POLLIN)
+                self.pidfd = _pidfd_open(self.pid)
+                self._open.append(self.pidfd)
+                self._poll.register(self.pidfd, select.POLLIN)
             except OSError:
                 pass  # an old kernel, or a sandbox that forbids it: `_watch` then looks by the clock
         self._pipes = out, err
@@ -183,11 +187,11 @@ class Child:
         """Block until the process ended or its own limit passed; None where `grace_s` passed before either."""
         if self._run is not None:
             return self._run
-        until = self._deadline
+        until = self.deadline
         if grace_s is not None:
             until = min(until, monotonic() + grace_s)
         if not self._watch(until):
-            if until < self._deadline:
+            if until < self.deadline:
                 return None
             self.end("timed_out")
             self._watch(monotonic() + _HANGS_S)
@@ -234,19 +238,14 @@ class Child:
         """Move bytes until the process has ended (True) or the clock reached `until` (False)."""
         if not self._watching:
             quick_s = min(_QUICK_S, max(until - monotonic(), 0.0))
-            if self._stdin < 0 <= self._pidfd and self._poll.poll(quick_s * 1000):
+            if self._stdin < 0 <= self.pidfd and self._poll.poll(quick_s * 1000):
                 return True
-            self._watching = True
-            self._streams = {pipe: _Stream(pipe) for pipe in self._pipes}
-            for pipe in self._pipes:
-                self._poll.register(pipe, select.POLLIN)
-            if self._stdin >= 0:
-                self._poll.register(self._stdin, select.POLLOUT)
+            self._watch_pipes()
         tick_s = 0.0005
         while True:
             left_s = until - monotonic()
             pause_s = min(max(left_s, 0.0), _LONGEST_POLL_S)
-            if self._pidfd < 0:
+            if self.pidfd < 0:
                 tick_s = min(tick_s * 2, _LONGEST_TICK_S)
                 if self._move(min(pause_s, tick_s)) or self._has_exited():
                     return True
@@ -255,21 +254,40 @@ class Child:
             if left_s <= 0:
                 return False
 
+    def _watch_pipes(self) -> None:
+        self._watching = True
+        self._streams = {pipe: _Stream(pipe) for pipe in self._pipes}
+        for pipe in self._pipes:
+            self._poll.register(pipe, select.POLLIN)
+        if self._stdin >= 0:
+            self._poll.register(self._stdin, select.POLLOUT)
+
+    def watch_with(self, poll: SharedPoll) -> None:
+        """Watch by a poll that several children share. It was just started, and nobody waits for it."""
+        self._poll = self._shared = poll
+        poll.register(self.pidfd, select.POLLIN)
+        self._watch_pipes()
+
     def _move(self, pause_s: float) -> bool:
         """Wait for one of the pipes or the end, and move what can be moved; whether the end has come."""
         exited = False
         for fd, _ in self._poll.poll(pause_s * 1000):
-            if fd == self._pidfd:
-                exited = True
-            elif fd == self._stdin:
-                self._feed()
-            else:
-                stream = self._streams[fd]
-                if stream.read() == 0 or stream.size > OUTPUT_LIMIT:
-                    self._poll.unregister(fd)
-                if stream.size > OUTPUT_LIMIT:
-                    self.end("overflowed")
+            exited = self.attend(fd) or exited
         return exited
+
+    def attend(self, fd: int) -> bool:
+        """One of its descriptors is ready: move what can be moved; whether the end has come."""
+        if fd == self.pidfd:
+            return True
+        if fd == self._stdin:
+            self._feed()
+            return False
+        stream = self._streams[fd]
+        if stream.read() == 0 or stream.size > OUTPUT_LIMIT:
+            self._poll.unregister(fd)
+        if stream.size > OUTPUT_LIMIT:
+            self.end("overflowed")
+        return False
 
     def _feed(self) -> None:
         """Write as much as the pipe takes."""
@@ -356,7 +374,7 @@ class Child:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
                 status = status if pid else None
             except ChildProcessError:
-                status = status_of_reaped(self._pidfd)
+                status = status_of_reaped(self.pidfd)
         exit_code = None if status is None else os.waitstatus_to_exitcode(status)
         if self._popen is not None:
             self._popen.returncode = -9 if exit_code is None else exit_code  # or it would warn, and wait once more
@@ -371,6 +389,8 @@ class Child:
 
     def close(self) -> None:
         """Give back every descriptor; there is, or was, no process any more."""
+        if self._shared is not None:
+            self._shared.close()
         for fd in self._open:
             os.close(fd)
         self._open.clear()

@@ -253,8 +253,8 @@ class Walk:
         return call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config)
 
     def start_together(self, first: int, steps: tuple[HookStep, ...]) -> None:
-        """Start the hooks of a dialect that runs them in parallel. The caller waits for the first, a thread for each of
-        the others. Their answers still count in the order of the queue."""
+        """Start the hooks of a dialect that runs them in parallel. Whoever waits for one process looks after all of
+        them; handlers of other kinds get a thread each. Their answers still count in the order of the queue."""
         table = steps[first].dialect
         seen: dict[tuple[Json, ...], str] = {}
         ready: list[int] = []
@@ -276,14 +276,13 @@ class Walk:
                 ready.append(position)
         if len(ready) < 2 or any(map(table.in_turn, (steps[position].hook for position in ready))):
             return
-        from anyhook.process.watcher import Watched
+        from anyhook.process.beside import watched
 
         for position in ready:
             scene = scene_of(self.context, self.seen, table, steps[position].row)
-            call, model, started = self.begin(steps[position], scene)
-            if position != ready[0] and not isinstance(started, Run):
-                started = Watched(started)
-            self.started_early[position], self.shown[position] = (call, model, started), self.seen
+            self.started_early[position], self.shown[position] = self.begin(steps[position], scene), self.seen
+        for position, started in zip(ready, watched([self.started_early[each][2] for each in ready]), strict=True):
+            self.started_early[position] = (*self.started_early[position][:2], started)
 
     def end_started_early(self, steps: tuple[HookStep, ...]) -> None:
         """End the hooks that were started early and whose turn will not come."""
