@@ -20,7 +20,8 @@ from journal_box import Box, made
 from anyhook.journal.journal import Journal
 from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
-from anyhook.replay.trial import python_script, sandbox_of, works
+from anyhook.process.python_script import read_script
+from anyhook.replay.trial import sandbox_of, works
 from anyhook.tables.registry import HOSTS, host
 from anyhook.testing.kit.recorded import cases_of
 from conftest import World
@@ -432,12 +433,12 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
         ["bash", "-c", "python3 $HERE/a.py 'x'"],
         ["bash", "-c", "~/a.py x"],
     ):
-        found = python_script(argv, str(tmp_path), env)
+        found = read_script(argv, str(tmp_path), env)
         assert found is not None, argv
-        assert found[1:] == (str(path), ("x",))
-    two = python_script(["sh", "-c", 'python3 a.py "$TWO" \'it is $X\' ""'], str(tmp_path), env)
+        assert (str(tmp_path / found.path), found.words[found.at + 1 :]) == (str(path), ("x",))
+    two = read_script(["sh", "-c", 'python3 -u a.py "$TWO" \'it is $X\' ""'], str(tmp_path), env)
     assert two is not None
-    assert two[2] == ("x y", "it is $X", "")
+    assert two.words == ("python3", "-u", "a.py", "x y", "it is $X", "")
     for argv in (
         ["sh", "-c", f"python3 {path} | cat"],
         ["sh", "-c", f"X=1 python3 {path}"],
@@ -458,7 +459,7 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
         ["python3"],
         [],
     ):
-        assert python_script(argv, str(tmp_path), env) is None, argv
+        assert read_script(argv, str(tmp_path), env) is None, argv
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

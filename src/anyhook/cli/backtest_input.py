@@ -18,8 +18,9 @@ from anyhook.model import lean_json
 from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import SILENT
+from anyhook.process.python_script import read_script
 from anyhook.replay.backtest import Backtest, Subject
-from anyhook.replay.trial import Trial, python_script, sandbox_of, works
+from anyhook.replay.trial import Trial, sandbox_of, works
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import to_native
@@ -185,9 +186,9 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
         interpreter, env = sys.executable, dict(scene.env)
         task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
         task = (*task, call.stdin)
-    elif not missing and (script := python_script(call.argv, call.cwd, call.env)):
-        interpreter, path, arguments = script
-        task = ("script", path, arguments, call.stdin)
+    elif not missing and (script := read_script(call.argv, call.cwd, call.env)) and script.at == 1:  # no switches
+        interpreter = script.interpreter
+        task = ("script", os.path.join(call.cwd, script.path), script.words[2:], call.stdin)
     return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
 
 

@@ -23,8 +23,9 @@ def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> 
 
     project = scene.project if hook.scope == "project" else None
     task = (dialect.python_api, hook.spec["callable"], project, scene.native, scene.project, scene.session, call.stdin)
-    argv = (sys.executable, "-P", "-m", "anyhook.handlers.callable_host")
-    return start(Call(argv, marshal.dumps(task), dict(scene.env), scene.project, call.limit_s, ""))
+    argv = (sys.executable, "-P", __file__)
+    made = Call(argv, marshal.dumps(task), dict(scene.env), scene.project, call.limit_s, "")
+    return start(made.replace(may_be_warm=call.may_be_warm))
 
 
 def main() -> None:

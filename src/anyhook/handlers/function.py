@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 
 from anyhook.documents.places import state_dir
+from anyhook.hooks import worker
 from anyhook.model import lean_json
 from anyhook.model.call import Call, Run
 
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
 
-WORKER = "from anyhook.hooks.worker import main; main()"
-
 
 def start_function(hook: Hook, call: Call, scene: Scene) -> Waitable | Run:
     """Start the process; it is waited for and ended like any command."""
     from anyhook.process.run import start
 
-    return start(function_call(hook, scene, call.limit_s, f"{state_dir(scene.env)}/sessions"))
+    made = function_call(hook, scene, call.limit_s, f"{state_dir(scene.env)}/sessions")
+    return start(made.replace(may_be_warm=call.may_be_warm))
 
 
 def function_call(hook: Hook, scene: Scene, limit_s: float, kept_in: str) -> Call:
@@ -42,4 +42,4 @@ def function_call(hook: Hook, scene: Scene, limit_s: float, kept_in: str) -> Cal
         **(given if isinstance(given, dict) else {}),
     }
     stdin = lean_json.dumps(task).encode("utf-8", "surrogatepass")
-    return Call((sys.executable, "-P", "-c", WORKER), stdin, dict(scene.env), scene.project, limit_s, "")
+    return Call((sys.executable, "-P", worker.__file__), stdin, dict(scene.env), scene.project, limit_s, "")

@@ -167,3 +167,7 @@ def _place(error: BaseException, path: str) -> str:
             found = f"{path}:{trace.tb_lineno}: "
         trace = trace.tb_next
     return found
+
+
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,8 @@ class Call(Record):
     limit even a grandchild that left the process group and the session can be found and ended."""
     trace: str = ""
     """The trace context that it is told; "" where its dialect takes nothing from us."""
+    may_be_warm: bool = False
+    """Whether a Python script may run in an interpreter that is already there."""
 
 
 class Run(Record):

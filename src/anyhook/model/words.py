@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Trust = Literal["ask", "all", "native", "none"]
     """Which hooks of a project may run."""
     Off = Literal["tell", "deny", "pass"]
+    WarmPython = Literal["user", "all", "off"]
     HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
@@ -61,6 +62,9 @@ OFF: tuple[Off, ...] = ("tell", "deny", "pass")
 """What a gate means that is off: the person is told, what it guards is refused, or nothing."""
 WARM = ("auto", "off")
 """Whether calls may be served by processes that have loaded the command already."""
+WARM_PYTHON: tuple[WarmPython, ...] = ("user", "all", "off")
+"""Whose Python scripts may run in an interpreter that is already there: those in the user's own hooks, all, or none."""
+ON_OR_OFF = ("on", "off")
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"

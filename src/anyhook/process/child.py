@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
     from anyhook.process.beside import SharedPoll
+    from anyhook.process.spawn import Spawner
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Of each stream, in bytes."""
@@ -105,8 +106,8 @@ class Child:
     _unsent = memoryview(b"")
     pidfd = -1
     """It can be polled for the end of the process; -1 where the system has none."""
-    _watching = False
-    _shared: SharedPoll | None = None
+    starter: Spawner | None = None
+    _watching, _shared = False, None  # type: bool, SharedPoll | None
     _popen: Popen[bytes] | None = None
     _tree_ended = False
     _reaped = False
@@ -135,7 +136,7 @@ class Child:
             self._open.append(err)
             has_pipes_apart = min(stdin, *theirs) > 2
             cheap = here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
-            spawn = None if cheap else spawner(has_pipes_apart)
+            spawn = self.starter or (None if cheap else spawner(has_pipes_apart))
             with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"

@@ -30,7 +30,7 @@ __all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     """Start it; a Run that says why where it cannot be started, or was ended before it was. `stdin` makes its input,
     where the call has none: that takes less time than the process takes to start."""
-    child = Child(call)
+    child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
     if here.is_ours:
         here.marks.append(call.mark)
         if len(here.alive) > 1:

@@ -28,7 +28,7 @@ _CODING = sys.getfilesystemencoding()
 class Here:
     """What is known of the process that we live in, and of what it started."""
 
-    __slots__ = ("alive", "is_closed", "is_ours", "marks", "spared", "tell_duty")
+    __slots__ = ("afterwards", "alive", "is_closed", "is_ours", "marks", "spared", "tell_duty", "warm_child")
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
@@ -43,6 +43,10 @@ class Here:
         """Children that do not belong to a hook (see `leave_alone`)."""
         self.tell_duty: Callable[[], None] | None = None
         """Called before the first hook may run, in a process that somebody else answers for."""
+        self.warm_child: Callable[[Call], Child] | None = None
+        """Starts a call that may run in an interpreter that is already there; None where none is."""
+        self.afterwards: list[Callable[[], None]] = []
+        """What is to be done once the answer is given and nobody waits."""
 
 
 here = Here()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from anyhook.model.record import Record
 from anyhook.process.run import end_all, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
 
     from anyhook.model.words import Ending
@@ -31,11 +30,6 @@ EVERY = 2_000
 """One in this many trials is run cold as well as warm."""
 FIRST, SMALL = 3, 500
 """And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
-SHELLS = ("sh", "bash", "dash", "zsh")
-PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
-VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
-PLAIN = re.compile(r"[\w@+:,./^-]+")
-"""Pieces of a shell's words, and what needs no quotes."""
 DEATHS = 3
 """How often a living interpreter may die of a hook before the rest of a batch is run cold."""
 START_S = 20.0
@@ -83,54 +77,6 @@ def works(sandbox: tuple[str, ...]) -> str:
         return ""
     done = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stderr.strip() or f"it exited with status {done.returncode}"
-
-
-def python_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
-    """Interpreter, script and arguments, where a command is nothing but a Python script; None for all else."""
-    words: list[str] | None = list(argv)
-    if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c":
-        words = _shell_words(argv[2], env)
-    if not words:
-        return None
-    if not os.path.basename(words[0]).startswith("python"):
-        try:
-            with open(os.path.join(cwd, words[0]), "rb") as file:
-                first = file.readline(200).decode("utf-8", "replace").split()
-        except OSError:
-            return None
-        if not first or not first[0].startswith("#!") or len(first) > 2 or "python" not in first[-1]:
-            return None
-        words = [os.path.basename(first[-1]) if len(first) == 2 else first[0][2:], *words]
-    script = os.path.join(cwd, words[1]) if len(words) > 1 else ""
-    if not os.path.isfile(script) or words[1].startswith("-"):
-        return None
-    interpreter = shutil.which(words[0], path=env.get("PATH", os.defpath))
-    return (interpreter, script, tuple(words[2:])) if interpreter else None
-
-
-def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
-    """The words of a line that does nothing but quote and name variables; None for one that does more."""
-    words: list[str] = []
-    end, between = 0, True
-    for piece in PIECE.finditer(line):
-        if piece.start() != end:
-            return None
-        end = piece.end()
-        space, exact, quoted, bare = piece.groups()
-        if space:
-            between = True
-            continue
-        if bare and between and bare.startswith("~/") and env.get("HOME"):
-            bare = f"$HOME{bare[1:]}"
-        said = quoted or bare or ""
-        text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
-        if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
-            return None
-        if between:
-            words.append("")
-        words[-1] += text
-        between = False
-    return words if end == len(line) else None
 
 
 def end_with(lifeline: Connection) -> None:

@@ -7,13 +7,14 @@ from time import time
 
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, WARM, word_of
+from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, ON_OR_OFF, WARM, WARM_PYTHON, word_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Mode, Off, Posture, Word
+    from anyhook.model.words import Mode, Off, Posture, WarmPython, Word
 
 
 ROLES = ("fast", "long", "thinking")
@@ -21,14 +22,15 @@ ROLES = ("fast", "long", "thinking")
 JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 """The bounds of the journal, and the most that each may be."""
 ENDPOINT = ("base_url", "api_key_env")
-OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE}
+OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
 
 
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
-    "journal": "[journal]", "agent": "[agent]", "warm": "warm", "facts": "facts",
+    "journal": "[journal]", "agent": "[agent]", "warm": "warm",
+    "warm_python": "warm_python", "facts": "facts",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
 
@@ -63,6 +65,19 @@ class Settings(Record):
     """Gates that `anyhook ci` wants on, by id."""
     facts: bool = False
     """Whether hooks on tools are handed the facts of the call."""
+    warm_python: WarmPython = WARM_PYTHON[0]
+    """Whose Python scripts may run in an interpreter that is already there."""
+    hook_warm: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """The same by hook id, `on` or `off`."""
+
+    def may_be_warm(self, hook: Hook) -> bool:
+        """Whether its Python may run in an interpreter that is already there. A function of a `hooks.py` is written for
+        one; a project's script only where the user says so."""
+        said = self.hook_warm.get(hook.id)
+        if said is not None:
+            return said == "on"
+        own = hook.scope != "project" or hook.handler == "function"
+        return self.warm_python == "all" or (self.warm_python == "user" and own)
 
     def at(self, now_s: float) -> Settings:
         """The same without modes whose time is over."""
@@ -116,6 +131,8 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         {hook: int(until) for hook, until in hooks["until"].items()},
         _required(document.get("require", []), warn),
         _switch("facts", document.get("facts", False), False, warn),
+        one_of("warm_python", WARM_PYTHON),
+        hooks["warm"],
     )
     return read.at(time()) if read.hook_until else read
 

@@ -16,6 +16,7 @@ from anyhook.model.firing import HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Failure, Outcome
 from anyhook.model.problem import Problem
+from anyhook.process.spawn import here
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
 from anyhook.walk.interpret import read_again
 from anyhook.walk.merge import REFUSING, Judged, ignore_block, judge, merge, posture_of, unless_exempt
@@ -242,6 +243,8 @@ class Walk:
             call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
         if missing:
             return call, "", Run("not_started", None, b"", b"", 0, 0.0, missing)
+        if here.warm_child is not None and context.config.may_be_warm(hook):
+            call = call.replace(may_be_warm=True)
         if hook.handler == "command":
             from anyhook.process.run import start as start_process
 

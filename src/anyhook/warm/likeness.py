@@ -54,8 +54,8 @@ class Likeness:
         self.scheduler = os.sched_getscheduler(pid)
 
 
-def take_on(own: Likeness, caller: int) -> None:
-    """Become as the caller is, or raise: never be more than it is, and never less."""
+def take_on(own: Likeness, caller: int) -> bool:
+    """Become as the caller is, or raise: never be more than it is, and never less. Whether they were alike already."""
     theirs = Likeness(caller)
     if theirs.fixed != own.fixed or theirs.scheduler != own.scheduler or theirs.nice < own.nice:
         raise Unlike("the caller lives under other conditions")
@@ -77,6 +77,7 @@ def take_on(own: Likeness, caller: int) -> None:
     if theirs.signals != own.signals:
         _take_on_signals(*theirs.signals)
     time.tzset()
+    return (own.umask, own.limits, own.nice, own.signals) == (theirs.umask, theirs.limits, theirs.nice, theirs.signals)
 
 
 def _take_on_signals(ignored: int, blocked: int) -> None:

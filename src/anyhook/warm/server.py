@@ -33,12 +33,15 @@ if TYPE_CHECKING:
 
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
-    "anyhook.handlers.http", "anyhook.walk.bridge_failure", "anyhook.walk.engine", "anyhook.walk.build",
-    "anyhook.walk.dedupe", "anyhook.walk.near_miss", "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib",
-    "re", "regex", "subprocess", "threading", "tomllib", "yaml",
+    "anyhook.handlers.http", "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.walk.engine",
+    "anyhook.walk.bridge_failure", "anyhook.walk.build", "anyhook.walk.dedupe", "anyhook.walk.near_miss",
+    "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading", "tomllib",
+    "yaml",
 )  # fmt: skip
 SPARE = 3
 """Workers that wait for a call."""
+SETTLE_S = 0.03
+"""How long a call has the machine for itself before a new worker is forked, while another waits for the next call."""
 MAX_WORKERS = 200
 TICK_S = 20.0
 """How often it looks whether it is still wanted."""
@@ -129,6 +132,8 @@ class Pool:
         self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
         self._spare: set[int] = set()
         self._busy: set[int] = set()
+        self._taken_s = 0.0
+        """When the last call came, by the monotonic clock."""
         self._writer = 0
         """The process that writes notes, while there is one."""
         self._taken, self._tell_taken = os.pipe()
@@ -160,10 +165,11 @@ class Pool:
         poll.register(self._woken, select.POLLIN)
         poll.register(self._state.loaded.descriptor, select.POLLIN)
         while True:
-            self._fill()
+            if not (self._spare and self._busy) or monotonic() - self._taken_s >= SETTLE_S:
+                self._fill()
             if not self._writer:
                 poll.register(self._notes, select.POLLIN)
-            came = dict(poll.poll(TICK_S * 1000))
+            came = dict(poll.poll((TICK_S if len(self._spare) >= SPARE else SETTLE_S) * 1000))
             if not self._writer:
                 poll.unregister(self._notes)
                 if self._notes.fileno() in came:
@@ -203,6 +209,7 @@ class Pool:
             data = os.read(self._taken, 65536)
         except BlockingIOError:
             return
+        self._taken_s = monotonic()
         for (pid,) in NUMBER.iter_unpack(data):
             if pid in self._spare:
                 self._spare.remove(pid)

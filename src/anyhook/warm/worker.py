@@ -9,9 +9,11 @@ import select
 import signal
 import socket
 import sys
+from functools import partial
 
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
+from anyhook.process.warm_python import Door, WarmChild
 from anyhook.warm.hot_pages import copy_pages
 from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
@@ -112,9 +114,9 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         raise Gone("a call without its streams")
     env: dict[bytes, bytes] = {}
     for entry in request.env:
-        name, equals, value = entry.partition(b"=")
-        if equals and name:
-            env.setdefault(name, value)
+        variable, equals, value = entry.partition(b"=")
+        if equals and variable:
+            env.setdefault(variable, value)
     words = [os.fsdecode(word) for word in request.words]
     if read_at_start(env) != state.read_at_start:
         raise Unlike("Python would start in another way")
@@ -125,7 +127,9 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     os.environb.update({**env, **{name: value for name, value in state.coerced.items() if name not in env}})
     if not is_wanted(os.environ):
         raise Unlike("the user's settings say no")
-    take_on(state.likeness, caller)
+    if take_on(state.likeness, caller):
+        place, name = os.path.split(state.path)
+        here.warm_child = partial(WarmChild, Door(f"{place}/python", name, state.pid))
     if not state.knows_agents():
         raise Unlike("other agents are installed for this user")
     os.fchdir(request.descriptors[3])
@@ -178,25 +182,27 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
 
 
 def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) -> None:
-    """However the command ends, its caller gets the status; and before hooks run, a word that they do. `last` is done
-    where none did, when nobody waits any more."""
+    """However the command ends, its caller gets the status; and before hooks run, a word that they do. When nobody
+    waits any more, what was left for then is done, and `last` where no hook ran."""
     pid, leave = os.getpid(), os._exit
     on_duty = False
 
     def end(status: int) -> NoReturn:
         if os.getpid() == pid:
+            left = [*here.afterwards, *([last] if last is not None and not on_duty and not status else [])]
             try:
-                if last is not None:
+                if left:
                     fcntl.fcntl(connection, fcntl.F_SETFL, 0)
                 connection.send(ENDED + NUMBER.pack(status & 0xFF))
-                if last is not None and not on_duty and not status:
+                if left:
                     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
                     for number in (1, 2):  # somebody may wait for their end
                         os.dup2(nowhere, number)
                     connection.close()
-                    last()
-            except OSError:
-                pass  # the caller is gone
+                for each in left:
+                    each()
+            except Exception:  # noqa: BLE001, S110 (the caller is gone, or has its answer)
+                pass
         leave(status)
 
     def tell_duty() -> None:

@@ -1,0 +1,111 @@
+"""Whether a command is nothing but a Python script, and then which interpreter runs which file with what. It starts
+nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from anyhook.model.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SHELLS = ("sh", "bash", "dash", "zsh")
+PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
+VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+PLAIN = re.compile(r"[\w@+:,./^-]+")
+"""Pieces of a shell's words, and what needs no quotes."""
+FLAGS = re.compile(r"-[uBEIsPO]+")
+"""Switches of the interpreter that say how it starts, and nothing of what it runs."""
+
+
+class Script(Record):
+    """`INTERPRETER [FLAG…] SCRIPT [ARGUMENT…]`."""
+
+    interpreter: str
+    """As it was found."""
+    words: tuple[str, ...]
+    """The whole command as a process is given it, from the interpreter's name on."""
+    at: int
+    """Which of the words is the script."""
+    shell: str = ""
+    """The shell that was to start it."""
+    command: str = ""
+    """What that shell was to start: the interpreter, or a script that names its own."""
+
+    @property
+    def path(self) -> str:
+        return self.words[self.at]
+
+
+def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Script | None:
+    """None for every command that is more than that, or is anything else."""
+    words: list[str] | None = list(argv)
+    shell = argv[0] if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c" else ""
+    if shell:
+        words = _shell_words(argv[2], env)
+    if not words:
+        return None
+    command = words[0]
+    if not os.path.basename(words[0]).startswith("python"):
+        words = _by_first_line(words, cwd)
+        if words is None:
+            return None
+    at = 1
+    while at < len(words) and FLAGS.fullmatch(words[at]):
+        at += 1
+    if at >= len(words) or words[at].startswith("-") or not os.path.isfile(os.path.join(cwd, words[at])):
+        return None
+    interpreter = _found(words[0], cwd, env)
+    return Script(interpreter, tuple(words), at, shell, command) if interpreter else None
+
+
+def _by_first_line(words: list[str], cwd: str) -> list[str] | None:
+    """What the system starts for a program that names its interpreter: `#!/usr/bin/env python3` or the path itself."""
+    try:
+        with open(os.path.join(cwd, words[0]), "rb") as file:
+            first = file.readline(200).decode("utf-8", "replace").split()
+    except OSError:
+        return None
+    if not first or not first[0].startswith("#!") or len(first) > 2 or "python" not in first[-1]:
+        return None
+    if len(first) == 2 and os.path.basename(first[0]) != "env":
+        return None
+    return [first[-1] if len(first) == 2 else first[0][2:], *words]
+
+
+def _found(name: str, cwd: str, env: Mapping[str, str]) -> str:
+    """The interpreter as execvp finds it; "" where it is not there."""
+    folders = [""] if "/" in name else env.get("PATH", os.defpath).split(":")
+    for folder in folders:
+        path = os.path.join(cwd, folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
+
+
+def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
+    """The words of a line that does nothing but quote and name variables; None for one that does more."""
+    words: list[str] = []
+    end, between = 0, True
+    for piece in PIECE.finditer(line):
+        if piece.start() != end:
+            return None
+        end = piece.end()
+        space, exact, quoted, bare = piece.groups()
+        if space:
+            between = True
+            continue
+        if bare and between and bare.startswith("~/") and env.get("HOME"):
+            bare = f"$HOME{bare[1:]}"
+        said = quoted or bare or ""
+        text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
+        if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
+            return None
+        if between:
+            words.append("")
+        words[-1] += text
+        between = False
+    return words if end == len(line) else None

@@ -1,0 +1,224 @@
+"""A Python script in an interpreter that is already there (see zygote.py), as a child of ours in all but name. Where
+there is none, or it refuses, the script is started as any other program is. An interpreter for the next call is started
+when the answer is given."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import select
+import socket
+import struct
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyhook.documents.places import make_private_dir, stamp
+from anyhook.model.lean_json import digest
+from anyhook.model.record import Record
+from anyhook.process.child import Child
+from anyhook.process.python_script import read_script
+from anyhook.process.spawn import here, spawner
+from anyhook.process.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from subprocess import Popen
+
+    from anyhook.model.call import Call
+    from anyhook.process.python_script import Script
+
+ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
+PACKAGE = os.path.dirname(os.path.dirname(ZYGOTE))
+MAX_ZYGOTES = 8
+"""Of one server: each holds an interpreter with its modules in memory."""
+RETRY_S = 60.0
+"""How long to wait after an interpreter that could not start, before the next one is tried."""
+ACCEPT_S = 1.0
+"""How long an interpreter may take to accept a call."""
+END_S = 6.0
+"""How long it may take to end a script with all that it has started."""
+LOADERS = (b"PYTHON", b"LC_", b"LD_", b"MALLOC_", b"LANG", b"LOCPATH", b"GLIBC_", b"GCONV_", b"HOME=")
+"""Variables that decide how an interpreter starts."""
+FORKING = ("dash",)
+"""Shells that start even their last command in a process of its own."""
+NUMBER = struct.Struct("=I")
+
+
+class Door(Record):
+    """Where the interpreters of one server listen."""
+
+    folder: str
+    name: str
+    server: int
+    """Its process: they end with it."""
+
+
+class Task(Record):
+    """A script, ready to be run by the interpreter that belongs to it."""
+
+    script: Script
+    socket: str
+    env: dict[bytes, bytes]
+    cwd: str
+    has_shell: bool
+    """Whether it is started by a shell that waits for it, instead of becoming it."""
+
+
+class WarmChild(Child):
+    """A script that another process has forked. Its keeper tells how it ended, and ends it."""
+
+    _connection: socket.socket | None = None
+
+    def __init__(self, door: Door, call: Call) -> None:
+        super().__init__(call)
+        self._door = door
+        self.starter = self._start
+
+    def _start(self, call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, Popen[bytes] | None]:
+        task = task_of(self._door, call)
+        if task is not None:
+            pid = self._ask(task, [stdin, stdout, stderr])
+            if pid:
+                return pid, None
+        return spawner(has_pipes_apart=True)(call, program, stdin, stdout, stderr)
+
+    def _ask(self, task: Task, streams: list[int]) -> int:
+        """The process that runs the script now; 0 where nobody does and nobody will."""
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(task.socket)
+            _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if uid != os.geteuid():
+                raise PermissionError(task.socket)
+        except OSError:
+            connection.close()
+            here.afterwards.append(partial(start_zygote, self._door, task))
+            return 0
+        body = marshal.dumps(([*task.script.words], task.env, task.cwd, task.script.path, task.has_shell), 2)
+        try:
+            connection.settimeout(ACCEPT_S)
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("3i", *streams))]
+            sent = connection.sendmsg([NUMBER.pack(len(body)) + body], rights)
+            connection.sendall((NUMBER.pack(len(body)) + body)[sent:])
+            letter = connection.recv(1)
+        except TimeoutError:
+            # From here on one that has not accepted yet cannot; one that has, has said so.
+            connection.shutdown(socket.SHUT_RDWR)
+            letter = connection.recv(1)
+        except OSError:
+            letter = b""
+        if letter != b"A":
+            connection.close()
+            return 0
+        self._connection = connection
+        connection.settimeout(END_S)
+        return int(NUMBER.unpack(connection.recv(NUMBER.size, socket.MSG_WAITALL))[0])
+
+    def _end_tree(self) -> None:
+        if self._connection is None:
+            super()._end_tree()
+            return
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        try:
+            self._connection.shutdown(socket.SHUT_WR)
+            if poll.poll(END_S * 1000):
+                return  # nothing of it is left
+        except OSError:
+            pass  # the keeper is gone, and its script with it
+        Tree(0, self.call.mark).end()
+
+    def _reap(self) -> int | None:
+        if self._connection is None:
+            return super()._reap()
+        self._reaped = True
+        try:
+            told = self._connection.recv(NUMBER.size, socket.MSG_WAITALL)
+        except OSError:
+            told = b""
+        if len(told) == NUMBER.size:
+            return os.waitstatus_to_exitcode(NUMBER.unpack(told)[0])
+        Tree(0, self.call.mark).end()  # its keeper was killed
+        return None
+
+    def close(self) -> None:
+        super().close()
+        if self._connection is not None:
+            self._connection.close()
+
+
+def task_of(door: Door, call: Call) -> Task | None:
+    """None for a call that is not a Python script of an interpreter that can be asked, or that a shell would start in
+    a way that nobody can foresee."""
+    script = read_script(call.argv, call.cwd, call.env)
+    if script is None or not _is_program(script.interpreter):
+        return None
+    shell = os.path.basename(os.path.realpath(script.shell)) if script.shell else ""
+    given = _through_shell(shell, script, call) if shell else call.env
+    if given is None:
+        return None
+    env = {os.fsencode(name): os.fsencode(value) for name, value in given.items()}
+    real = os.path.realpath(script.interpreter)
+    folder = os.path.dirname(script.interpreter)
+    depends = (
+        script.interpreter, real, stamp(real), stamp(f"{folder}/pyvenv.cfg"), stamp(f"{folder}/../pyvenv.cfg"),
+        script.words[: script.at], os.path.join(call.cwd, script.path), os.geteuid(),
+        sorted(b"=".join(item) for item in env.items() if b"=".join(item).startswith(LOADERS)),
+    )  # fmt: skip
+    key = digest(repr(depends).encode("utf-8", "surrogateescape"))[:16]
+    return Task(script, f"{door.folder}/{door.name}-{key}", env, call.cwd, shell in FORKING)
+
+
+def _is_program(path: str) -> bool:
+    """Not a script in its turn, as version managers have it."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _through_shell(kind: str, script: Script, call: Call) -> Mapping[str, str] | None:
+    """The environment that the script gets from the shell that executes it. None where the shell does more than that,
+    or is one that we do not know."""
+    env = call.env
+    plain = all(name.isidentifier() and name.isascii() for name in env)
+    if not plain or any(name in env for name in ("BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "ENV")):
+        return None
+    here_dir = env.get("PWD", "")
+    try:
+        is_kept = here_dir == os.path.normpath(here_dir) and os.path.samefile(here_dir, call.cwd)
+    except OSError:
+        is_kept = False
+    here_dir = here_dir if is_kept else os.path.realpath(call.cwd)
+    if kind == "dash":
+        return {**env, "PWD": here_dir}
+    if kind == "bash" and (not env.get("SHLVL") or env["SHLVL"].isdecimal()):
+        old = {name: value for name, value in env.items() if name != "OLDPWD" or os.path.isdir(value)}
+        return {
+            **old,
+            "PWD": here_dir,
+            "SHLVL": env.get("SHLVL") or "0",
+            "_": script.command if "/" in script.command else script.interpreter,
+        }
+    return None
+
+
+def start_zygote(door: Door, task: Task) -> None:
+    """In the background, by a process that is about to end: it hands on nothing but what is named here."""
+    make_private_dir(door.folder)
+    try:
+        if time.time() - os.stat(f"{task.socket}.lock").st_mtime < RETRY_S:
+            return  # it is starting, or cannot
+    except FileNotFoundError:
+        pass
+    if sum(1 for name in os.listdir(door.folder) if name.endswith(".lesson")) >= MAX_ZYGOTES:
+        return
+    script = task.script
+    is_ours = os.path.join(task.cwd, script.path).startswith(f"{PACKAGE}/")
+    flags, rest = script.words[1 : script.at], script.words[script.at :]
+    words = [script.interpreter, *flags, ZYGOTE, task.socket, str(door.server), "0", PACKAGE if is_ours else "", *rest]
+    os.chdir(task.cwd)
+    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    os.posix_spawn(script.interpreter, words, task.env, file_actions=nowhere, setpgroup=0, setsigdef=(13, 25))
