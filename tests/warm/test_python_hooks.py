@@ -1,0 +1,154 @@
+"""Python hooks in interpreters that are already there, through the whole door: every Python hook of the vectors and the
+examples answers as it does cold; settings say whose may; functions of a `hooks.py` are warm without being asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.testing.conformance.runner import call, run_vector
+from anyhook.testing.conformance.vectors import load_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.testing.conformance.runner import Ended
+    from conftest import World
+    from warm_box import Door
+
+EXAMPLES = sorted(path for path in (Path(__file__).parents[2] / "examples").iterdir() if path.is_dir())
+RUNS = 3
+"""Cold, then in an interpreter that has loaded nothing, then in one that has learned."""
+WHO = "import sys; is_warm = b'/zygote.py\\0' in open('/proc/self/cmdline', 'rb').read()\n"
+VOLATILE = re.compile(r'("duration_ms": )[0-9.]+|session-\w{16}')
+
+
+def interpreters(door: Door) -> list[str]:
+    folder = Path(door.runtime, "anyhook", "python")
+    return [path.name for path in folder.iterdir() if "." not in path.name] if folder.exists() else []
+
+
+def warmed(
+    door: Door, words: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float
+) -> Ended:
+    """The last answer of several, each given in the state in which the first found everything."""
+    root = cwd.parent
+    kept = root.with_name(f"{root.name}-kept")
+    given = {**env, "XDG_RUNTIME_DIR": door.runtime, "ANYHOOK_WARM": "on"}
+    settings = Path(env.get("XDG_CONFIG_HOME") or f"{env['HOME']}/.config", "anyhook", "config.toml")
+    if words[1] != "fire":
+        return call(words, stdin, env, cwd, limit_s)
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    before = settings.read_text() if settings.exists() else ""
+    settings.write_text(f'warm_python = "all"\n{before}')
+    shutil.copytree(root, kept, symlinks=True)
+    for number in range(RUNS):
+        ended = call(words, stdin, given, cwd, limit_s)
+        time.sleep(0.5)  # an interpreter starts, or learns
+        if number < RUNS - 1:
+            for part in kept.iterdir():
+                shutil.rmtree(root / part.name)
+                shutil.copytree(part, root / part.name, symlinks=True)
+    shutil.rmtree(kept)
+    return ended
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
+    served = 0
+    for vector in load_suite(None, ()).all():
+        if "python" not in repr(vector.layout) + repr(vector.steps):
+            continue
+        before = len(interpreters(door))
+        result = run_vector(vector, [str(door.launcher)], caller=partial(warmed, door))
+        assert result.passed or result.skipped_reason, (vector.id, result.failures)
+        served += len(interpreters(door)) > before
+        if len(interpreters(door)) > 5:
+            door.call("warm", "--stop")
+            door.start()
+    assert served > 20, "hardly any of them was run in an interpreter"
+
+
+EVENTS = (
+    ("pre_tool", "--tool", "Bash", "--input", '{"command": "git push --force"}'),
+    ("pre_tool", "--tool", "Write", "--input", '{"file_path": "a.py", "content": "password = 1"}'),
+    ("post_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--output", "sk-12345678901234567890"),
+    ("user_prompt_submit", "--prompt", "hello"),
+    ("session_start",), ("turn_start",), ("stop",), ("session_end",),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_every_python_hook_of_the_examples_answers_the_same(door: Door, world: World, example: Path) -> None:
+    shutil.copytree(example, world.project, dirs_exist_ok=True)
+    world.config('warm_python = "all"')
+    door.start()
+    for event in EVENTS:
+        words = ("fire", *event, "--trust", "all", "--json", "--session", "s")
+        answers = []
+        for number in range(RUNS + 1):
+            done = door.call(*words) if number else door.cold(*words)
+            answers.append((done.returncode, VOLATILE.sub("", done.stdout.decode()), done.stderr))
+            time.sleep(0.3)
+        assert answers.count(answers[0]) == len(answers), event
+
+
+def scripted(world: World, where: str) -> None:
+    path = world.root / f"{where}.py"
+    path.write_text(f"{WHO}print('{{}}')\nsys.stderr.write(f'{{is_warm}}')\n")
+    folder = world.home / "Documents/Kodik/Hooks" if where == "user" else world.project / ".kodik/hooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{sys.executable} {path}"}]}]}
+    (folder / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+
+
+def seen(door: Door) -> dict[str, str]:
+    """What each hook says of itself, once there has been time to start an interpreter."""
+    for _ in range(2):
+        done = door.call("fire", "pre_tool", "--tool", "Bash", "--input", "{}", "--trust", "all", "--json")
+        time.sleep(1.0)
+    return {hook["scope"]: hook["stderr"] for hook in json.loads(done.stdout)["hooks"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("", {"user": "True", "project": "False"}),
+        ('warm_python = "all"', {"user": "True", "project": "True"}),
+        ('warm_python = "off"', {"user": "False", "project": "False"}),
+        ('[hooks."kodik:project:PreToolUse:project.py"]\nwarm = "on"', {"user": "True", "project": "True"}),
+        ('[hooks."kodik:user:PreToolUse:user.py"]\nwarm = "off"', {"user": "False", "project": "False"}),
+    ],
+)
+def test_settings_say_whose_scripts_may_be_warm(door: Door, world: World, said: str, wanted: dict[str, str]) -> None:
+    scripted(world, "user")
+    scripted(world, "project")
+    world.config(said)
+    door.start()
+    assert seen(door) == wanted
+    door.call("warm", "--stop")
+
+
+def test_a_function_is_warm_without_being_asked(door: Door, world: World) -> None:
+    folder = world.project / ".anyhook"
+    folder.mkdir()
+    guard = "@before.run('ls')\ndef guard(call):\n    deny(f'{is_warm}')\n"
+    (folder / "hooks.py").write_text(f"from anyhook.hooks import before, deny\n{WHO}\n{guard}")
+    door.start()
+    words = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--trust", "all", "--json")
+    for _ in range(2):
+        done = door.call(*words)
+        time.sleep(1.0)
+    answer = json.loads(done.stdout)
+    assert (answer["verdict"], answer["reason"]) == ("block", "True"), answer
