@@ -22,6 +22,23 @@ if TYPE_CHECKING:
 LAUNCHER = Path(sys.executable).with_name("anyhook")
 HOOK = "read -r event; echo '{}'"
 AT_ONCE, HOOKS = 64, 8
+SCRIPTS = {
+    "json": ("import json, sys", 6.0),
+    "requests, pydantic and yaml": (
+        "import json, sys, requests, pydantic, yaml\nclass A(pydantic.BaseModel):\n    x: int\nA(x=1)",
+        12.0,
+    ),
+    "twelve modules of the library": (
+        "import argparse, csv, datetime, hashlib, json, logging, pathlib, re, shutil, subprocess, sys, tempfile",
+        float("inf"),
+    ),
+    "asyncio, http, yaml and rich": (
+        "import json, sys, asyncio, http.client, yaml, rich.console, rich.table",
+        float("inf"),
+    ),
+}
+"""What a Python hook imports, and how many times as fast a warm call has to be. Those that are not installed are left
+out."""
 
 
 def door(folder: Path, rounds: int) -> list[Row]:
@@ -46,7 +63,8 @@ def door(folder: Path, rounds: int) -> list[Row]:
         )
         before = _resident(warm)
         rows = [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_at_once(place, warm)]
-        return [*rows, *_beside(place, warm), *_server(before, warm)]
+        rows += [*_beside(place, warm), *_server(before, warm)]
+        return [*rows, *_python(place, cold, warm, max(10, rounds // 20))]
     finally:
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=True, capture_output=True)
         shutil.rmtree(runtime)
@@ -170,3 +188,26 @@ def _shells(lines: list[str], env: Mapping[str, str], place: Place) -> float:
     for pid in started:
         os.waitpid(pid, 0)
     return time.perf_counter() - before
+
+
+def _python(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
+    """A Python hook in an interpreter that is already there."""
+    argv, rows, number = [str(LAUNCHER), "bridge", "claude", "PreToolUse"], list[Row](), 5_000_000
+    for name, (imports, times) in SCRIPTS.items():
+        if subprocess.run([sys.executable, "-c", imports], capture_output=True, check=False).returncode:
+            print(f"no row for a Python hook with {name}: it is not installed")
+            continue
+        place.write("hook.py", f"{imports}\njson.load(sys.stdin)\nprint('{{}}')\n")
+        hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{sys.executable} {place.home}/hook.py"}]}]}
+        place.write("Documents/Kodik/Hooks/hooks.json", json.dumps({"hooks": hooks}))
+        taken: dict[str, list[float]] = {"cold": [], "warm": []}
+        for turn in range(rounds + 4):  # the first start an interpreter, and let it learn
+            for way, env in (("cold", cold), ("warm", warm)):
+                number += 1
+                spent = _call(argv, env, place, number)
+                time.sleep(1.0 if turn < 4 else 0.1)
+                if turn >= 4:
+                    taken[way].append(spent)
+        ordered = {way: sorted(all_of_them) for way, all_of_them in taken.items()}
+        rows.append(ratio(f"Python hook, {name}, warm", "the same, cold", ordered["warm"], ordered["cold"], 1 / times))
+    return rows

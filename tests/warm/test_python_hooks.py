@@ -152,3 +152,15 @@ def test_a_function_is_warm_without_being_asked(door: Door, world: World) -> Non
         time.sleep(1.0)
     answer = json.loads(done.stdout)
     assert (answer["verdict"], answer["reason"]) == ("block", "True"), answer
+
+
+def test_stats_says_which_hooks_would_gain(world: World) -> None:
+    scripted(world, "user")
+    scripted(world, "project")
+    world.approve()
+    world.fire("pre_tool", "--tool", "Bash", "--input", "{}")
+    found = json.loads(world.command("stats", "--json").stdout)["hooks"]
+    gains = {hook["hook"]: hook["warm_gain_ms"] for hook in found}
+    assert gains["kodik:user:PreToolUse:user.py"] is None, "it is warm already"
+    assert gains["kodik:project:PreToolUse:project.py"] > 0
+    assert "kodik:project:PreToolUse:project.py about" in world.command("stats").stdout
