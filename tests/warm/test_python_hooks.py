@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook.testing.conformance.runner import call, run_vector
-from anyhook.testing.conformance.vectors import load_suite
+from anyhook.testing.conformance.vectors import ShellStep, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,17 +64,20 @@ def warmed(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
-    served = 0
+    served, wrong = 0, dict[str, list[str]]()
     for vector in load_suite(None, ()).all():
-        if "python" not in repr(vector.layout) + repr(vector.steps):
+        has_peer = any(isinstance(step, ShellStep) for step in vector.steps)  # a server that answers once
+        if has_peer or "python" not in repr(vector.layout) + repr(vector.steps):
             continue
         before = len(interpreters(door))
         result = run_vector(vector, [str(door.launcher)], caller=partial(warmed, door))
-        assert result.passed or result.skipped_reason, (vector.id, result.failures)
+        if result.failures:
+            wrong[vector.id] = result.failures
         served += len(interpreters(door)) > before
         if len(interpreters(door)) > 5:
             door.call("warm", "--stop")
             door.start()
+    assert wrong == {}
     assert served > 20, "hardly any of them was run in an interpreter"
 
 
