@@ -19,7 +19,7 @@ import pytest
 from anyhook.model.call import Call, Run
 from anyhook.process.run import start
 from anyhook.process.spawn import here
-from anyhook.process.warm_python import Door, WarmChild
+from anyhook.process.warm_python import Interpreters, WarmChild
 from living import lives
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.door = Door(tempfile.mkdtemp(prefix="ah-"), "test", os.getpid())
+        self.door = Interpreters(tempfile.mkdtemp(prefix="ah-"), "test", os.getpid())
         self.env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "MARK": "x", "TZ": "Asia/Tokyo"}
 
     def write(self, text: str, name: str = "hook.py") -> Path:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from anyhook.model.hook import Hook
-    from anyhook.process.python_script import Script
+    from anyhook.process.python_script import PythonScript
     from anyhook.walk.engine import Engine
 
 TRIES, LIMIT_S = 2, 20.0
@@ -48,12 +48,12 @@ def _call(engine: Engine, hook: Hook) -> Call | None:
     return None
 
 
-def _start_s(script: Script, call: Call) -> float:
+def _start_s(script: PythonScript, call: Call) -> float:
     words = (script.interpreter, *script.words[1 : script.at], "-c", LOAD.format(names=_imports(script, call.cwd)))
     return run(Call(words, b"", call.env, "/", LIMIT_S, "")).duration_s
 
 
-def _imports(script: Script, cwd: str) -> list[str]:
+def _imports(script: PythonScript, cwd: str) -> list[str]:
     """The modules that a script imports at its top."""
     try:
         with open(os.path.join(cwd, script.path), "rb") as file:

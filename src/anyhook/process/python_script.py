@@ -18,10 +18,10 @@ VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 PLAIN = re.compile(r"[\w@+:,./^-]+")
 """Pieces of a shell's words, and what needs no quotes."""
 FLAGS = re.compile(r"-[uBEIsPO]+")
-"""Switches of the interpreter that say how it starts, and nothing of what it runs."""
+"""Switches that say how the interpreter starts, and not what it runs."""
 
 
-class Script(Record):
+class PythonScript(Record):
     """`INTERPRETER [FLAG…] SCRIPT [ARGUMENT…]`."""
 
     interpreter: str
@@ -40,7 +40,7 @@ class Script(Record):
         return self.words[self.at]
 
 
-def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Script | None:
+def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> PythonScript | None:
     """None for every command that is more than that, or is anything else."""
     words: list[str] | None = list(argv)
     shell = argv[0] if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c" else ""
@@ -59,7 +59,7 @@ def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Script
     if at >= len(words) or words[at].startswith("-") or not os.path.isfile(os.path.join(cwd, words[at])):
         return None
     interpreter = _found(words[0], cwd, env)
-    return Script(interpreter, tuple(words), at, shell, command) if interpreter else None
+    return PythonScript(interpreter, tuple(words), at, shell, command) if interpreter else None
 
 
 def _by_first_line(words: list[str], cwd: str) -> list[str] | None:

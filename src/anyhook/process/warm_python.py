@@ -1,6 +1,6 @@
-"""A Python script in an interpreter that is already there (see zygote.py), as a child of ours in all but name. Where
-there is none, or it refuses, the script is started as any other program is. An interpreter for the next call is started
-when the answer is given."""
+"""A Python script in an interpreter that is already there (see zygote.py). It is waited for and ended like any child. If
+there is no such interpreter, or it refuses, the script is started as any other program is. An interpreter for the next
+call is started when the answer is given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from anyhook.model.call import Call
-    from anyhook.process.python_script import Script
+    from anyhook.process.python_script import PythonScript
 
 ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
 PACKAGE = os.path.dirname(os.path.dirname(ZYGOTE))
@@ -45,7 +45,7 @@ FORKING = ("dash",)
 NUMBER = struct.Struct("=I")
 
 
-class Door(Record):
+class Interpreters(Record):
     """Where the interpreters of one server listen."""
 
     folder: str
@@ -54,10 +54,10 @@ class Door(Record):
     """Its process: they end with it."""
 
 
-class Task(Record):
+class WarmTask(Record):
     """A script, ready to be run by the interpreter that belongs to it."""
 
-    script: Script
+    script: PythonScript
     socket: str
     env: dict[bytes, bytes]
     cwd: str
@@ -70,7 +70,7 @@ class WarmChild(Child):
 
     _connection: socket.socket | None = None
 
-    def __init__(self, door: Door, call: Call) -> None:
+    def __init__(self, door: Interpreters, call: Call) -> None:
         super().__init__(call)
         self._door = door
         self.starter = self._start
@@ -83,7 +83,7 @@ class WarmChild(Child):
                 return pid, None
         return spawner(has_pipes_apart=True)(call, program, stdin, stdout, stderr)
 
-    def _ask(self, task: Task, streams: list[int]) -> int:
+    def _ask(self, task: WarmTask, streams: list[int]) -> int:
         """The process that runs the script now; 0 where nobody does and nobody will."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -124,7 +124,7 @@ class WarmChild(Child):
         try:
             self._connection.shutdown(socket.SHUT_WR)
             if poll.poll(END_S * 1000):
-                return  # nothing of it is left
+                return  # no process of it is left
         except OSError:
             pass  # the keeper is gone, and its script with it
         Tree(0, self.call.mark).end()
@@ -148,7 +148,7 @@ class WarmChild(Child):
             self._connection.close()
 
 
-def task_of(door: Door, call: Call) -> Task | None:
+def task_of(door: Interpreters, call: Call) -> WarmTask | None:
     """None for a call that is not a Python script of an interpreter that can be asked, or that a shell would start in
     a way that nobody can foresee."""
     script = read_script(call.argv, call.cwd, call.env)
@@ -167,7 +167,7 @@ def task_of(door: Door, call: Call) -> Task | None:
         sorted(b"=".join(item) for item in env.items() if b"=".join(item).startswith(LOADERS)),
     )  # fmt: skip
     key = digest(repr(depends).encode("utf-8", "surrogateescape"))[:16]
-    return Task(script, f"{door.folder}/{door.name}-{key}", env, call.cwd, shell in FORKING)
+    return WarmTask(script, f"{door.folder}/{door.name}-{key}", env, call.cwd, shell in FORKING)
 
 
 def _is_program(path: str) -> bool:
@@ -179,7 +179,7 @@ def _is_program(path: str) -> bool:
         return False
 
 
-def _through_shell(kind: str, script: Script, call: Call) -> Mapping[str, str] | None:
+def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, str] | None:
     """The environment that the script gets from the shell that executes it. None where the shell does more than that,
     or is one that we do not know."""
     env = call.env
@@ -205,7 +205,7 @@ def _through_shell(kind: str, script: Script, call: Call) -> Mapping[str, str] |
     return None
 
 
-def start_zygote(door: Door, task: Task) -> None:
+def start_zygote(door: Interpreters, task: WarmTask) -> None:
     """In the background, by a process that is about to end: it hands on nothing but what is named here."""
     make_private_dir(door.folder)
     try:

@@ -1,6 +1,6 @@
 """An interpreter that has loaded what one Python script imports, and forks processes that wait to be that script. A
-program by itself: the script's own interpreter runs it (3.10 or newer), so it imports nothing of anyhook and no module
-of the project. The processes of a run are in zygote_run.py."""
+program by itself: the script's own interpreter runs it (3.10 or newer), so it imports neither
+anyhook nor a module of the project. The processes of a run are in zygote_run.py."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Zygote:
         self.watch(())
 
     def bound(self, kind: int, path: str) -> _socket.socket:
-        """A socket at a path. Whoever holds the lock owns it: one that lies there is of a process that was killed."""
+        """A socket at a path. Whoever holds the lock owns it: one that is there belongs to a process that was killed."""
         made = _socket.socket(_socket.AF_UNIX, kind)
         made.setblocking(False)
         if os.path.lexists(path):
@@ -140,7 +140,7 @@ class Zygote:
                 used_s = time.monotonic()
                 runs.ready((self.listener.fileno(), spare), SETTLE_S)  # a fork now would take the run's time
             if self.lessons.fileno() in came:
-                self.learn(*marshal.loads(self.lessons.recv(1 << 20)))  # noqa: S302 (from a process of ours)
+                self.learn(*marshal.loads(self.lessons.recv(1 << 20)))  # noqa: S302 (from a runner)
                 os.close(self.until)
                 os.close(self.alive)
                 self.alive, self.until = os.pipe()
@@ -232,7 +232,7 @@ class Zygote:
             place.startswith(f"{root}/") for root in self.roots if root
         )
 
-    def objection(self, call: runs.Call) -> str:
+    def objection(self, call: runs.RunRequest) -> str:
         """Why this call needs a new process; "" where it does not."""
         if any(call.env.get(name) != self.given.get(name) for name in self.read):
             return "a module has read a variable that is different now"
@@ -257,7 +257,7 @@ def main() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return  # there is one
-    os.utime(lock)  # if nothing comes of it, nobody tries again at once
+    os.utime(lock)  # if this fails, nobody tries again at once
     if sys.version_info < OLDEST:
         return
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)

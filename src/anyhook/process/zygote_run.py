@@ -49,7 +49,7 @@ def ready(descriptors: Iterable[int], patience_s: float | None = None) -> set[in
     return {found for found, _ in poll.poll(None if patience_s is None else patience_s * 1000)}
 
 
-class Call:
+class RunRequest:
     """What a caller wants."""
 
     def __init__(self, values: tuple[list[str], dict[bytes, bytes], str, str, bool]) -> None:
@@ -173,7 +173,7 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
     system("prctl", END_WITH_PARENT, 9, 0, 0, 0)
     os.close(zygote.until)
     # A rehearsal: the next time is faster.
-    become(zygote, Call((sys.orig_argv, zygote.given, zygote.folder, sys.orig_argv[-1], False)))
+    become(zygote, RunRequest((sys.orig_argv, zygote.given, zygote.folder, sys.orig_argv[-1], False)))
     if zygote.listener.fileno() not in ready([zygote.alive, zygote.listener.fileno()]) or os.getppid() != parent:
         os._exit(0)  # nobody will call any more
     connection = _accepted(zygote.listener)
@@ -218,7 +218,7 @@ def _accepted(listener: _socket.socket) -> _socket.socket:
     return connection
 
 
-def receive(connection: _socket.socket) -> tuple[Call, list[int]]:
+def receive(connection: _socket.socket) -> tuple[RunRequest, list[int]]:
     data, ancillary, _, _ = connection.recvmsg(1 << 16, _socket.CMSG_SPACE(3 * SIZE), _socket.MSG_CMSG_CLOEXEC)
     rights = b"".join([sent for _, kind, sent in ancillary if kind == _socket.SCM_RIGHTS])
     streams = numbers(rights)
@@ -229,10 +229,10 @@ def receive(connection: _socket.socket) -> tuple[Call, list[int]]:
         missing -= len(parts[-1]) or missing + 1
     if missing or len(streams) != 3:
         raise ValueError("a call that does not hold what it says")
-    return Call(marshal.loads(b"".join(parts))), streams  # noqa: S302 (from a process of this user)
+    return RunRequest(marshal.loads(b"".join(parts))), streams  # noqa: S302 (from a process of this user)
 
 
-def become(zygote: Zygote, call: Call) -> None:
+def become(zygote: Zygote, call: RunRequest) -> None:
     """What a new process has from whoever starts it, as far as the zygote's is different."""
     import io
 
@@ -261,7 +261,7 @@ def become(zygote: Zygote, call: Call) -> None:
         setattr(sys, f"__{stream}__", made)
 
 
-def run(zygote: Zygote, call: Call, source: bytes) -> NoReturn:
+def run(zygote: Zygote, call: RunRequest, source: bytes) -> NoReturn:
     """As `python SCRIPT` does it."""
     path = full_path(call.script, os.getcwd())
     main = type(sys)("__main__")

@@ -13,7 +13,7 @@ from functools import partial
 
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
-from anyhook.process.warm_python import Door, WarmChild
+from anyhook.process.warm_python import Interpreters, WarmChild
 from anyhook.warm.hot_pages import copy_pages
 from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
@@ -129,7 +129,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         raise Unlike("the user's settings say no")
     if take_on(state.likeness, caller):
         place, name = os.path.split(state.path)
-        here.warm_child = partial(WarmChild, Door(f"{place}/python", name, state.pid))
+        here.warm_child = partial(WarmChild, Interpreters(f"{place}/python", name, state.pid))
     if not state.knows_agents():
         raise Unlike("other agents are installed for this user")
     os.fchdir(request.descriptors[3])
