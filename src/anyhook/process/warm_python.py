@@ -1,6 +1,6 @@
-"""A Python script in an interpreter that is already there (see zygote.py). It is waited for and ended like any child. If
-there is no such interpreter, or it refuses, the script is started as any other program is. An interpreter for the next
-call is started when the answer is given."""
+"""A Python script in an interpreter that is already there (see zygote.py). It is waited for and ended like any child.
+If there is no such interpreter, or it refuses, the script is started as any other program is. An interpreter for the
+next call is started when the answer is given."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An interpreter that has loaded what one Python script imports, and forks processes that wait to be that script. A
-program by itself: the script's own interpreter runs it (3.10 or newer), so it imports neither
-anyhook nor a module of the project. The processes of a run are in zygote_run.py."""
+program by itself: the script's own interpreter runs it (3.10 or newer), so it imports neither anyhook nor a module of
+the project. The processes of a run are in zygote_run.py."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Zygote:
         self.watch(())
 
     def bound(self, kind: int, path: str) -> _socket.socket:
-        """A socket at a path. Whoever holds the lock owns it: one that is there belongs to a process that was killed."""
+        """A socket at a path. Whoever holds the lock owns it: what is there was left by a process that was killed."""
         made = _socket.socket(_socket.AF_UNIX, kind)
         made.setblocking(False)
         if os.path.lexists(path):
