@@ -15,7 +15,7 @@ the call is refused, or the person is told, in the line that says `OFF`. They ar
 
 - **in the session**: the agent printed the line, or its model read it with the request to pass it on;
 - **by a message**: the agent got the line as a message for its user. It shows such messages in its own interface; a run
-  without a person shows none;
+  without a person shows none. (Claude Code in a terminal was seen to show it when the session starts, and at the call.)
 - **by `anyhook status` and `anyhook doctor`**, where the agent never asks anyhook, and where the user chose it
   (`shadow`, `disabled`).
 
@@ -33,12 +33,18 @@ def sabotage_page(note: str) -> str:
     """The page, in Markdown."""
     data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
     names = list(dict.fromkeys(name for found in data.values() for name in found["cells"]))
-    agents = [f"{host(agent).title} ({found['version']}, {found['date']})" for agent, found in data.items()]
+    agents = [f"{host(agent).title} ({found['version']}, {_dates(found['cells'])})" for agent, found in data.items()]
     rows = [f"| sabotage | {' | '.join(agents)} |", f"|{' --- |' * (len(agents) + 1)}"]
     for name in names:
         cells = [_cell(found["cells"].get(name)) for found in data.values()]
         rows.append(f"| {name.replace('{', '`{', 1) + ('`' if '{' in name else '')} | {' | '.join(cells)} |")
     return "\n\n".join(["# Sabotage", note, INTRO, "\n".join(rows)]) + "\n"
+
+
+def _dates(cells: dict[str, Any]) -> str:
+    """When an agent's cells were tried: the first day, and the last."""
+    days = sorted({cell["date"] for cell in cells.values()})
+    return " to ".join(dict.fromkeys((days[0], days[-1])))
 
 
 def _cell(cell: dict[str, Any] | None) -> str:

@@ -109,8 +109,8 @@ def keep(agent: str, name: str, cell: Cell, version: str | None, date: str) -> N
         fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing as well
         data = load()
         known = data.setdefault(agent, {"cells": {}})
-        known.update(version=version, date=date)
-        known["cells"][name] = cell.as_dict()
+        known.update(version=version)
+        known["cells"][name] = {**cell.as_dict(), "date": date}
         DATA.write_text(json.dumps(dict(sorted(data.items())), indent=1, ensure_ascii=False) + "\n")
 
 

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Entry, Host
 
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
-"""What the agent gets of the environment: what it needs to start, and no keys."""
+PASSED_ON = (
+    "PATH", "LANG", "LC_ALL", "TMPDIR", "SHELL", "USER", "LOGNAME", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
+    "ANYHOOK_WARM",
+)  # fmt: skip
+"""What the agent gets of the environment: what it needs to start, whether the warm server is used, and no keys."""
 
 
 class Stage:

@@ -30,7 +30,11 @@ def drive() -> Drive:
         appends={"{config}/config.yaml": MODEL},
         trusting=("--accept-hooks",),
         carries=("{config}/shell-hooks-allowlist.json",),
-        cannot_show={"pre_tool allow": "`--yolo` asks nothing", "session_end": "its process may be gone before"},
+        cannot_show={
+            "pre_tool allow": "`--yolo` asks nothing",
+            "session_end": "its process may be gone before",
+            "stop": "it fires only where its own tools changed files",
+        },
     )
 
 
