@@ -58,6 +58,18 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("tclsh <<< 'exec rm x'", {"deletes": ["/p/x"]}),
     ("Remove-Item -Path x -Recurse -Force", {"deletes": ["/p/x"]}),
     ("rmdir /s /q x", {"deletes": ["/p/x"]}),
+    ("tree -o a; pytest --junitxml=b --cov=c; go test -coverprofile d", {"writes": ["/p/a", "/p/b", "/p/d"]}),
+    ("python3 -c 'import os; getattr(os, \"sys\" + \"tem\")(\"rm a\"); os.execlp(\"rm\", \"rm\", \"b\")'",
+        {"deletes": ["/p/a", "/p/b"]}),
+    ("sort a.csv > a.csv; python3 -c 'open(\"b\", \"w\").close()'",
+        {"reads": ["/p/a.csv"], "writes": ["/p/a.csv", "/p/b"], "deletes": ["/p/a.csv", "/p/b"]}),
+    ("awk '{c=\"rm \" $1; system(c)}' a; sed 's/x/rm &/e' b",
+        {"reads": ["/p/a", "/p/b"], "deletes": ["$__unknown__"], "unknown": ["path from $__unknown__"]}),
+    ("curl file:///q/a", {"reads": ["/q/a"], "connects": ["file:///q/a"]}),
+    ("find . -name a -not -path ./b -delete", {"reads": ["/p"], "deletes": ["/p/**/a"]}),
+    ("tee a < /dev/null; ex -sc '%d|x' b", {"writes": ["/p/a", "/p/b"], "deletes": ["/p/a", "/p/b"]}),
+    ("aws s3 cp s3://b/c /q/; scp host:/a/b /q/",
+        {"writes": ["/q/c", "/q/b"], "connects": ["s3://b/c", "host:/a/b"]}),
     ("openssl rsa -in server.key", {"reads": ["/p/server.key"], "secrets": ["private key"]}),
 ]  # fmt: skip
 KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")

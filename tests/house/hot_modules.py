@@ -12,7 +12,7 @@ HOT_MODULES = {
     """,
     "cli": "bridge fire options view.render",
     "documents": "managed parse places",
-    "facts": "by_table calls code collect escapes facts git options programs python_code special",
+    "facts": "by_table calls code collect escapes facts git options output_options programs python_code special",
     "guard": "calls guard own_programs protected settings_change",
     "handlers": "background callable_host function http python",
     "hooks": "call decide when worker",
@@ -24,7 +24,7 @@ HOT_MODULES = {
     "process": "async_wait beside child run spawn start_failure tree watcher zygote zygote_run",
     "replay": "warm_worker",
     "rules": "evaluate language paths programs rule_file templates",
-    "shell": "commands expand grammar named outputs read scope simple spelling statements wrappers",
+    "shell": "commands expand grammar made_files named outputs read scope simple spelling statements wrappers",
     "state": "hook_settings kept_status managed plans settings",
     "tables": """
         cells extend folders found_agents host_rows hosted inprocess isolation modules patterns

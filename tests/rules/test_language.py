@@ -31,6 +31,12 @@ def test_words_and_classes_of_the_file() -> None:
     assert parse("runs '$shells'", NAMES)[1] == ("$shells",)
 
 
+def test_who_does_it_to_a_path() -> None:
+    assert parse("deletes src by rm|unlink")[-2:] == (("rm", "unlink"), False)
+    assert parse("deletes src not by mv and failed")[1][0][-2:] == (("mv",), True)
+    assert parse("deletes src and not failed")[1][0][-2:] == ((), False)
+
+
 def test_how_conditions_combine() -> None:
     assert parse("failed or failed and not failed") == (
         "or",

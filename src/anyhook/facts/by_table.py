@@ -64,7 +64,7 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
     sources = rest if targets else rest[:-1]
     if effect.target and not idle:
         writes = ""
-        for word in _copied(targets or rest[-1:], sources, cwd, bool(targets)):
+        for word in copied(targets or rest[-1:], sources, cwd, bool(targets)):
             if not is_address(word, into):
                 into.write(word, cwd)
     for word in _picked(effect.reads, rest, sources):
@@ -96,13 +96,13 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
                 into.delete(word, cwd)
 
 
-def _copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is_folder: bool) -> Iterable[Word]:
+def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is_folder: bool) -> Iterable[Word]:
     """What a copy writes: the target, or a file of the same name in it where it is a folder."""
     for target in targets:
         ends = target.text.endswith(("/", "/.", "/..")) or target.text in (".", "..")
         if is_folder or ends or len(sources) > 1 or (target.known and os.path.isdir(resolve(target, cwd))):
             for source in sources:
-                text, shown = (each.rstrip("/").rpartition("/")[2] for each in (source.text, source.source))
+                text, shown = (re.split(r"[/:]", each.rstrip("/"))[-1] for each in (source.text, source.source))
                 base = Word(target.text.rstrip("/") or "/", target.source.rstrip("/") or "/")
                 yield Word(f"{base.text.rstrip('/')}/{text}", f"{base.source.rstrip('/')}/{shown}", source.globs)
         else:

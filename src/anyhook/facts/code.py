@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
 
 PYTHON = re.compile(r"(python|pypy)[0-9.]*")
-OTHERS = re.compile(r"(node|nodejs|perl|ruby|php|deno|bun|lua|osascript|Rscript|tclsh)[0-9.]*")
+OTHERS = re.compile(
+    r"(node|nodejs|perl|ruby|php|deno|bun|lua|osascript|Rscript|R|tclsh|julia|elixir|groovy|tsx|ts-node)[0-9.]*"
+)
 
 
 def look_at_code(program: Program, into: Collector) -> None:
@@ -33,7 +35,8 @@ def look_at_code(program: Program, into: Collector) -> None:
 
 TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*)?(['\"])(?P<path>(?:(?!\1)[^\\\n]|\\.)*)\1"
 CALLS: tuple[tuple[str, str], ...] = (
-    ("delete", r"\b(?:unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|rmtree|removeSync|"
+    ("delete", r"\b(?:rimraf['\"]?\)?(?:\.sync)?|emptyDirSync|emptyDir|file\.remove|File\.rm_rf!?|"
+        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|rmtree|removeSync|"
         r"remove|delete|removeAll|Deno\.remove(?:Sync)?)"),
     ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
         r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
@@ -55,6 +58,10 @@ OPENED = re.compile(
 TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
 
 
+SCRIPT_TICKS = re.compile(r"\$\\?`([^`]+?)\\?`")
+"""A line in the templates that some run: $`LINE`."""
+
+
 def _others(program: Program, into: Collector) -> None:
     code = _with_home(program.code or "", into.home)
     for action, pattern in _PATTERNS:
@@ -74,9 +81,9 @@ def _others(program: Program, into: Collector) -> None:
             into.note("write", found["to"], program.cwd)
     for found in OPENED.finditer(code):
         _opened(found, program, into)
-    if not program.name.startswith(("node", "deno", "bun")):
-        for groups in TICKS.findall(code):
-            into.line("".join(groups), program)
+    is_script = program.name.startswith(("node", "deno", "bun", "ts"))
+    for groups in SCRIPT_TICKS.findall(code) if is_script else TICKS.findall(code):
+        into.line("".join(groups), program)
     for url in URL.findall(code):
         into.connect(url)
     if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]", code):

@@ -34,12 +34,14 @@ class Collector:
         self.reads: list[str] = []
         self.writes: list[str] = []
         self.deletes: list[str] = []
-        self.executable: list[str] = []
+        self.makes_executable: list[str] = []
         self.changes: list[str] = []
         self.connects: list[str] = []
         self.git: list[GitOperation] = []
         self.secrets: list[str] = []
         self.unknown: list[str] = []
+        self.doers: list[tuple[str, str, str]] = []
+        self.doer = ""
         self.lines = 0
 
     def shell(self, text: str, cwd: str | None, remote: bool = False, via: tuple[str, ...] = ()) -> None:
@@ -53,6 +55,7 @@ class Collector:
     def program(self, program: Program) -> None:
         """One program. If reading one fails, that is unknown, and hides no other."""
         self.runs.append(program)
+        before, self.doer = self.doer, program.name
         try:
             look_at(program, self)
             if program.code is not None:
@@ -61,6 +64,8 @@ class Collector:
                 look_at_code(program, self)
         except Exception as error:  # noqa: BLE001
             self.unknown.append(f"not read: {type(error).__name__} while reading `{program.name}`")
+        finally:
+            self.doer = before
 
     def line(self, text: str, program: Program) -> None:
         """A shell line inside the code of another language."""
@@ -81,40 +86,47 @@ class Collector:
             self.unknown.append(f"path from the folder of {word.source}")
         return resolve(word, cwd, follow)
 
+    def _add(self, field: str, path: str) -> None:
+        found: list[str] = getattr(self, field)
+        found.append(path)
+        self.doers.append((field, path, self.doer))
+
     def read(self, word: Word | str, cwd: str | None, lists: bool = False) -> None:
         if (word if isinstance(word, str) else word.text) not in STREAMS:
             path = self._path(word, cwd)
-            self.reads.append(path)
+            self._add("reads", path)
             kind = kind_of_path(path, self.home)
             if kind and not lists:
                 self.secrets.append(kind)
 
     def write(self, word: Word | str, cwd: str | None) -> None:
         if (word if isinstance(word, str) else word.text) not in STREAMS:
-            self.writes.append(self._path(word, cwd))
+            self._add("writes", self._path(word, cwd))
 
     def delete(self, word: Word | str, cwd: str | None) -> None:
-        self.deletes.append(self._path(word, cwd, follow=False))
+        self._add("deletes", self._path(word, cwd, follow=False))
 
     def empty(self, word: Word | str, cwd: str | None) -> None:
         """A file that stays, and loses what was in it."""
         path = self._path(word, cwd)
         if path not in STREAMS and not path.startswith("/dev/"):
-            self.deletes.append(path)
+            self._add("deletes", path)
 
     def change(self, word: Word | str, cwd: str | None) -> None:
-        self.changes.append(self._path(word, cwd))
+        self._add("changes", self._path(word, cwd))
 
     def make_executable(self, word: Word | str, cwd: str | None) -> None:
-        self.executable.append(resolve(word, cwd))
+        self._add("makes_executable", resolve(word, cwd))
 
     def connect(self, address: str) -> None:
         self.connects.append(address)
 
     def note(self, action: str, path: Word | str, cwd: str | None) -> None:
-        """One of `read`, `write`, `delete`, `change`."""
+        """One of `read`, `write`, `delete`, `change`, `empty`."""
+        if action == "empty":
+            self.write(path, cwd)
         acts = {"read": self.read, "write": self.write, "delete": self.delete, "change": self.change}
-        acts[action](path, cwd)
+        acts.get(action, self.empty)(path, cwd)
 
     def facts(self) -> Facts:
         def once(values: list[str]) -> tuple[str, ...]:
@@ -122,6 +134,7 @@ class Collector:
 
         return Facts(
             tuple(program for program in self.runs if program.name or program.path),
-            once(self.reads), once(self.writes), once(self.deletes), once(self.executable),
+            once(self.reads), once(self.writes), once(self.deletes), once(self.makes_executable),
             once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
+            tuple(self.doers),
         )  # fmt: skip

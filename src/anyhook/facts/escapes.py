@@ -25,7 +25,9 @@ ESCAPES: dict[tuple[str, ...], re.Pattern[str]] = {
     ("tclsh", "expect", "wish"): TCL,
     ("emacs", "R", "Rscript", "octave", "gnuplot", "maxima", "ghci", "irb", "jshell", "matlab", "scilab"): CALLED,
     ("julia",): re.compile(r"\brun\(\s*`([^`]+)`"),
-    ("make", "gmake"): re.compile(r"^\t[@+-]*(.+)|\$\(shell\s+(.+?)\)", re.M),
+    ("make", "gmake"): re.compile(
+        r"^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)", re.M
+    ),
 }
 """By program: where its own language has a shell line."""
 BY_NAME = {name: pattern for names, pattern in ESCAPES.items() for name in names}
@@ -37,5 +39,5 @@ def look_at_escapes(program: Program, into: Collector) -> None:
     if pattern is None:
         return
     for text in (*program.args, program.stdin or ""):
-        for found in pattern.findall(text):
+        for found in pattern.findall(text.removeprefix("--eval=")):
             into.line("".join(found), program)

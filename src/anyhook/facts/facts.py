@@ -47,6 +47,9 @@ class Facts(Record):
     """Kinds of secret material that are read, printed or sent."""
     unknown: tuple[str, ...] = ()
     """What could not be known: `path from $X`, `eval of …`, `code from the output of curl`."""
+    doers: tuple[tuple[str, str, str], ...] = ()
+    """Which program does what to a path: the field (`deletes`), the path, and the program's name; "" for a redirection
+    and for a tool that works on files itself."""
 
     @property
     def all_changed(self) -> tuple[str, ...]:

@@ -52,8 +52,9 @@ def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str
             else:
                 named.append((name, left.pop(0) if name[2:] in with_value and left else EMPTY))
         elif text.startswith("-") and len(text) > 1:
-            if text[1:] in with_value and left:  # `-name value`, as some programs spell it
-                named.append((text, left.pop(0)))
+            name, sign, value = text.partition("=")
+            if name[1:] in with_value and (sign or left):  # `-name value`, as some programs spell it
+                named.append((name, Word(value, word.source.partition("=")[2]) if sign else left.pop(0)))
                 continue
             for place, letter in enumerate(text[1:], 1):
                 name = full.get(letter, f"-{letter}")

@@ -7,6 +7,7 @@ import re
 from anyhook.facts.by_table import URL, by_table, is_stream
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
 from anyhook.facts.escapes import look_at_escapes
+from anyhook.facts.output_options import look_at_outputs
 from anyhook.facts.special import SPECIAL
 
 TYPE_CHECKING = False
@@ -41,6 +42,10 @@ def look_at(program: Program, into: Collector) -> None:
     elif effect is not None:
         by_table(program, effect, into)
     look_at_escapes(program, into)
+    look_at_outputs(program, into)
+    for redirection in program.redirections:
+        if redirection.sign in (">", ">|") and not program.remote and redirection.target.known:
+            _overwrites_itself(program, redirection.target, into)
     if program.name not in TEXT_ONLY and special is None and (effect is None or not effect.connects):
         for word in program.words:
             for url in URL.findall(word.source):
@@ -52,9 +57,16 @@ def _says_nothing(program: Program) -> bool:
     texts = [word.text for word in program.words]
     if program.name in ("echo", "printf"):
         return not any(text for text in texts if text != "-n")
-    if program.name == "cat":
-        return texts == ["/dev/null"]
+    if program.name in ("cat", "head", "tail", "sort", "sed", "grep"):
+        return texts[-1:] == ["/dev/null"] or (not texts and program.stdin == "")
     return program.name in (":", "true") or (program.path == "" and program.stdin == "")
+
+
+def _overwrites_itself(program: Program, target: Word, into: Collector) -> None:
+    """`sort FILE > FILE`: a shell empties the file before the program reads it."""
+    effect = EFFECTS.get(program.name)
+    if effect and effect.reads and any(word.text == target.text for word in program.words):
+        into.empty(target, program.cwd)
 
 
 def _network(word: Word, into: Collector) -> bool:

@@ -23,7 +23,6 @@ DELETERS = {
     "send2trash.send2trash",
 }  # fmt: skip
 WRITERS = {
-    "os.truncate": 0,
     "os.mkdir": 0,
     "os.makedirs": 0,
     "os.mkfifo": 0,
@@ -45,11 +44,11 @@ COPIERS = {
 }
 RUNNERS = {
     "os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
-    "subprocess.Popen",
-    "subprocess.getoutput", "subprocess.getstatusoutput", "os.execvp", "os.execv", "os.execl", "os.execlp",
-    "os.spawnlp", "os.spawnvp", "system", "popen", "run", "call", "check_call", "check_output", "Popen", "pty.spawn",
-    "asyncio.create_subprocess_shell",
+    "subprocess.Popen", "subprocess.getoutput", "subprocess.getstatusoutput", "system", "popen", "run", "call",
+    "check_call", "check_output", "Popen", "pty.spawn", "asyncio.create_subprocess_shell",
 }  # fmt: skip
+REPLACERS = ("os.exec", "os.spawn", "os.posix_spawn")
+"""Beginnings of functions whose words follow the program's path."""
 CODERS = {"exec", "eval", "compile", "__import__", "runpy.run_path"}
 PATH_METHODS = {
     "unlink": "delete", "rmdir": "delete", "write_text": "write", "write_bytes": "write", "touch": "write",
@@ -123,6 +122,8 @@ class PythonCode:
             and node.args
         ):
             return str(self.value(node.args[0]) or "")
+        if isinstance(node, ast.Call) and self.name(node.func) == "getattr" and len(node.args) > 1:
+            return f"{self.name(node.args[0])}.{self.value(node.args[1])}"
         return ""
 
     def value(self, node: ast.expr) -> object:
@@ -186,8 +187,10 @@ class PythonCode:
             short == "open" and isinstance(node.func, ast.Attribute)
         ):
             self._open(node, name)
+        elif name.startswith(REPLACERS):
+            self._start(node.args[2 if name.startswith("os.spawn") else 1 :], name)
         elif name in RUNNERS:
-            self._start(node)
+            self._start(node.args[:1], name)
         elif name in CODERS and args:
             code = self.value(args[0])
             if isinstance(code, str) and name != "runpy.run_path":
@@ -196,6 +199,10 @@ class PythonCode:
                 self.into.unknown.append(f"code from Python's {name}")
         elif name in DELETERS:
             self.note("delete", args[:1])
+        elif name == "os.truncate":
+            self.note("empty", args[:1])
+        elif opened := _emptied_by_open(node.func):
+            self.note("empty", opened.args[:1])
         elif name in MOVERS:
             self.note("delete", args[:1])
             self.note("write", args[1:2])
@@ -229,15 +236,17 @@ class PythonCode:
         writes = name == "os.open" or mode is None or any(sign in str(mode) for sign in "wax+")
         self.note("write" if writes else "read", target)
 
-    def _start(self, node: ast.Call) -> None:
-        value = self.value(node.args[0]) if node.args else None
-        if isinstance(value, list):
+    def _start(self, args: list[ast.expr], name: str) -> None:
+        """A program: a line, a list of words, or for `os.execlp` its words one by one."""
+        values = [self.value(arg) for arg in args]
+        value = values[0] if len(values) == 1 else values
+        if isinstance(value, list) and value:
             texts = [str(each) if isinstance(each, (str, int)) else "$…" for each in value]
             self.into.line(" ".join(text if text == "$…" else shlex.quote(text) for text in texts), self.program)
         elif isinstance(value, str):
             self.into.line(value, self.program)
         else:
-            self.into.unknown.append(f"program from Python's {self.name(node.func)}")
+            self.into.unknown.append(f"program from Python's {name}")
 
     def note(self, action: str, nodes: list[ast.expr]) -> None:
         for node in nodes:
@@ -249,6 +258,14 @@ class PythonCode:
                         self.into.note(action, each, self.program.cwd)
                 elif not isinstance(each, int):
                     self.into.unknown.append(f"path from Python's {ast.unparse(node)[:60]}")
+
+
+def _emptied_by_open(func: ast.expr) -> ast.Call | None:
+    """The call in `open(path, "w").close()`, which leaves an empty file."""
+    if not isinstance(func, ast.Attribute) or func.attr != "close" or not isinstance(func.value, ast.Call):
+        return None
+    modes = [arg.value for arg in func.value.args[1:] if isinstance(arg, ast.Constant)]
+    return func.value if "w" in modes or "wb" in modes else None
 
 
 def _in_order(tree: ast.AST) -> list[ast.AST]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anyhook.facts.by_table import URL, by_table, is_address, is_stream
+from anyhook.facts.by_table import URL, by_table, copied, is_address, is_stream
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.git import changed_paths, operation_of, remotes
 from anyhook.facts.options import sort_options
@@ -132,6 +132,9 @@ def _curl(program: Program, into: Collector) -> None:
         into.connect(word.source)
     if program.remote:
         return
+    for word in options.rest:
+        if word.text.startswith("file://"):
+            into.read(word, program.cwd)
     for name, value in options.named:
         if name in ("-d", "--data", "--data-binary", "--data-ascii", "--json", "-F", "--form", "--data-urlencode"):
             _, sign, path = value.text.partition("@")
@@ -174,8 +177,10 @@ def _awk(program: Program, into: Collector) -> None:
     for word in program.words:
         for path in re.findall(r">{1,2}\s*\"([^\"]+)\"", word.source):
             into.write(Word(path, path), program.cwd)
-        for line in re.findall(r"system\(\s*\"((?:[^\"\\]|\\.)*)\"", word.source):
-            into.line(line.replace('\\"', '"'), program)
+        for name, value, more in re.findall(r"system\(\s*(?:(\w+)\)|\"((?:[^\"\\]|\\.)*)\"([^)]*))", word.source):
+            made = re.search(rf"\b{name}\s*=\s*\"((?:[^\"\\]|\\.)*)\"([^;}}]*)", word.source) if name else None
+            line, rest = (made[1], made[2]) if made else (value, more)
+            into.line(line.replace('\\"', '"') + (" $__unknown__" if rest.strip() else ""), program)
         for line in re.findall(r"\|\s*\"([^\"]+)\"|\"([^\"]+)\"\s*\|\s*getline", word.source):
             into.line("".join(line), program)
 
@@ -187,6 +192,8 @@ def _sed(program: Program, into: Collector) -> None:
             into.write(Word(path, path), program.cwd)
         for line in re.findall(r"(?:^|;)\s*(?:\d+|\$)?e\s+(.+)$", word.source):
             into.line(line, program)
+        for _, line in re.findall(r"s([/|#,])(?:(?!\1).)*\1((?:(?!\1).)*)\1[gpiIm0-9]*e", word.source):
+            into.line(line.replace("&", "$__unknown__"), program)
 
 
 def _unzip(program: Program, into: Collector) -> None:
@@ -245,7 +252,7 @@ def _cloud(program: Program, into: Collector) -> None:
             for word in operands[:-1]:
                 if not is_address(word, into):
                     into.read(word, program.cwd)
-            for word in operands[-1:]:
+            for word in copied(operands[-1:], operands[:-1], program.cwd, is_folder=False):
                 if not is_address(word, into):
                     into.write(word, program.cwd)
             return
@@ -276,6 +283,27 @@ def _emptied(program: Program, into: Collector) -> None:
             into.empty(word, program.cwd)
 
 
+def _tee(program: Program, into: Collector) -> None:
+    by_table(program, EFFECTS["tee"], into)
+    options = sort_options(program.words)
+    if program.stdin == "" and not program.remote and not options.has("-a", "--append"):
+        for word in options.rest:
+            into.empty(word, program.cwd)
+
+
+ALL_LINES = re.compile(r"(?:^|[\s|:+'\"])(?:%|1,\$|,)\s*d(?:elete)?(?:[\s|'\"]|$)")
+
+
+def _editor(program: Program, into: Collector) -> None:
+    """`ex -sc '%d|x' FILE` and `ed FILE <<< ',d'`: all lines are deleted."""
+    effect = EFFECTS[program.name]
+    by_table(program, effect, into)
+    if not program.remote and any(ALL_LINES.search(text) for text in (*program.args, program.stdin or "")):
+        for word in sort_options(program.words, effect.values).rest:
+            if not word.text.startswith("+"):
+                into.empty(word, program.cwd)
+
+
 def _environment(program: Program, into: Collector) -> None:
     texts = [word.text for word in program.words]
     if not texts or (program.name != "set" and all(text in ("-p", "-0", "-x", "-px") for text in texts)):
@@ -288,6 +316,7 @@ SPECIAL = {
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
     "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
     "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
-    "cp": _emptied, "truncate": _emptied,
+    "cp": _emptied, "truncate": _emptied, "tee": _tee,
+    **dict.fromkeys(("ed", "ex", "vi", "vim", "nvim"), _editor),
     "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
 }  # fmt: skip

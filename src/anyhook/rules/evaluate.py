@@ -119,7 +119,15 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
         return False
     if through and not any(any_like(through, each.partition(" ")[0]) for each in program.via):
         return False
-    return not saying or _found(str(saying), " ".join(program.args), program.stdin or "", program.code or "")
+    return not saying or _found(
+        str(saying), " ".join(program.args), _uncommented(program.stdin), _uncommented(program.code)
+    )
+
+
+def _uncommented(code: str | None) -> str:
+    """Code without the lines that are comments."""
+    lines = (code or "").split("\n")
+    return "\n".join([line for line in lines if not line.lstrip().startswith(("#", "//", "--"))])
 
 
 def _sources(program: Program) -> list[Program]:
@@ -137,13 +145,18 @@ def _has_word(program: Program, words: Words, wanted: str) -> bool:
 
 
 def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
-    _, kinds, patterns, every, saying, covers = tree
-    found = [path for kind in kinds for path in getattr(call.facts, kind)]
+    _, kinds, patterns, every, saying, covers, by, others = tree
+    if by:
+        found = [path for kind, path, name in call.facts.doers if kind in kinds and any_like(by, name) != others]
+    else:
+        found = [path for kind in kinds for path in getattr(call.facts, kind)]
     if not found:
         return False
     places = call.places
     counted = (
-        [path for path in found if not _any_path(hits.spared, path, places, covers=False)] if hits.spared else found
+        [path for path in found if not any(matches(each, path, places, False, may_be=False) for each in hits.spared)]
+        if hits.spared
+        else found
     )
     hit = [path for path in counted if _any_path(patterns, path, places, bool(covers))] if patterns else counted
     if not hit or (every and len(hit) < len(found)):
@@ -159,8 +172,8 @@ def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, cove
 
 
 def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    hosts = [_host(each) for each in call.facts.connects]
-    return bool(hosts) and (not tree[1] or any(any_like(tree[1], host) for host in hosts))
+    found = [each for address in call.facts.connects for each in (_host(address), address)]
+    return bool(found) and (not tree[1] or any(any_like(tree[1], each) for each in found))
 
 
 def _host(address: str) -> str:

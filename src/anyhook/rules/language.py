@@ -207,18 +207,24 @@ class _Reading:
         )  # fmt: skip
 
     def path(self, verb: Token) -> Node:
-        """`writes [every] PATHS [saying /…/]`."""
+        """`writes [every] PATHS [[not] by PROGRAMS] [saying /…/]`."""
         every = self.next_is("every")
         if every:
             self.take()
-        found = tuple(pattern for token in self.words("saying") for pattern in self.path_patterns(token))
+        found = tuple(pattern for token in self.words("by", "saying") for pattern in self.path_patterns(token))
         if every and not found:
             raise self.wrong("`every` needs a path", "Name the paths, as `deletes every @temp`.")
+        by: tuple[str, ...] = ()
+        others = self.next_is("not") and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].is_word("by")
+        if others:
+            self.take()
+        if self.next_is("by"):
+            by = self.many(("saying",), self.take(), "the name of a program")
         saying = ""
         if self.next_is("saying"):
             self.take()
             saying = self.pattern()
-        return ("path", PATHS[verb.text], found, every, saying, verb.text == "deletes")
+        return ("path", PATHS[verb.text], found, every, saying, verb.text == "deletes", by, others)
 
     def path_patterns(self, token: Token) -> list[object]:
         made: list[object] = []

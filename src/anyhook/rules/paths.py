@@ -45,6 +45,9 @@ BUILD = (
 """Folders that hold what a build makes again."""
 
 
+MIN_KNOWN = 4
+
+
 class Places(Record):
     """Where this call happens."""
 
@@ -74,25 +77,30 @@ def compile_path(word: str) -> PathPattern:
     return start, tuple(parts)
 
 
-def matches(pattern: PathPattern, path: str, places: Places, covers: bool) -> bool:
+def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_be: bool = True) -> bool:
     """Whether a path is one of those that the pattern describes. `covers`: what happens to a folder happens to all that
-    is in it."""
+    is in it. `may_be`: whether a path with wildcards counts that may stand for one of them."""
     start, parts = pattern
     if start == "@":
         return CLASSES[parts[0]](path, places)
     base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
     if f"{path}/".startswith(f"{base}/") and path_like(parts, _parts(path[len(base) :])):
         return True
-    if not covers:
-        return False
     whole = (*_parts(base), *parts)
     found = _parts(path)
+    if not covers:
+        return may_be and bool(found) and _begins(found[-1]) and _may_be(whole, found)
     if parts[:1] == ("**",) and is_plain(parts[-1]) and _whole(path, places.project):
         return True  # all of the project goes, and with it whatever has this name
     held = found
     while held and _is_everything(held[-1]):  # all that is in a folder is the folder
         held = held[:-1]
     return (held != found and path_like(whole, held)) or _covered(whole, held) or _may_be(whole, found)
+
+
+def _begins(name: str) -> bool:
+    """Whether enough of a name stands before its first wildcard to say what is meant: `id_r*`, `.env*`."""
+    return not is_plain(name) and min(name.find(sign) for sign in SIGNS if sign in name) >= MIN_KNOWN
 
 
 def _may_be(pattern: tuple[str, ...], path: list[str]) -> bool:
@@ -184,7 +192,9 @@ def _is_temp(path: str, places: Places) -> bool:
 
 
 def _is_outside(path: str, places: Places) -> bool:
-    return not _inside(path, places.project) and not _is_temp(path, places)
+    """Outside of the project and of temporary places. Of a path that is not known nobody can say it: rules ask for
+    `unknown path`."""
+    return path[:1] not in ("$", "`") and not _inside(path, places.project) and not _is_temp(path, places)
 
 
 def _is_git(path: str, _places: Places) -> bool:

@@ -317,7 +317,7 @@ def _default(
         return here
     if sign.endswith("="):
         values.assign(found["name"], other)
-    return other if known is not None else [values.unknowns.sign(text_of(node)), *other]
+    return other if known is not None else [*other, values.unknowns.sign(text_of(node))]
 
 
 def _edited(value: str, rest: str) -> str | None:

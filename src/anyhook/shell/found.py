@@ -22,16 +22,15 @@ FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-r
 def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> list[Word]:
     """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
     texts = [word.text for word in words]
-    names = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
-    is_negated = (
-        "!" in texts
-        or "-not" in texts
-        or any(
-            text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print")
-            for text, after in pairwise(texts)
-        )
+    names = [
+        texts[place + 1]
+        for place, text in enumerate(texts[:-1])
+        if text in ("-name", "-iname") and texts[place - 1] not in ("!", "-not")
+    ]
+    is_open = any(
+        text in ("-o", "-or") and after in (*EXECS, "-delete", "-print0", "-print") for text, after in pairwise(texts)
     )
-    names = [f"**/{name}" for name in names] if names and not is_negated else ["**"]
+    names = [f"**/{name}" for name in names] if names and not is_open else ["**"]
     return [
         Word(f"{each.text.rstrip('/')}/{name}", f"{each.source.rstrip('/')}/{name}", True, origins)
         for each in search_roots(words)
@@ -58,6 +57,18 @@ def search_roots(words: Sequence[Word]) -> list[Word]:
     return found or [Word(".", ".")]
 
 
+def _lists_files(program: Program) -> bool:
+    """Whether it prints names of files below the current folder."""
+    texts = [word.text for word in program.words]
+    if program.name == "git":
+        if "-d" in texts or "--deleted" in texts:
+            return False
+        return "ls-files" in texts or "--name-only" in texts or ("grep" in texts and "-l" in texts)
+    short = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
+    has_list = "l" in short or "L" in short or any(text.startswith("--files-with") for text in texts)
+    return program.name in ("grep", "egrep", "rg", "ag") and has_list and not any("/" in text[:1] for text in texts)
+
+
 def producers_words(producers: Sequence[Program]) -> list[Word]:
     """What the programs before `xargs` are known to name: the files below where `find` starts, those in a listed
     folder."""
@@ -68,6 +79,8 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
             found = found_files((Word("find", "find"), *program.words), tuple(producers))
             tests = [word.text for word in program.words if word.text in FILTERS]
             return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
+        if _lists_files(program):
+            return [Word("./**", "./**", True, tuple(producers))]
         if program.name == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
             return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]

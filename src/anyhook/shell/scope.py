@@ -38,11 +38,14 @@ class Scope:
         self.functions: dict[str, Node | str] = {}
         self.files: dict[str, Stream] = {}
         """What the line itself has written so far."""
+        self.links: dict[str, str] = {}
+        """Links and copies of programs that the line has made, and what they stand for."""
         self.calls: tuple[str, ...] = ()
 
     def copy(self) -> Scope:
         made = Scope(self.cwd, dict(self.variables))
         made.functions, made.files, made.calls = dict(self.functions), self.files, self.calls
+        made.links = self.links
         return made
 
     def take(self, other: Scope) -> None:

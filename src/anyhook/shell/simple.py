@@ -8,10 +8,12 @@ import re
 from anyhook.shell import expand
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.found import producers_words
+from anyhook.shell.made_files import FETCHERS, LINKERS, MadeFiles
 from anyhook.shell.outputs import output_of
 from anyhook.shell.program import UNKNOWN, Program, Redirection, Word
 from anyhook.shell.scope import NOTHING, Scope, Stream
-from anyhook.shell.wrappers import inner_commands
+from anyhook.shell.wrapper_table import FOR_EACH, LINE_VARIABLES
+from anyhook.shell.wrappers import inner_commands, likely_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +25,19 @@ if TYPE_CHECKING:
 
 CODE_OPTIONS = {
     "python": "c", "node": "ep", "perl": "eE", "ruby": "e", "php": "r", "deno": "", "bun": "e", "lua": "e",
-    "osascript": "e", "tclsh": "", "Rscript": "e",
+    "osascript": "e", "tclsh": "", "Rscript": "e", "R": "e", "julia": "eE", "elixir": "e", "groovy": "e",
+    "tsx": "ep", "ts-node": "ep",
 }  # fmt: skip
 """Interpreters, and their options whose value is a program."""
-INTERPRETER = re.compile(r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript)[0-9.]*")
+INTERPRETER = re.compile(
+    r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript|R|julia|elixir|groovy|tsx"
+    r"|ts-node)[0-9.]*"
+)
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
-FETCHERS = {
-    "curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "aria2c": ("-o", "--out"),
-    "axel": ("-o", "--output"),
-}  # fmt: skip
-"""Programs that download, and the options that say where to."""
 
 
-class Commands:
+class Commands(MadeFiles):
     """The part of the interpreter that knows simple commands; it leaves lines and trees to the rest."""
 
     def __init__(self, home: str) -> None:
@@ -60,17 +61,25 @@ class Commands:
         stdin: Stream,
     ) -> Stream:
         """One simple command: what it is, what it changes in the scope, and what it runs in its turn."""
+        if self.scope.links:
+            words = [self._followed(words[0], True), *(self._followed(word, False) for word in words[1:])]
         first = words[0]
         name = os.path.basename(first.text) if first.known else ""
         if not first.known:
             self.unknown.append(f"program from {first.source}")
+        if first.globs and (meant := likely_programs(name)):
+            self.unknown.append(f"program from {first.source}")
+            outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
+            return Stream(None, tuple(origin for out in outs for origin in out.origins))
         if name in self.scope.functions and "/" not in first.text:
             return self._call(name, words, stdin)
         for redirection in redirections:
             if redirection.sign == "<" and redirection.target.known:
-                stdin = self.scope.files.get(self._absolute(redirection.target.text), stdin)
-        given = [self.unknowns.word(each) for each in (stdin.text or "").split()] if stdin.text is not None else []
-        given = given or producers_words(stdin.origins)
+                path = self._absolute(redirection.target.text)
+                stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
+        for key, value in set_:
+            self._run_later(key, value)
+        given = self._handed_words(stdin) if name in FOR_EACH else []
         inner = inner_commands(name, words, given, self._word_of(stdin))
         if any(each.line is not None and not each.line.known and not _readable(each.line) for each in inner):
             lines = [each.line for each in inner if each.line is not None]
@@ -90,6 +99,16 @@ class Commands:
         self._change(name, words, stdin)
         self._fetch(program)
         return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def _run_later(self, key: str, value: str) -> None:
+        """A variable whose value another program will run as a line."""
+        if key in LINE_VARIABLES and value:
+            self._apart(lambda: self._via(key, lambda: self._text(self.unknowns.word(value), NOTHING)))
+
+    def _handed_words(self, stdin: Stream) -> list[Word]:
+        """The words that a program reads from its input, as far as they are known."""
+        given = [self.unknowns.word(each) for each in (stdin.text or "").split()]
+        return given or producers_words(stdin.origins)
 
     def _word_of(self, stdin: Stream) -> Word | None:
         return None if stdin.text is None else self.unknowns.word(stdin.text)
@@ -212,7 +231,14 @@ class Commands:
             for word in words[1:]:
                 if word.text.isidentifier():
                     given = (stdin.text or "").split() if stdin.text is not None else []
+                    named = producers_words(stdin.origins) if stdin.origins else []
+                    if named and all(each.known for each in named):
+                        given = given or [each.text for each in named]
                     self._assign(word.text, given or [self.unknowns.sign(f"${word.text}", stdin.origins)])
+        elif name in LINKERS:
+            self._link(name, words)
+        elif name == "hash" and texts[1:2] == ["-p"] and len(texts) > 3:
+            self.scope.functions[texts[3]] = texts[2]
         elif name == "alias":
             for text in texts[1:]:
                 key, sign, value = text.partition("=")
@@ -231,10 +257,10 @@ class Commands:
                 if sign:
                     self._assign(key, [value])
 
-    def _via(self, label: str, act: Callable[[], Stream]) -> None:
+    def _via(self, label: str, act: Callable[[], Stream]) -> Stream:
         before, self.via = self.via, (*self.via, label)
         try:
-            act()
+            return act()
         finally:
             self.via = before
 
@@ -284,44 +310,6 @@ class Commands:
             return None
         return self._absolute(folder.text) if self.scope.cwd or folder.text.startswith("/") else None
 
-    def _absolute(self, path: str) -> str:
-        return os.path.normpath(os.path.join(self.scope.cwd or "/", path))
-
-    def _keep(self, redirections: Sequence[Redirection], out: Stream) -> None:
-        """Remembers what the line writes into a file, for when it runs or reads that file."""
-        for each in redirections:
-            if each.writes and each.target.known and (out.text is not None or out.origins):
-                path = self._absolute(each.target.text)
-                before = self.scope.files.get(path, Stream("")) if ">>" in each.sign else Stream("")
-                self.scope.files[path] = before.then(out)
-
-    def _fetch(self, program: Program) -> None:
-        """Remembers into which file something was downloaded or written by `tee`."""
-        if program.name == "tee":
-            for word in program.words:
-                if not word.text.startswith("-") and word.known:
-                    self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
-            return
-        options = FETCHERS.get(program.name)
-        if options is None:
-            return
-        texts = [word.text for word in program.words]
-        named = [
-            texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])
-        ]
-        urls = [text for text in texts if "/" in text and not text.startswith("-") and text not in named]
-        if not named and (
-            program.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)
-        ):
-            named = [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
-        for name in named:
-            if name not in ("-", "") and UNKNOWN not in name:
-                self.scope.files[self._absolute(name)] = Stream(None, (program,))
-
-    def _file(self, path: str) -> str | None:
-        kept = self.scope.files.get(self._absolute(path))
-        return kept.text if kept else None
-
     def _lookup(self, name: str) -> Sequence[str] | None:
         if name == "PWD":
             return (self.scope.cwd,) if self.scope.cwd else None
@@ -365,8 +353,3 @@ def _reads_code(name: str, rest: Sequence[Word]) -> bool:
         return False
     named = [word for word in rest if not word.text.startswith("-")]
     return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
-
-
-def _bundles(text: str, option: str) -> bool:
-    """Whether short options in one word end in this one: `-fsSLo`."""
-    return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2

@@ -1,37 +1,32 @@
 """Programs that run other programs: what is run is found behind their options, in a word that is a shell line, or
-between `-exec` and `;`. Tables, and one function that reads them."""
+between `-exec` and `;`."""
 
 from __future__ import annotations
+
+from fnmatch import fnmatchcase
 
 from anyhook.model.record import Record
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.found import EXECS, fd_files, found_files
 from anyhook.shell.program import Word
+from anyhook.shell.wrapper_table import (
+    COMPOSE,
+    FED_SHELLS,
+    FOR_EACH,
+    GIT_LINE_ENDS,
+    GIT_LINE_SETTINGS,
+    GIT_LINES,
+    OFTEN_HIDDEN,
+    PARALLEL,
+    PLAIN,
+    WRAPPERS,
+    XARGS,
+    Wrapper,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-
-class Wrapper(Record):
-    """How a program names the one that it runs."""
-
-    values: str = ""
-    """Its short options that take a value, and its long ones after a blank."""
-    skip: int = 0
-    """How many words come between its options and the program."""
-    folder: tuple[str, ...] = ()
-    """Options by which it changes the folder."""
-    line: tuple[str, ...] = ()
-    """Options whose value is a shell line."""
-    joined: bool = False
-    """Whether the words are put together to a shell line."""
-    remote: bool = False
-    """Whether it runs elsewhere."""
-    keep: bool = False
-    """Whether it is itself worth telling of."""
-    verbs: tuple[str, ...] = ()
-    """Its sub-commands that run something; without one of them it runs nothing."""
 
 
 class InnerCommand(Record):
@@ -48,79 +43,6 @@ class InnerCommand(Record):
     keep: bool = False
 
 
-PLAIN = Wrapper()
-TMUX_VERBS = ("new-session", "new", "new-window", "neww", "send-keys", "send", "split-window", "run-shell")
-WRAPPERS = {
-    "sudo": Wrapper("ughpCrtTUDR user group host prompt close-from role type chdir chroot other-user", folder=("-D",
-        "--chdir")),
-    "doas": Wrapper("uC"),
-    "env": Wrapper("uCS unset chdir split-string", folder=("-C", "--chdir"), line=("-S", "--split-string")),
-    "nice": Wrapper("n adjustment"), "ionice": Wrapper("cnpPu class classdata pid"), "chrt": Wrapper("TPD", skip=1),
-    "taskset": Wrapper("", skip=1), "timeout": Wrapper("sk signal kill-after", skip=1),
-    "gtimeout": Wrapper("sk", skip=1),
-    "stdbuf": Wrapper("ioe input output error"), "time": Wrapper("of output format"), "exec": Wrapper("a"),
-    "nohup": PLAIN, "setsid": PLAIN, "builtin": PLAIN, "command": PLAIN, "busybox": PLAIN, "toybox": PLAIN,
-    "unbuffer": PLAIN, "coproc": PLAIN, "noglob": PLAIN, "nocorrect": PLAIN, "-": PLAIN, "caffeinate": Wrapper("tw"),
-    "watch": Wrapper("nq interval equexit", joined=True), "strace": Wrapper("aeopsuEIOPSUX"),
-    "ltrace": Wrapper("aelnopsuAD"),
-    "perf": Wrapper("oepF", verbs=("stat", "record")), "chroot": Wrapper("", skip=1, remote=True),
-    "pkexec": Wrapper("u user"),
-    "flock": Wrapper("wEc timeout command", skip=1, line=("-c", "--command")), "gosu": Wrapper(skip=1),
-    "su-exec": Wrapper(skip=1), "runuser": Wrapper("ucgGs user command group shell", line=("-c", "--command")),
-    "su": Wrapper("cgGsw command group shell", line=("-c", "--command"), skip=1),
-    "script": Wrapper("cEImoOtTB command", line=("-c", "--command"), skip=1),
-    "unshare": Wrapper("SGRw setuid setgid root wd"), "nsenter": Wrapper("tSGrw target"),
-    "systemd-run": Wrapper("pHMEu unit property setenv"),
-    "dbus-run-session": PLAIN, "firejail": PLAIN, "torsocks": PLAIN, "torify": PLAIN, "proxychains": Wrapper("f"),
-    "proxychains4": Wrapper("f"),
-    "rlwrap": Wrapper("fHC"), "fakeroot": Wrapper("lsib"), "arch": PLAIN, "cross-env": PLAIN,
-    "dotenv": Wrapper("ef", skip=0),
-    "entr": PLAIN, "setarch": Wrapper(skip=1), "prlimit": Wrapper("o"), "cgexec": Wrapper("g"),
-    "faketime": Wrapper("f", skip=1),
-    "hyperfine": Wrapper("wrmMpcsSnu warmup runs prepare cleanup setup", joined=True),
-    "direnv": Wrapper(verbs=("exec",), skip=1),
-    "uvx": Wrapper("p python from with"), "pipx": Wrapper(" spec python", verbs=("run",)),
-    "uv": Wrapper("p python with project directory", verbs=("run",)), "poetry": Wrapper("C", verbs=("run",)),
-    "pipenv": Wrapper(verbs=("run",)), "pdm": Wrapper("p", verbs=("run",)), "hatch": Wrapper("e", verbs=("run",)),
-    "rye": Wrapper(verbs=("run",)),
-    "bundle": Wrapper(verbs=("exec",)), "mise": Wrapper(verbs=("exec", "x")), "asdf": Wrapper(verbs=("exec",)),
-    "rbenv": Wrapper(verbs=("exec",)), "pyenv": Wrapper(verbs=("exec",)),
-    "conda": Wrapper("np name prefix cwd", verbs=("run",)), "mamba": Wrapper("np", verbs=("run",)),
-    "op": Wrapper(verbs=("run",)), "doppler": Wrapper("pc", verbs=("run",)),
-    "aws-vault": Wrapper("", skip=1, verbs=("exec",)), "nix": Wrapper(verbs=("run",)),
-    "nix-shell": Wrapper("pAI", line=("--run", "--command")),
-    "ssh": Wrapper("bcDEeFIiJlmoOpQRSWwL", skip=1, joined=True, remote=True, keep=True),
-    "mosh": Wrapper("", skip=1, joined=True, remote=True, keep=True),
-    "docker": Wrapper("uewvpmhlc user env workdir volume publish name network entrypoint env-file label mount "
-        "memory hostname platform cpus add-host gpus", skip=1, remote=True, keep=True, verbs=("exec", "run")),
-    "podman": Wrapper("uewvpmhl user env workdir volume publish name network entrypoint env-file label mount",
-        skip=1, remote=True, keep=True, verbs=("exec", "run")),
-    "nerdctl": Wrapper("uewvpmhl user env workdir volume publish name network", skip=1, remote=True, keep=True,
-        verbs=("exec", "run")),
-    "kubectl": Wrapper("ncf namespace container filename", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "oc": Wrapper("ncf namespace container", skip=1, remote=True, keep=True, verbs=("exec", "rsh")),
-    "adb": Wrapper("sHP", joined=True, remote=True, keep=True, verbs=("shell",)),
-    "vagrant": Wrapper("c command", line=("-c", "--command"), remote=True, keep=True, verbs=("ssh",)),
-    "wsl": Wrapper("dus"), "multipass": Wrapper("n", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "lxc": Wrapper("", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "tsocks": PLAIN, "ccache": PLAIN, "distcc": PLAIN, "valgrind": PLAIN, "gdb": Wrapper("xp", verbs=("--args",)),
-    "xvfb-run": Wrapper("nesw"),
-    "start-stop-daemon": Wrapper("xpunc exec pidfile user name chuid startas", skip=0),
-    "screen": Wrapper("SLshtTce"), "tmux": Wrapper("tnscxyF", verbs=TMUX_VERBS, joined=True),
-    "ld-linux-x86-64.so.2": PLAIN, "ld-linux.so.2": PLAIN,
-    "sshpass": Wrapper("pfd"), "retry": Wrapper("dtm"), "chronic": PLAIN, "sem": Wrapper("j"), "ts-node-dev": PLAIN,
-}  # fmt: skip
-FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
-"""Programs that run what they read as a shell line, where they are given no other."""
-XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")
-PARALLEL = Wrapper("jnNLSaId jobs joblog delay timeout retries tmpdir results colsep arg-file")
-COMPOSE = ("docker-compose", "podman-compose")
-GIT_LINES = {"rebase": ("-x", "--exec"), "filter-branch": (
-    "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter",
-    "--tag-name-filter", "--setup",
-)}  # fmt: skip
-
-
 def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
     known."""
@@ -131,16 +53,23 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
         return list(_scheduled(script))
     if name in SHELLS:
         return _shell(name, words)
-    if name in ("xargs", "parallel"):
+    if name in FOR_EACH:
         return _for_each(name, words, stdin, script)
     if name in ("find", "gfind", "fd", "fdfind", "bfs"):
         return list(_found(name, words))
     if name == "git":
         return list(_by_git(words))
+    if name.startswith(("python", "pypy")):
+        return _module(name, words)
     wrapper = WRAPPERS.get("docker" if name in COMPOSE else name)
     if wrapper is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
         return []
     return _wrapped(name, wrapper, words)
+
+
+def likely_programs(pattern: str) -> list[Word]:
+    """The programs that a name with wildcards may stand for, as far as they can do harm: `r[m]`, `/???/c?t`."""
+    return [Word(name, name) for name in OFTEN_HIDDEN if fnmatchcase(name, pattern)] if pattern.strip("*") else []
 
 
 def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> InnerCommand:
@@ -168,17 +97,12 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
             return []
         label = f"{name} {rest[place].text}"
         rest = rest[place + 1 :]
-    folder: Word | None = None
-    line: Word | None = None
     assigned: list[tuple[str, Word]] = []
     rest, options = _past_options(rest, wrapper.values)
-    for option, value in options:
-        if option in wrapper.folder:
-            folder = value
-        if option in wrapper.line:
-            line = value
-    if name == "script":
-        wrapper = wrapper.replace(skip=0)
+    folder = next((value for option, value in options if option in wrapper.folder), None)
+    line = next((value for option, value in (*options, *_later(rest, wrapper)) if option in wrapper.line), None)
+    if name == "screen" and (stuffed := _after(rest, "stuff")):
+        return [InnerCommand("screen -X stuff", line=stuffed[0])]
     if line is not None and name != "env":
         return [InnerCommand(f"{label} -c", line=line, remote=wrapper.remote, keep=wrapper.keep)]
     if name in ("su", "script", "runuser") and (
@@ -200,11 +124,48 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
         return [InnerCommand("env -S", line=_joined([line, *rest]), folder=folder, set=tuple(assigned))]
     if not rest:
         return []
+    if wrapper.packages:
+        rest[0] = _without_version(rest[0])
     if wrapper.joined and (len(rest) > 1 or " " in rest[0].text or wrapper.remote):
         return [InnerCommand(label, line=_joined(rest), remote=wrapper.remote, keep=wrapper.keep)]
     return [
         InnerCommand(label, tuple(rest), folder=folder, set=tuple(assigned), remote=wrapper.remote, keep=wrapper.keep)
     ]
+
+
+def _later(words: Sequence[Word], wrapper: Wrapper) -> list[tuple[str, Word]]:
+    """The options with a shell line that stand behind other words: `su postgres -c LINE`. (What `env` runs has options
+    of its own.)"""
+    if "--split-string" in wrapper.line:
+        return []
+    texts = [word.text for word in words]
+    found = [(text, words[place + 1]) for place, text in enumerate(texts[:-1]) if text in wrapper.line]
+    for word in words:
+        name, sign, value = word.text.partition("=")
+        if sign and name.startswith("--") and name in wrapper.line:
+            found.append((name, Word(value, word.source.partition("=")[2])))
+    return found
+
+
+def _after(words: Sequence[Word], text: str) -> list[Word]:
+    """The words behind this one; none where it is not there."""
+    texts = [word.text for word in words]
+    return list(words[texts.index(text) + 1 :]) if text in texts else []
+
+
+def _without_version(word: Word) -> Word:
+    """The program of a package: `rimraf` for `rimraf@5`."""
+    place = word.text.find("@", 1)
+    return Word(word.text[:place], word.text[:place]) if place > 0 and word.known else word
+
+
+def _module(name: str, words: Sequence[Word]) -> list[InnerCommand]:
+    """`python -m MODULE`, which is the program of that name."""
+    rest, _ = _past_options(words[1:], "mWXc")
+    texts = [word.text for word in words]
+    if "-m" not in texts or "-c" in texts[: texts.index("-m")] or len(words) - len(rest) <= texts.index("-m") + 1:
+        return []
+    return [InnerCommand(f"{name} -m", tuple(_after(words, "-m")), keep=True)]
 
 
 def _past_options(words: Sequence[Word], values: str) -> tuple[list[Word], list[tuple[str, Word]]]:
@@ -324,7 +285,27 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
             yield InnerCommand("git submodule foreach", line=_joined(rest), keep=True)
         elif text == "run" and "bisect" in texts[:place]:
             yield InnerCommand("git bisect run", tuple(words[place + 1 :]), keep=True)
-        elif text == "-c" and following.text.startswith("alias.") and "=!" in following.text:
-            yield InnerCommand("git alias", line=Word(following.text.partition("=!")[2], following.source), keep=True)
-        elif any(text in options and verb in texts[:place] for verb, options in GIT_LINES.items()):
-            yield InnerCommand(f"git {text}", line=following, keep=True)
+        elif text == "-c":
+            yield from _set_for_git(following, words[place + 2 :])
+    for verb, options in GIT_LINES.items():
+        if verb in texts:
+            lines = _later(_after(words, verb), Wrapper(line=options))
+            yield from (InnerCommand(f"git {option}", line=line, keep=True) for option, line in lines)
+
+
+def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
+    """What a setting runs that git is given for one call."""
+    key, _, text = setting.text.partition("=")
+    value = Word(text, setting.source.partition("=")[2])
+    name = key.lower().removeprefix("alias.")
+    if name == key.lower():
+        if name in GIT_LINE_SETTINGS or name.endswith(GIT_LINE_ENDS):
+            yield InnerCommand(
+                f"git -c {key}", line=Word(text.removeprefix("!"), value.source.removeprefix("!")), keep=True
+            )
+    elif text.startswith("!"):
+        yield InnerCommand(
+            "git alias", line=_joined([Word(text[1:], value.source[1:]), *_after(rest, name)]), keep=True
+        )
+    elif any(word.text == name for word in rest):
+        yield InnerCommand("git alias", line=_joined([Word("git", "git"), value, *_after(rest, name)]), keep=True)
