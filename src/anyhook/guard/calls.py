@@ -183,7 +183,7 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
             option, text = before.text, word.text
         if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
             return f"`{name}` would write to {text}, {_what(found, held)}."
-    if not name or name in HARMLESS or name in EFFECTS or name in SPECIAL or name in LISTERS:
+    if not name or name in HARMLESS or name in READERS or name in EFFECTS or name in SPECIAL or name in LISTERS:
         return None
     for word in words:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else word.text
