@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -23,13 +24,24 @@ EXAMPLE = ROOT / "examples" / "third-party-agent"
 SOURCE = (EXAMPLE / "anyhook_acme.py").read_text()
 
 
+@pytest.fixture(scope="session")
+def made_venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    venv = tmp_path_factory.mktemp("third-party") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    return venv
+
+
+@pytest.fixture
+def venv(made_venv: Path, tmp_path: Path) -> Path:
+    """A copy: what a test installs must not be there for the next."""
+    return shutil.copytree(made_venv, tmp_path / "venv", symlinks=True)
+
+
 class Installed:
     """A Python of its own in which the example is installed, as `pip install` would do it."""
 
-    def __init__(self, world: World, source: str = SOURCE) -> None:
+    def __init__(self, world: World, venv: Path, source: str = SOURCE) -> None:
         self.world = world
-        venv = world.root / "venv"
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
         self.python = str(venv / "bin" / "python")
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         self.folder = venv / "lib" / version / "site-packages"
@@ -64,8 +76,8 @@ class Installed:
 
 
 @pytest.fixture
-def acme(world: World) -> Installed:
-    return Installed(world)
+def acme(world: World, venv: Path) -> Installed:
+    return Installed(world, venv)
 
 
 def settings(world: World) -> Path:
@@ -187,10 +199,10 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, mistake: str) -> None:
+def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path, mistake: str) -> None:
     before, after, told = MISTAKES[mistake]
     assert before in SOURCE
-    broken = Installed(world, SOURCE.replace(before, after))
+    broken = Installed(world, venv, SOURCE.replace(before, after))
     world.hook("kodik", "PreToolUse", "echo 'still here' >&2; exit 2")
     decision = broken.json("fire", "pre_tool", "--tool", "Bash")
     assert (decision["verdict"], decision["reason"]) == ("block", "still here")

@@ -241,7 +241,8 @@ def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent:
             words, input=payload, env=world.env, cwd=world.project, capture_output=True, text=True, check=False
         )
 
-    assert "no" in answer(command).stdout + answer(command).stderr
+    done = answer(command)
+    assert "no" in done.stdout + done.stderr
     expected = express({"block": "R"}, row.says)
     for gone in ("/gone/python", str(world.write(world.root / "python", "#!/gone/python\n", 0o755)), "false"):
         done = answer(command.replace(sys.executable, gone))
