@@ -20,7 +20,7 @@ from living import kill, lives
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PREAMBLE = """
+PREAMBLE = '''
 import json, os, signal, sys, threading, time
 from anyhook.model.call import Call
 from anyhook.process.run import adopt_orphans, end_all, leave_alone, run, start
@@ -32,10 +32,17 @@ def call(script, stdin=b"", limit_s=60.0, n=0):
     env = {"PATH": os.environ["PATH"], MARK: str(n)}
     return Call(("/bin/sh", "-c", script), stdin, env, os.getcwd(), limit_s, f"{MARK}={n}")
 
+def end_when_written(child, *names):
+    """End it as at its limit, once it has got so far, however busy the machine is."""
+    while not all(os.path.exists(name) and os.path.getsize(name) for name in names):
+        time.sleep(0.005)
+    child.end("timed_out")
+    return child.wait().ending
+
 def tell(**what):
     with open("told", "w") as file:
         json.dump(what, file)
-"""
+'''
 
 KERNEL_KEEPS_STATUS = tuple(map(int, platform.release().split("-")[0].split(".")[:2])) >= (6, 15)
 
@@ -179,8 +186,8 @@ def test_a_host_that_ignores_sigchld_still_gets_the_refusal(host: Host) -> None:
     got = host.run("""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     runs = [run(call("sleep 0.2; echo out; exit 2")), run(call("sleep 0.2; kill -TERM $$")), run(call("echo; exit 2"))]
-    late = run(call("setsid sleep 100 & echo $! >>pids; sleep 100", limit_s=0.3))
-    tell(runs=[(run.ending, run.exit_code, run.stdout.decode(), run.error) for run in runs], late=late.ending)
+    late = end_when_written(start(call("setsid sleep 100 & echo $! >>pids; sleep 100")), "pids")
+    tell(runs=[(run.ending, run.exit_code, run.stdout.decode(), run.error) for run in runs], late=late)
     """)
     unknown = "its exit status is unknown: it was reaped elsewhere, or hangs in the kernel"
     if KERNEL_KEEPS_STATUS:
@@ -278,19 +285,19 @@ DAEMON = (
 def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:
     got = host.run(f"""
     adopted = adopt_orphans()
-    ended = run(call({DAEMON + "sleep 100"!r}, limit_s=0.5))
+    ended = end_when_written(start(call({DAEMON + "sleep 100"!r})), "pids")
     try:
         zombie = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         zombie = None
-    tell(adopted=adopted, ending=ended.ending, zombie=repr(zombie))
+    tell(adopted=adopted, ending=ended, zombie=repr(zombie))
     """)
     assert got == {"adopted": True, "ending": "timed_out", "zombie": "None"}
     assert [pid for pid in host.pids() if lives(pid)] == []
 
 
 def test_in_someone_elses_process_no_orphan_is_claimed_without_proof(host: Host) -> None:
-    got = host.run(f"tell(ending=run(call({DAEMON + 'sleep 100'!r}, limit_s=0.5)).ending)")
+    got = host.run(f"tell(ending=end_when_written(start(call({DAEMON + 'sleep 100'!r})), 'pids'))")
     pids = host.pids()
     try:
         assert (got, [lives(pid) for pid in pids]) == ({"ending": "timed_out"}, [True])
@@ -318,10 +325,11 @@ def test_beside_another_hook_an_orphan_is_ended_only_by_its_pipes(host: Host) ->
     got = host.run("""
     adopt_orphans()
     leave = "(env -i setsid sh -c 'echo $$ >>%s; exec sleep 100' %s &); while ! test -s %s; do sleep 0.01; done; %s"
-    quiet = start(call(leave % ("quiet", ">/dev/null 2>&1 </dev/null", "quiet", "sleep 0.6"), n=1))
-    loud = start(call(leave % ("loud", "", "loud", "sleep 100"), limit_s=0.5))
-    endings = [loud.wait().ending, quiet.wait().ending]
-    tell(endings=endings)
+    until_told = "while ! test -e go; do sleep 0.01; done"
+    quiet = start(call(leave % ("quiet", ">/dev/null 2>&1 </dev/null", "quiet", until_told), n=1))
+    loud = end_when_written(start(call(leave % ("loud", "", "loud", "sleep 100"))), "quiet", "loud")
+    open("go", "w").close()
+    tell(endings=[loud, quiet.wait().ending])
     """)
     quiet, loud = (int((host.folder / name).read_text()) for name in ("quiet", "loud"))
     try:

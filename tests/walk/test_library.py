@@ -39,7 +39,7 @@ def own_modules() -> Iterator[None]:
 
 
 def python_hook(world: World, body: str, native: str = "PreToolUse", **more: Json) -> None:
-    world.module("its_hook", f"import asyncio, sys, time\nfrom kolega_code.hooks import HookOutcome\n{body}\n")
+    world.module("its_hook", f"import asyncio, os, sys, time\nfrom kolega_code.hooks import HookOutcome\n{body}\n")
     world.kolega(native, {"type": "python", "callable": "its_hook:hook", **more}, "project")
 
 
@@ -116,10 +116,18 @@ def test_the_time_limit_holds(world: World, body: str) -> None:
 
 
 def test_a_late_answer_does_not_count(world: World) -> None:
-    python_hook(world, "def hook(event):\n    time.sleep(0.3)\n    return HookOutcome.deny('late')", timeout=0.05)
+    decided, late = world.root / "decided", world.root / "late"
+    body = f"""def hook(event):
+    while not os.path.exists({str(decided)!r}):
+        time.sleep(0.005)
+    open({str(late)!r}, "w").close()
+    return HookOutcome.deny("late")"""
+    python_hook(world, body, timeout=0.05)
     engine = world.engine(trust="all")
     first = engine.fire_sync(SHELL)
-    time.sleep(0.4)
+    decided.touch()
+    while not late.exists():
+        time.sleep(0.005)
     assert (first.verdict, first.hooks[0].ending) == ("none", "timed_out")
 
 
