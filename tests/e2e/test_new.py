@@ -131,6 +131,16 @@ def test_a_new_gate_of_every_other_dialect_blocks_at_once(place: Place, name: st
     assert MARK in str(marked["reason"])
 
 
+@pytest.mark.parametrize("lang", ["bash", "python"])
+def test_a_hook_that_objects_to_nothing_says_so_where_silence_may_refuse(place: Place, lang: str) -> None:
+    """Antigravity wants a decision in every answer before a tool."""
+    made = place.new("my.hook", "--dialect", "antigravity", "--event", "PreToolUse", "--lang", lang)
+    script, given = texts(made["files"])[0], '{"toolCall": {"name": "run_command", "args": {"CommandLine": "ls"}}}'
+    done = subprocess.run([script], input=given, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"decision": "allow"}
+    assert all("decision" in line for line in Path(script).read_text().splitlines() if "overwrite" in line)
+
+
 def test_a_tool_is_named_where_the_payload_has_it(place: Place) -> None:
     """Cline has no matchers and one program for each event, whose payload holds the tool's name inside an object."""
     made = place.new("guard", "--dialect", "cline", "--event", "PreToolUse", "--tool", "execute_command")

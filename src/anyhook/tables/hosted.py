@@ -53,6 +53,7 @@ def event_rows(
             next(iter(EVENTS.get(event.canonical[0], ())), None),
             bound=bound if event.canonical[0] in STOPS and "block" in event.says else 0,
             in_subagents=event.canonical[0] not in OF_THE_MAIN_AGENT,
+            silence=event.silence or {},
         )
         for event in host.events
         if event.canonical

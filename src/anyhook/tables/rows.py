@@ -90,6 +90,8 @@ class EventRow(Record):
     """Whether the event also happens inside a sub-agent."""
     closed_on: tuple[str, ...] = ()
     """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
+    silence: Mapping[str, Json] = {}
+    """What a hook prints that objects to nothing, where its product may take silence for something else."""
     about: tuple[str, ...] = ()
     """Our tools that it is about, where it is another look at the calls of some; `mcp` for those of MCP servers."""
 

@@ -53,6 +53,8 @@ if T["input"] and isinstance(get(given, T["input"][0]), dict):
 if tool is not None:
     put(asked, T["tool_to"], tool)
 if T["only"] is not None and tool not in T["only"]:
+    if T["silence"]:
+        print(json.dumps(T["silence"]))
     sys.exit(0)
 env = {{**os.environ, **{{key: value.replace("{{cwd}}", os.getcwd()) for key, value in T["env"].items()}}}}
 try:
@@ -113,8 +115,8 @@ for does, value in said.items():
         put(answer, path, value)
 if not answer and T["speaks"] in said:
     print(said[T["speaks"]])
-elif answer:
-    print(json.dumps(answer))
+elif answer or T["silence"]:
+    print(json.dumps({{**T["silence"], **answer}}))
 '''
 
 GRANTS = ("allow", "ask")
@@ -202,6 +204,7 @@ def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dic
             if verdict in GRANTS and verdict not in grants and (not on or canonical in on):
                 grants[verdict] = [[*key.path], word, _needed(key, heard, row)]
     return {
+        "silence": {**row.silence},
         "refusal": [status, answer],
         "reason": [*reason] if reason else None,
         "grants": grants,

@@ -60,7 +60,13 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
                 found.append(
                     ExampleAnswer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word))
                 )
+    if row.silence:  # what every answer has to hold
+        return [each.replace(value={**row.silence, **_object(each.value)}) for each in found]
     return found
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def _nested(path: tuple[str, ...], value: Json) -> Json:

@@ -122,20 +122,29 @@ def _bash(script: Script) -> str:
     if script.compared:
         lines += _bash_tools(script)
     decides = _bash_gate(script) if script.gate else _bash_record(script)
-    return _ended(script, [*lines, *_decision(script), *decides], _bash_answer, "exit 0")
+    return _ended(script, [*lines, *_decision(script), *decides], _bash_answer, _bash_says, "exit 0")
 
 
-def _ended(script: Script, lines: list[str], answer: Callable[[ExampleAnswer], str], end: str) -> str:
+def _ended(
+    script: Script, lines: list[str], answer: Callable[[ExampleAnswer], str], says: Callable[[str], str], end: str
+) -> str:
     """A script from what it decides, with what else it may answer, and its end."""
     examples = answers(script.dialect, script.row)
     if examples:
         lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
         lines += [f"#   {answer(each)}# {each.does}" for each in examples]
+    if script.row.silence:
+        said = says(json.dumps(dict(script.row.silence), False))
+        return "\n".join([*lines, "", "# No objection: this object on stdout, and status 0.", said, end, ""])
     return "\n".join([*lines, "", "# Silence and status 0: no objection.", end, ""])
 
 
+def _bash_says(text: str) -> str:
+    return f"printf '%s\\n' {_quoted(text)}"
+
+
 def _bash_answer(example: ExampleAnswer) -> str:
-    return f"printf '%s\\n' {_quoted(json.dumps(example.value, False))}   "
+    return f"{_bash_says(json.dumps(example.value, False))}   "
 
 
 def _bash_tools(script: Script) -> list[str]:
@@ -213,7 +222,7 @@ def _python(script: Script) -> str:
             "",
         ]
     decides = _python_gate(script) if script.gate else _python_record(script)
-    return _ended(script, [*lines, *_decision(script), *decides], _python_answer, "sys.exit(0)")
+    return _ended(script, [*lines, *_decision(script), *decides], _python_answer, "print({!r})".format, "sys.exit(0)")
 
 
 def _python_answer(example: ExampleAnswer) -> str:
