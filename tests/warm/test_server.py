@@ -108,7 +108,9 @@ from anyhook.warm import server
 server.TICK_S = 0.02
 {change}
 folder = sys.orig_argv[-1]
-server.serve(lambda caller: None, folder + "/socket", os.open(folder + "/lock", os.O_RDWR | os.O_CREAT))
+lock = os.open(folder + "/lock", os.O_RDWR | os.O_CREAT)
+os.write(lock, b"starting")
+server.serve(lambda caller: None, folder + "/socket", lock)
 """
 
 
@@ -118,8 +120,9 @@ def test_it_ends_by_itself(tmp_path: Path, change: str) -> None:
     command = [sys.executable, "-c", IDLE.format(change=change), str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
         if "UNUSED" not in change:
-            eventually((tmp_path / "socket").exists, "no socket")
-            (tmp_path / "socket").unlink()
+            socket, lock = tmp_path / "socket", tmp_path / "lock"
+            eventually(lambda: socket.exists() and not lock.stat().st_size, "it has never started")
+            socket.unlink()
         _, err = server.communicate(timeout=LIMIT_S)
     assert server.returncode == 0, err
     assert not (tmp_path / "socket").exists()
