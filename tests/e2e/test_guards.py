@@ -291,3 +291,43 @@ def test_help_shows_every_verb_once_in_groups(world: World) -> None:
     for name in VERBS:
         assert shown.count(f"\n  {name} ") == 1, name
     assert [title for title in GROUPS if f"\n{title}:\n" not in shown] == []
+
+
+def test_rules_are_known_by_the_names_that_people_see(world: World) -> None:
+    assert "anyhook add git" in world.command("shadow", "forced push").stderr
+    world.command("add", "git", "--yes")
+    for name in ("forced push", "git/forced push", "git/forced-push", "forced-push"):
+        done = world.command("shadow", name)
+        assert done.stdout == "shadow: anyhook:user:git:pre_tool:forced-push\n", name
+    assert (
+        "would refuse, but is in shadow mode"
+        in world.command("fire", "pre_tool", "--tool", "Bash", "--input", PUSH).stdout
+    )
+    assert "would have stopped 1 of 1 calls" in world.command("report", "git").stdout
+    world.command("enforce", "git")
+    assert verdict(world) == "block"
+    assert "`git/forced-push`" in world.command("report", "git/forced-psh").stderr
+    (hook,) = json.loads(world.command("stats", "--json").stdout)["hooks"]
+    assert (hook["hook"], hook["runs"], hook["blocks"], hook["shadow_blocks"]) == (
+        "anyhook:user:git:pre_tool:forced-push",
+        2,
+        2,
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("install cla", "claude"),
+        ("fire before_t", "before_tool"),
+        ("check --dialect kodi", "kodik"),
+        ("add sec", "secrets"),
+        ("report git/forced", "git/forced-push"),
+    ],
+)
+def test_a_shell_completes_values(world: World, words: str, completed: str) -> None:
+    world.command("add", "git", "--yes")
+    world.env |= {"_ANYHOOK_COMPLETE": "bash_complete", "COMP_WORDS": f"anyhook {words}"}
+    world.env["COMP_CWORD"] = str(len(words.split()))
+    assert f"plain,{completed}" in world.command().stdout.splitlines()

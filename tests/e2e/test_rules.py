@@ -134,3 +134,22 @@ def test_rules_see_what_other_hooks_made_of_a_call(world: World) -> None:
     world.hook("kode", "tool_call_pre", f"echo '{answer}'")
     decision = call(world, "ls")
     assert (decision["verdict"], decision["hook"]) == ("block", "anyhook:user:pre_tool:no-rm")
+
+
+@pytest.mark.parametrize(
+    ("rule", "warned"),
+    [
+        ('when = "agent cluade and runs x"', ["cluade"]),
+        ('when = "runs x"\nunless = "agent claude or not agent codx"', ["codx"]),
+        ('when = "runs x"\nagents = ["claude", "gemni", "my-*"]', ["gemni"]),
+        ('when = "agent claude or agent fire or agent library"', []),
+    ],
+)
+def test_an_agent_that_nobody_knows_is_told_with_a_guess(world: World, rule: str, warned: list[str]) -> None:
+    world.write(world.project / ".anyhook/hooks.toml", f'[[rule]]\nname = "r"\n{rule}\n')
+    found = json.loads(world.command("check", "--format", "json").stdout)["problems"]
+    told = [problem for problem in found if problem["code"] == "unknown-agent"]
+    assert [problem["severity"] for problem in told] == ["warning"] * len(warned)
+    for name, problem in zip(warned, told, strict=True):
+        assert f"`{name}`" in problem["what"]
+        assert "Did you mean" in problem["fix"]

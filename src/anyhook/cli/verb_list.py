@@ -11,6 +11,7 @@ from anyhook.cli.options import ProjectJsonOptions, TrustOption
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
+from anyhook.cli.view.fit import cut
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.walk.build import build
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from anyhook.walk.status import GateStatus
 
 WAITING = (UNTRUSTED, CHANGED)
+MAX_CONDITION = 60
+"""A rule may have a long condition; `--json` and `anyhook guards --rules` show more."""
 STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FAINT}
 
 
@@ -113,5 +116,5 @@ def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus]) -> Renderabl
 
 def _matcher(matcher: Json) -> str:
     if isinstance(matcher, dict):
-        return "".join(f" {key}={value}" for key, value in matcher.items())
+        return "".join(f" {key}={cut(' '.join(str(value).split()), MAX_CONDITION)}" for key, value in matcher.items())
     return "" if matcher in (None, "", "*") else f" {matcher}"

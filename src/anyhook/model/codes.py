@@ -123,6 +123,9 @@ CODES = {
     "unknown-pack": Code(
         ENTRY, ERROR, "The file uses a pack of rules that is not there.", "Correct the name, or remove it from `use`."
     ),
+    "unknown-agent": Code(
+        ENTRY, WARNING, "anyhook knows no agent of this name, so the rule may never apply.",
+        "Correct the name. A program that embeds anyhook may have one of its own."),
     "matcher-never-matches": Code(
         ENTRY, WARNING, "This event has no value that can match, so the hook never runs.",
         "Correct the matcher, or remove it."),

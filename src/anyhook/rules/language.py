@@ -250,15 +250,30 @@ class _Reading:
         if verb.text == "project":
             return ("project", tuple(pattern for token in found for pattern in self.path_patterns(token)))
         if verb.text == "event":
-            return ("event", tuple(_event(each, token) for token in found for each in choices(token)))
+            names = [event for token in found for each in choices(token) for event in _events_named(each, token)]
+            return ("event", tuple(dict.fromkeys(names)))
         return (verb.text, tuple(each for token in found for each in choices(token)))
 
 
-def _event(name: str, token: Token) -> str:
-    if name not in EVENTS:
-        fix = f"Events: {', '.join(EVENTS)}.{guess(name, EVENTS)}"
+def _events_named(name: str, token: Token) -> tuple[str, ...]:
+    """The canonical events of a name: a canonical one, or any dialect's own, which may stand for two."""
+    if name in EVENTS:
+        return (name,)
+    from anyhook.tables.registry import native_names
+
+    natives = native_names()
+    if name not in natives:
+        fix = f"Events: {', '.join(EVENTS)}; any dialect's own name will do.{guess(name, [*EVENTS, *natives])}"
         raise BadCondition(f"there is no event `{name}`", token.column, fix)
-    return name
+    return natives[name]
+
+
+def named_in(tree: Node, word: str) -> list[str]:
+    """The names that a condition asks for with this word, wherever it stands."""
+    if tree[0] == word:
+        return [*tree[1]]
+    inner: Iterable[Node] = tree[1] if tree[0] in ("and", "or") else tree[1:] if tree[0] == "not" else ()
+    return [name for part in inner for name in named_in(part, word)]
 
 
 def events_of(tree: Node, usual: str) -> frozenset[str]:

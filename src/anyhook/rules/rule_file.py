@@ -8,11 +8,11 @@ import os
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.rules.language import Names, events_of, needs_of, parse
+from anyhook.rules.language import Names, events_of, named_in, needs_of, parse
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
-from anyhook.rules.wildcards import like
+from anyhook.rules.wildcards import is_plain, like
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
 TYPE_CHECKING = False
@@ -33,6 +33,8 @@ USUAL = {"when": "pre_tool", "before": "pre_tool", "after": "post_tool"}
 ACTIONS = ("deny", "ask", "warn", "context", "rewrite", "run")
 RUNNING = ("run", "deny", "context")
 """Actions that a command may carry out or decide."""
+OWN_HOSTS = ("fire", "library", "agent", "mcp")
+"""What the agent is called where none of those that are known calls."""
 SEVERITIES = ("low", "medium", "high", "critical")
 TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
 LISTS = ("agents", "tools", "except")
@@ -181,9 +183,22 @@ class RuleFile:
             self.complain("invalid-rule", f"rule `{name}` cannot be used: {wrong}", at, error.fix)
             self.add(given, [USUAL.get(key, "pre_tool")], {"then": "deny"}, at, limit_s, BROKEN, wrong)
             return
+        self.unknown_agents(named_in(tree, "agent"), name, (*place, "agents" if "agents" in table else key))
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
         self.add(given, events, spec, (*place, key), limit_s, DISABLED if off else "armed", why)
+
+    def unknown_agents(self, names: Iterable[str], rule: str, place: Place) -> None:
+        """Agents that anyhook does not know: either a program that embeds it, or a rule that never applies."""
+        if not names:
+            return
+        from anyhook.tables.registry import DIALECTS, HOSTS
+
+        known = [*dict.fromkeys((*HOSTS, *DIALECTS, *OWN_HOSTS))]
+        for name in names:
+            if is_plain(name) and name not in known:
+                what = f"rule `{rule}` is for the agent `{name}`, which anyhook does not know"
+                self.complain("unknown-agent", what, place, f"Agents: {', '.join(HOSTS)}.{guess(name, known)}", WARNING)
 
     def limit(self, table: Mapping[str, Json]) -> float:
         limit_s, complaint = read_limit(table.get("timeout"), self.limits)
