@@ -70,7 +70,7 @@ SCENES = [
         "One command turns the guards on, makes your agents call anyhook, proves that a dangerous call is refused, and"
         " says how to undo it. Without a name it takes every agent on the machine.",
         ["setup", "claude", "--yes"],
-        shows=["Guards: turn on files, git, code", "Proof: `git push --force origin main` → block",
+        shows=["Guards: turn on files, git, code", "Proof: `git push --force origin main` → refused",
                "anyhook remove guard"],
         **GUARDED,
     ),
@@ -108,7 +108,7 @@ SCENES = [
     Scene(
         "The report",
         "What one rule has stopped so far.",
-        ["report", "anyhook:user:files:pre_tool:delete-the-home-folder"],
+        ["report", "files/delete-the-home-folder"],
         shows=["delete-the-home-folder"],
         **GUARDED,
     ),

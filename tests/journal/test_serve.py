@@ -141,9 +141,9 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
     assert [_without_span(hook) for hook in answer["hooks"]] == [_without_span(hook) for hook in told["hooks"]]
     assert [hook["hook"] for hook in client.get("hooks?q=hook:guard").json()["hooks"]] == [BLOCKS[0][0]]
     assert client.get("hooks?q=words").json()["note"].endswith(", whatever the text")
-    assert answer["told"] == {"waited": "512 ms", "runs": "2", "blocked": "1", "failed": "1 (1 timed out)"}
+    assert answer["told"] == {"waited": "512 ms", "runs": "2", "refused": "1", "failed": "1 (1 timed out)"}
     assert answer["hooks"][1]["told"] == {
-        "p50": "12.0 ms", "p95": "12.0 ms", "waited": "12.0 ms", "runs": "1", "blocked": "1",
+        "p50": "12.0 ms", "p95": "12.0 ms", "waited": "12.0 ms", "runs": "1", "refused": "1",
     }  # fmt: skip
     week = client.get("hooks?q=since:7d").json()
     assert week["note"] == "a bar is 12 h"

@@ -21,6 +21,8 @@ MARKS = {
 ASCII = str.maketrans("…·×✗✓→—▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", "~.xx+>-.:::::##_..::==")
 """Our own marks and pictures, for terminals that have no others; each takes as much room as before."""
 ONLY_ASCII = ("C", "POSIX")
+MAX_SKIPPED = 2
+"""More hooks than these that were skipped for one reason share a line."""
 AT_ONCE = 200
 """How many of many results are written at a time."""
 
@@ -188,9 +190,13 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
 
 def decision_out(decision: Decision) -> None:
     """One line per hook, then the verdict and what comes with it."""
+    skipped = [report.why for report in decision.hooks if report.status == "skipped"]
+    many = {why: skipped.count(why) for why in skipped if skipped.count(why) > MAX_SKIPPED}
     for report in decision.hooks:
-        if report.why != NOT_MET:
+        if report.why != NOT_MET and not (report.status == "skipped" and report.why in many):
             out(_report_line(report, decision.verdict))
+    for why, count in many.items():
+        out(f"- {count} others skipped: {why}")
     if unmet := sum(report.why == NOT_MET for report in decision.hooks):
         out(f"- {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply")
     for line in problem_lines(decision.problems):

@@ -247,7 +247,7 @@ function column(x, width, height, parts) {
 // Names and values, as the server tells them.
 function figures(told) {
   return Object.entries(told).map(([name, value]) => {
-    const made = make("span", { blocked: "bad", failed: "poor" }[name], `${name} `);
+    const made = make("span", { refused: "bad", failed: "poor" }[name], `${name} `);
     made.append(make("b", "", value));
     return made;
   });
@@ -255,7 +255,8 @@ function figures(told) {
 
 function hookCard(hook, dearest, from, step) {
   const card = make("li");
-  const name = make("button", "", hook.hook);
+  const name = make("button", "");
+  name.append(make("bdi", "", hook.hook)); // where there is no room, its beginning is cut: names differ at their end
   name.type = "button";
   name.title = `${hook.hook}\nShow only what this hook had a part in`;
   name.addEventListener("click", () => search(`hook:${hook.hook.split(/\s/, 1)[0]}`, true));

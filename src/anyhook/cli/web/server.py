@@ -234,16 +234,20 @@ def _told(*hooks: HookFigures) -> dict[str, Json]:
         return {}
     counts = ((hook.runs, hook.blocks, hook.shadow_blocks, hook.failures, hook.timeouts) for hook in hooks)
     runs, blocks, shadow, failures, timeouts = map(sum, zip(*counts, strict=True))
-    told: dict[str, Json] = {"waited": span(sum(hook.cost_s for hook in hooks)), "runs": f"{runs:,}"}
+    waited = sum(hook.cost_s for hook in hooks)
+    told: dict[str, Json] = {"waited": span(waited)} if waited else {}
+    told["runs"] = f"{runs:,}"
     if blocks:
-        told["blocked"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
+        told["refused"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
     if failures:
         told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
     return told
 
 
 def _card(hook: HookFigures) -> dict[str, Json]:
-    times: dict[str, Json] = {"p50": span(hook.p50_ms / 1000), "p95": span(hook.p95_ms / 1000)}
+    times: dict[str, Json] = {}
+    if hook.cost_s:  # a rule takes no time
+        times = {"p50": span(hook.p50_ms / 1000), "p95": span(hook.p95_ms / 1000)}
     return {**hook.as_dict(), "hook": visible(hook.hook), "told": {**times, **_told(hook)}}
 
 
