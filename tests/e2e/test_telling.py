@@ -125,7 +125,8 @@ def test_every_agent_is_told_through_its_channel(world: World, agent: str) -> No
     assert row is not None
     words = ("bridge", agent, it.calls, "--project", str(world.project))
     done = world.command(*words, stdin=json.dumps(it.payload))
-    wanted = "message" in row.says or "context" in row.says or channel_of(host(agent)) in ("stderr", None)
+    by_stderr = channel_of(host(agent)) in ("stderr", None) or not host(agent).shows_stderr
+    wanted = "message" in row.says or "context" in row.says or by_stderr
     assert ("OFF" in done.stdout + done.stderr) == wanted
     assert done.returncode == 0
 
@@ -146,6 +147,23 @@ def test_a_guard_that_goes_off_later_is_told_after_the_call_where_the_call_itsel
     assert "OFF" not in said("preToolUse")
     assert "1 guard OFF" in said("postToolUse")
     assert "OFF" not in said("postToolUse"), "once"
+
+
+@pytest.mark.parametrize("agent", ["claude", "hermes"])
+def test_a_program_that_is_gone_since_the_last_session_is_told_where_the_next_one_opens(
+    world: World, agent: str
+) -> None:
+    script = world.write(world.home / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    world.hook("kode", "tool_call_pre", str(script), scope="user", name="guard")
+    row = next(row for row in host(agent).events if row.canonical == (opening(host(agent)),))
+
+    def opened(session: str) -> str:
+        payload = json.dumps({"session_id": session, "cwd": str(world.project)})
+        return world.command("bridge", agent, row.native, stdin=payload).stdout
+
+    assert "OFF" not in opened("1") + opened("2")
+    script.unlink()
+    assert "1 guard OFF" in opened("3")
 
 
 def test_what_an_agent_shows_nobody_is_written_to_the_terminal(waiting: World) -> None:

@@ -11,6 +11,7 @@ import sys
 from anyhook import __version__
 from anyhook.documents.places import believed_dir, make_private_dir, stamp, write_private
 from anyhook.model.lean_json import short_digest
+from anyhook.model.event import GATES
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -129,9 +130,10 @@ class CatalogPlan(Record):
     """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
     not, and many ways have that in common."""
 
-    def is_quiet(self, *events: str) -> bool:
-        """Whether these events reach no hook, and there is nothing else to say."""
-        if self.off and not TELLING.isdisjoint(events):
+    def is_quiet(self, *events: str, opening: str = "") -> bool:
+        """Whether these events reach no hook, and there is nothing else to say. `opening` is where the agent that asks
+        tells which guards are off: there somebody has to look whether their programs are still there."""
+        if (self.off and not TELLING.isdisjoint(events)) or (opening in events and not GATES.isdisjoint(self.events)):
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 

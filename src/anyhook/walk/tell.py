@@ -36,13 +36,14 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
     """The decision with what has to be told, and what goes to stderr for want of a better channel."""
     says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
     channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None
-    if channel is None and decision.enforced and channel_of(table) in CHANNELS:
+    elsewhere = channel is None and decision.enforced and channel_of(table) in CHANNELS
+    if elsewhere and (table.shows_stderr or event.name != "pre_tool"):
         return decision, ""  # another event of this agent has a channel
     session = str(event.data.get("session") or "")
     kept = ToldGates(state_dir(context.setup.env), table.name, session)
     known = kept.known() if session else {}
-    moment = "start " if event.name == "session_start" else ""
-    told_at = (moment,) if moment or speaks_before_calls(table) else ("start ", "")
+    moment = "terminal " if elsewhere else "start " if event.name == "session_start" else ""
+    told_at = (moment,) if moment == "start " or speaks_before_calls(table) else (moment, "start ", "")
     new = [guard for guard in _off(context, incoming) if not any(f"{at}{guard.id}" in known for at in told_at)]
     if not new:
         return decision, ""

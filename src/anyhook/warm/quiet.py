@@ -13,6 +13,7 @@ from anyhook.guard.guard import CHANGERS, LOOKERS, READERS
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD
 from anyhook.state.plans import Setup, first_missing, read_plan
+from anyhook.tables.host_rows import opening
 from anyhook.tables.registry import VARIABLES
 from anyhook.walk.bridge import KEEPING, named, read
 from anyhook.walk.express import completed
@@ -64,7 +65,7 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
         return  # another agent is calling, or nobody knows who
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
-    if plan is None or not plan.is_quiet(*row.canonical) or _is_counted(plan, row):
+    if plan is None or not plan.is_quiet(*row.canonical, opening=opening(host)) or _is_counted(plan, row):
         return
     entries: list[Entry] = [("W", agent), ("E", native), ("S", _shown(stamp(socket)) or "gone")]
     entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in NAMESPACES]

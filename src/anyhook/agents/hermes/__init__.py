@@ -22,9 +22,9 @@ approvals:
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import KEY, Drive
+    from anyhook.tables.drive_rows import KEY, TERMINAL, Drive
 
-    return Drive(
+    usual = Drive(
         ("chat", "-Q", "-q", "{prompt}", "--yolo"),
         {"HERMES_HOME": "{config}", "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "{url}/v1"},
         appends={"{config}/config.yaml": MODEL},
@@ -36,6 +36,7 @@ def drive() -> Drive:
             "stop": "it fires only where its own tools changed files",
         },
     )
+    return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 
 
 def sample() -> Sample:

@@ -92,5 +92,6 @@ HOST = Host(
     without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
     confirm="It asks about each new entry at its next start; without a terminal, `--accept-hooks` consents.",
     confirms=("user",),
+    shows_stderr=False,  # seen with 0.19.0, 2026-11
     gaps=("refusing a prompt", "context after a tool", "asking the user", "rewritten input and output"),
 )
