@@ -10,8 +10,8 @@ import sys
 
 from anyhook import __version__
 from anyhook.documents.places import believed_dir, make_private_dir, stamp, write_private
-from anyhook.model.lean_json import short_digest
 from anyhook.model.event import GATES
+from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
