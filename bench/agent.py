@@ -45,9 +45,11 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     from pydantic_ai import Agent, UsageLimits
 
     from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.agent.equipment import Equipment
     from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD
     from anyhook.agent.permission import Permission
     from anyhook.agent.settings import AgentSettings
+    from anyhook.agent.subagents import EXPLORE, GENERAL
     from anyhook.agent.tools import exit_code, tools
 
     place = Place(folder)
@@ -62,7 +64,11 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
         context_window=CONTEXT_WINDOW,
         wrapped=given[0],
     )
-    made: dict[str, list[AbstractCapability[Any]]] = {"hooked": [hooked, *given[1:]], "alone": given}
+    equipment = Equipment(types=[EXPLORE, GENERAL])
+    made: dict[str, list[AbstractCapability[Any]]] = {
+        name: equipment.capabilities(shared, lambda _: scripted(), print)
+        for name, shared in {"hooked": [hooked, *given[1:]], "alone": given}.items()
+    }
     agents = {name: Agent(scripted(), capabilities=capabilities) for name, capabilities in made.items()}
     taken: dict[str, list[float]] = {name: [] for name in agents}
     for number in range(max(6, rounds // 5) + 1):

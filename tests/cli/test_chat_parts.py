@@ -27,6 +27,7 @@ from anyhook.agent.history import past_sessions
 from anyhook.agent.hook_writer import Draft, write_hook
 from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.agent.session import BLOCKED, TurnResult
+from anyhook.agent.undo import Snapshots
 from anyhook.cli.chat.activity import lines
 from anyhook.cli.chat.commands import is_command
 from anyhook.cli.chat.draft_check import check_draft
@@ -307,9 +308,8 @@ def test_a_turn_that_ended_without_a_reason() -> None:
     async def work(_turn: object) -> TurnResult:
         return TurnResult(stop=BLOCKED)
 
-    chat: Any = SimpleNamespace(
-        work=work, session=None, screen=SimpleNamespace(line=lambda text, _style: shown.append(text))
-    )
+    screen = SimpleNamespace(line=lambda text, _style: shown.append(text))
+    chat: Any = SimpleNamespace(work=work, session=None, screen=screen, snapshots=Snapshots("/", "/nowhere", {}))
     turn = work(None)
     asyncio.run(Chat.take_turn(chat, turn))
     turn.close()

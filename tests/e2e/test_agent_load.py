@@ -16,10 +16,12 @@ import pytest
 from agent_box import script
 from pydantic_ai import Agent, UsageLimits
 
+from anyhook.agent.equipment import Equipment
 from anyhook.agent.models import open_model
 from anyhook.agent.options import SessionOptions
 from anyhook.agent.session import INSTRUCTIONS, Session
 from anyhook.agent.settings import AgentSettings
+from anyhook.agent.subagents import EXPLORE, GENERAL
 from anyhook.agent.tools import tools
 from anyhook.model.event import Event
 from conftest import World
@@ -130,7 +132,8 @@ def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World
     )
     session.open()
     given = tools(str(world.project), world.env, AgentSettings())
-    alone = Agent(open_model(model, {}, world.env), instructions=INSTRUCTIONS, capabilities=given)
+    same = Equipment(types=[EXPLORE, GENERAL]).capabilities(given, lambda name: session.model, print)
+    alone = Agent(open_model(model, {}, world.env), instructions=INSTRUCTIONS, capabilities=same)
 
     async def by_session() -> str:
         session.history = []
