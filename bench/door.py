@@ -23,10 +23,10 @@ LAUNCHER = Path(sys.executable).with_name("anyhook")
 HOOK = "read -r event; echo '{}'"
 AT_ONCE, HOOKS = 64, 8
 SCRIPTS = {
-    "json": ("import json, sys", 6.0),
+    "json": ("import json, sys", 1 / 6),
     "requests, pydantic and yaml": (
         "import json, sys, requests, pydantic, yaml\nclass A(pydantic.BaseModel):\n    x: int\nA(x=1)",
-        12.0,
+        1 / 12,
     ),
     "twelve modules of the library": (
         "import argparse, csv, datetime, hashlib, json, logging, pathlib, re, shutil, subprocess, sys, tempfile",
@@ -37,8 +37,7 @@ SCRIPTS = {
         float("inf"),
     ),
 }
-"""What a Python hook imports, and how many times as fast a warm call has to be. Those that are not installed are left
-out."""
+"""What a Python hook imports, and the bound of a warm call. Those that are not installed are left out."""
 
 
 def door(folder: Path, rounds: int) -> list[Row]:
@@ -193,7 +192,7 @@ def _shells(lines: list[str], env: Mapping[str, str], place: Place) -> float:
 def _python(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
     """A Python hook in an interpreter that is already there."""
     argv, rows, number = [str(LAUNCHER), "bridge", "claude", "PreToolUse"], list[Row](), 5_000_000
-    for name, (imports, times) in SCRIPTS.items():
+    for name, (imports, bound) in SCRIPTS.items():
         if subprocess.run([sys.executable, "-c", imports], capture_output=True, check=False).returncode:
             print(f"no row for a Python hook with {name}: it is not installed")
             continue
@@ -209,5 +208,5 @@ def _python(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
                 if turn >= 4:
                     taken[way].append(spent)
         ordered = {way: sorted(all_of_them) for way, all_of_them in taken.items()}
-        rows.append(ratio(f"Python hook, {name}, warm", "the same, cold", ordered["warm"], ordered["cold"], 1 / times))
+        rows.append(ratio(f"Python hook, {name}, warm", "the same, cold", ordered["warm"], ordered["cold"], bound))
     return rows

@@ -48,7 +48,8 @@ def warmed(
         return call(words, stdin, env, cwd, limit_s)
     settings.parent.mkdir(parents=True, exist_ok=True)
     before = settings.read_text() if settings.exists() else ""
-    settings.write_text(f'warm_python = "all"\n{before}')
+    if "warm_python" not in before:
+        settings.write_text(f'warm_python = "all"\n{before}')
     shutil.copytree(root, kept, symlinks=True)
     for number in range(RUNS):
         ended = call(words, stdin, given, cwd, limit_s)
@@ -74,9 +75,8 @@ def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
         if result.failures:
             wrong[vector.id] = result.failures
         served += len(interpreters(door)) > before
-        if len(interpreters(door)) > 5:
+        if len(interpreters(door)) > 5:  # a server has eight at most
             door.call("warm", "--stop")
-            door.start()
     assert wrong == {}
     assert served > 20, "hardly any of them was run in an interpreter"
 

@@ -32,6 +32,10 @@ SETTLE_S = 0.03
 """How long a run has the machine for itself before the next one is prepared."""
 WATCHED = 0x0002 | 0x0004 | 0x0040 | 0x0080 | 0x0100 | 0x0200 | 0x0400 | 0x0800
 """inotify: modified, attributes, moved from and to, created, deleted, the folder itself deleted or moved."""
+LESSONS = 4
+"""How many runs of a script may each show modules that no run before them had loaded."""
+MAX_LOST = 20
+"""Processes that may end one after another without a run: they refuse calls, or something is wrong with them."""
 OLDEST = (3, 10)
 PACKAGES = ("site-packages", "dist-packages")
 
@@ -90,9 +94,9 @@ class Zygote:
             del sys.path[0]  # this program's own folder
         library = os.path.dirname(os.__file__)
         self.roots = (library, own_root, *[folder for folder in sys.path if os.path.basename(folder) in PACKAGES])
-        self.at_start = frozenset(sys.modules)
-        self.preloaded: frozenset[str] = frozenset()
-        self.has_learned = is_bare
+        self.shadowed: frozenset[str] = frozenset()
+        """Names beside the script that would have been imported instead of those."""
+        self.is_bare, self.lessons_left = is_bare, 0
         with open("/proc/self/environ", "rb") as file:
             self.given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
         self.coerced = {
@@ -109,6 +113,8 @@ class Zygote:
         self.listener = self.bound(_socket.SOCK_STREAM, path)
         os.umask(umask)
         self.listener.listen(16)
+        self.known = frozenset(sys.modules)
+        """What is loaded in every run: with Python's start, by this program, or beforehand."""
         self.alive, self.until = os.pipe()
         """Runners that wait see the end of the first when the second is closed: they are out of date, or alone."""
         self.watch(())
@@ -125,7 +131,7 @@ class Zygote:
     def serve(self) -> NoReturn:
         server = os.pidfd_open(self.server)
         taken, tell_taken = os.pipe()
-        spare, used_s = -1, time.monotonic()
+        spare, used_s, lost = -1, time.monotonic(), 0
         while True:
             if spare < 0:
                 self.compile()
@@ -137,13 +143,16 @@ class Zygote:
             came = runs.ready((server, taken, spare, self.changes, self.lessons.fileno()), IDLE_S)
             if taken in came:
                 os.read(taken, 4096)
-                used_s = time.monotonic()
+                used_s, lost = time.monotonic(), 0
                 runs.ready((self.listener.fileno(), spare), SETTLE_S)  # a fork now would take the run's time
             if self.lessons.fileno() in came:
                 self.learn(*marshal.loads(self.lessons.recv(1 << 20)))  # noqa: S302 (from a runner)
                 os.close(self.until)
                 os.close(self.alive)
                 self.alive, self.until = os.pipe()
+            lost += spare in came and taken not in came
+            if lost > MAX_LOST:
+                os._exit(1)
             if {taken, spare, self.lessons.fileno()} & came:
                 os.close(spare)
                 spare = -1
@@ -155,9 +164,9 @@ class Zygote:
     def learn(self, names: list[str], folders: list[str]) -> None:
         """Load what a run had loaded, and look out for changes where it looked. A module that prints something when it
         is loaded, or starts a thread, would do so for nobody: then this program starts again and loads nothing."""
-        if self.has_learned:
+        if not self.lessons_left:
             return
-        self.has_learned = True
+        self.lessons_left -= 1
         printed = Printed()
         reads = Reads(os.environ._data)  # type: ignore[attr-defined]
         plain = dict(os.environ._data)  # type: ignore[attr-defined]
@@ -174,8 +183,10 @@ class Zygote:
         os.getcwd = getcwd
         if printed.end() or reads.all or plain != reads or len(os.listdir("/proc/self/task")) > 1:
             self.begin_again()
-        self.read = reads.names
-        self.preloaded = frozenset(sys.modules) - before
+        self.read |= reads.names
+        loaded = frozenset(sys.modules) - before
+        self.known |= loaded
+        self.shadowed |= {name.partition(".")[0] for name in loaded}
         self.watch(folders)
         gc.collect()
         gc.freeze()  # a runner that collects leaves our pages alone
@@ -189,6 +200,7 @@ class Zygote:
                 return
             printed = Printed()
             self.source, self.code = source, None
+            self.lessons_left = 0 if self.is_bare else LESSONS
             try:
                 code = compile(source, runs.full_path(self.script, self.folder), "exec", dont_inherit=True)
             finally:
@@ -220,7 +232,7 @@ class Zygote:
                 folder.startswith(f"{library}/") and not any(f"/{name}" in folder[len(library) :] for name in PACKAGES)
             )
             if not part and runs.system("inotify_add_watch", self.changes, os.fsencode(folder), WATCHED) < 0:
-                self.begin_again() if self.preloaded else os._exit(1)
+                self.begin_again() if self.shadowed else os._exit(1)
 
     def is_ours(self, name: str, module: ModuleType) -> bool:
         """Whether a module may be loaded beforehand: from the standard library or an installed package."""
@@ -240,8 +252,7 @@ class Zygote:
             return "a module has asked for the current folder"
         if runs.ready([self.changes], 0.0):
             return "an installed package has changed"
-        shadowing = {name.partition(".")[0] for name in self.preloaded}
-        if call.beside and any(name.partition(".")[0] in shadowing for name in os.listdir(call.beside)):
+        if call.beside and any(name.partition(".")[0] in self.shadowed for name in os.listdir(call.beside)):
             return "a file beside the script has the name of a module that is loaded"
         return ""
 

@@ -172,8 +172,7 @@ def descendants(ancestor: int) -> list[int]:
 def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoReturn:
     system("prctl", END_WITH_PARENT, 9, 0, 0, 0)
     os.close(zygote.until)
-    # A rehearsal: the next time is faster.
-    become(zygote, RunRequest((sys.orig_argv, zygote.given, zygote.folder, sys.orig_argv[-1], False)))
+    rehearse(zygote)
     if zygote.listener.fileno() not in ready([zygote.alive, zygote.listener.fileno()]) or os.getppid() != parent:
         os._exit(0)  # nobody will call any more
     connection = _accepted(zygote.listener)
@@ -207,6 +206,19 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
     os.closerange(3, 64)  # all that this program has opened
     become(zygote, call)
     run(zygote, call, source)
+
+
+def rehearse(zygote: Zygote) -> None:
+    """What a call needs, done once while nobody waits: the next time is faster."""
+    made = (sys.orig_argv, zygote.given, zygote.folder, sys.orig_argv[-1], False)
+    call = RunRequest(marshal.loads(marshal.dumps(made)))  # noqa: S302 (made here)
+    try:
+        call.enter()
+        zygote.objection(call)
+    except OSError:
+        pass  # a folder is gone: a call will say so
+    call.beside = ""
+    become(zygote, call)
 
 
 def _accepted(listener: _socket.socket) -> _socket.socket:
@@ -282,7 +294,7 @@ def run(zygote: Zygote, call: RunRequest, source: bytes) -> NoReturn:
         sys.excepthook(type(error), error, error.__traceback__)
         status = -2 if isinstance(error, KeyboardInterrupt) else 1
         del error, trace
-    if not zygote.has_learned and os.getpid() == pid:
+    if zygote.lessons_left and os.getpid() == pid:
         teach(zygote)
     finish(zygote, status)
 
@@ -296,9 +308,9 @@ def _status(code: object) -> int:
 
 def teach(zygote: Zygote) -> None:
     """Say which modules the next runs may find loaded, and where else this one has looked for some."""
-    names = [
-        name for name, module in sys.modules.items() if zygote.is_ours(name, module) and name not in zygote.at_start
-    ]
+    names = [name for name in sys.modules if name not in zygote.known and zygote.is_ours(name, sys.modules[name])]
+    if not names:
+        return
     folders = [folder for folder in sys.path[1:] if os.path.isdir(folder)]
     try:
         lesson = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
@@ -322,9 +334,8 @@ def finish(zygote: Zygote, status: int) -> NoReturn:
         sys.stderr.flush()
     except Exception:  # noqa: BLE001 (the interpreter says so, in its own way)
         sys.exit(status)
-    known = zygote.at_start | zygote.preloaded
     for name, module in reversed(list(sys.modules.items())):
-        if name == "__main__" or name not in known:
+        if name == "__main__" or name not in zygote.known:
             _clear(getattr(module, "__dict__", None))
     gc.collect()
     for stream in (sys.__stdout__, sys.__stderr__):

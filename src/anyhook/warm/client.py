@@ -104,9 +104,9 @@ def call(words: list[str], env: Mapping[str, str]) -> int | None:
         path = socket_path(env)
         connection = connect(path)
         if connection is None:
-            start_server(env)
             deadline = time.monotonic() + START_S
             while (connection := connect(path)) is None and time.monotonic() < deadline:
+                start_server(env)  # again where one that was stopped has not ended yet
                 time.sleep(0.005)
     except (OSError, NoPlace):
         return None
