@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ EVENTS = (
     HostEvent("agent_end", ("stop",), why_not="the turn has ended when it comes"),
     HostEvent("before_agent_reply", installed=False, why_not="the same prompt reaches before_agent_run"),
     HostEvent("before_agent_finalize", installed=False, why_not="what an answer does was not seen"),
-    HostEvent("before_model_resolve", installed=False, why_not=ALONE),
-    HostEvent("before_prompt_build", installed=False, why_not=ALONE),
-    HostEvent("llm_input", installed=False, why_not=ALONE),
-    HostEvent("llm_output", installed=False, why_not=ALONE),
+    *left_out(ALONE, "before_model_resolve", "before_prompt_build", "llm_input", "llm_output"),
     HostEvent("tool_result_persist", installed=False, why_not="the same result reaches after_tool_call"),
 )
 

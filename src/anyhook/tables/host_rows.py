@@ -82,6 +82,11 @@ class HostEvent(Record):
     """Whether a payload is about the canonical event, where the host also fires it at other moments."""
 
 
+def left_out(why: str, *natives: str) -> tuple[HostEvent, ...]:
+    """Events that stand for none of ours, and that `install` does not hook up."""
+    return tuple([HostEvent(native, installed=False, why_not=why) for native in natives])
+
+
 class Entry(Record):
     """How the host's own config names one handler."""
 

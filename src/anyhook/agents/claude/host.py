@@ -3,28 +3,9 @@ with 2.1.325."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    HALT,
-    LAST,
-    NOTE,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TELL,
-    TOOL,
-    TOOLS,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    request,
-    specific,
-)
+from anyhook.agents._claude_family import BASE, TOOL, TOOLS, TRIGGER, event, grouped
 from anyhook.agents.claude.other_events import OTHER_EVENTS
-from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Sign, Taken
+from anyhook.tables.host_rows import Entry, Host, OffSwitch, Sign, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,74 +36,24 @@ def _result(response: Json, output: Json) -> Json:
     return output if isinstance(response, str) else None
 
 
+RESULT = (Taken("output", ("tool_response",), _output), Taken("response", ("tool_response",)))
 COMPACT = (*TRIGGER, Taken("custom_instructions", ("custom_instructions",)))
 COMPACTED = (*TRIGGER, Taken("compact_summary", ("compact_summary",)))
 
 EVENTS = (
-    HostEvent(
-        "SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}, limit_s=60
-    ),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit"), "end_turn": HALT, "message": TELL},
-        limit_s=30,
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": permission("PreToolUse", "deny"),
-            "ask": permission("PreToolUse", "ask"),
-            "allow": permission("PreToolUse", "allow"),
-            "input": specific("PreToolUse", updatedInput="{input}"),
-            "context": context("PreToolUse"),
-            "message": TELL,
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PermissionRequest",
-        ("permission_request",),
-        TOOL,
-        {"block": request("deny"), "allow": request("allow"), "message": TELL},
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response",), _output), Taken("response", ("tool_response",))),
-        {
-            "block": BLOCK,
-            "end_turn": HALT,
-            "context": context("PostToolUse"),
-            "output": specific("PostToolUse", updatedToolOutput="{output}"),
-            "message": TELL,
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUseFailure",
-        ("post_tool_failure",),
-        (*TOOL, Taken("tool_error", ("error",)), Taken("output", ("error",))),
-        {"block": BLOCK, "context": context("PostToolUseFailure"), "message": TELL},
-        limit_s=600,
-    ),
-    HostEvent("Notification", ("notification",), NOTE, limit_s=60),
-    HostEvent("SubagentStart", ("subagent_start",), AGENT, {"context": context("SubagentStart"), "message": TELL}),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), COMPACT, {"block": BLOCK, "message": TELL}, limit_s=60),
-    HostEvent("PostCompact", ("post_compact",), COMPACTED, limit_s=60),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK, "message": TELL}, limit_s=600),
-    HostEvent(
-        "SessionEnd",
-        ("session_end",),
-        REASON,
-        limit_s=1.5,
-        why_not="all hooks share 1.5 s when a session ends",
-    ),
+    event("SessionStart", "context message"),
+    event("UserPromptSubmit", "block context end_turn message", limit_s=30.0),
+    event("PreToolUse", "block ask allow input context message"),
+    event("PermissionRequest", "block allow message"),
+    event("PostToolUse", "block end_turn context output message", takes=(*TOOL, *RESULT)),
+    event("PostToolUseFailure", "block context message"),
+    event("Notification"),
+    event("SubagentStart", "context message"),
+    event("SubagentStop", "block message"),
+    event("PreCompact", "block message", takes=COMPACT),
+    event("PostCompact", takes=COMPACTED),
+    event("Stop", "block message"),
+    event("SessionEnd", limit_s=1.5, why_not="all hooks share 1.5 s when a session ends"),
     *OTHER_EVENTS,
 )
 

@@ -12,7 +12,7 @@ from anyhook.agents._patches import (
     split_patch,
 )
 from anyhook.agents._results import unpacked
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ EVENTS = (
     ),
     HostEvent("TaskComplete", ("stop",), (Taken("last_message", ("turn.outputText",)),), why_not=DETACHED),
     HostEvent("SessionShutdown", ("session_end",), fixed={"reason": "other"}, why_not=DETACHED),
-    HostEvent("TaskCancel", installed=False, why_not="no canonical event"),
-    HostEvent("TaskError", installed=False, why_not="no canonical event"),
+    *left_out("no canonical event", "TaskCancel", "TaskError"),
 )
 
 HOST = Host(

@@ -3,79 +3,25 @@ the hooks after it. Measured with 2.163.0."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import (
-    AGENT,
-    BASE,
-    BLOCK,
-    HALT,
-    LAST,
-    NOTE,
-    PROMPT,
-    REASON,
-    SOURCE,
-    TOOL,
-    TOOLS,
-    TRIGGER,
-    context,
-    grouped,
-    permission,
-    request,
-    specific,
-)
-from anyhook.tables.host_rows import Entry, Host, HostEvent, OffSwitch, Taken
+from anyhook.agents._claude_family import AGENT, BASE, TOOL, TOOLS, event, grouped
+from anyhook.tables.host_rows import Entry, Host, OffSwitch, Taken
 
 SUB_AGENT = (*AGENT, Taken("agent_name", ("agent_id",)))
 UNSEEN = "no run without a person fired it"
+RESULT = (Taken("output", ("tool_response",)), Taken("response", ("tool_response",)))
 EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "context": context("UserPromptSubmit"), "end_turn": HALT},
-    ),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": permission("PreToolUse", "deny"),
-            "end_turn": HALT,
-            "input": specific("PreToolUse", updatedInput="{input}"),
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PermissionRequest",
-        ("permission_request",),
-        TOOL,
-        {"block": request("deny"), "allow": request("allow")},
-        limit_s=600,
-        why_not=UNSEEN,
-    ),
-    HostEvent(
-        "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_response",)), Taken("response", ("tool_response",))),
-        {
-            "context": context("PostToolUse"),
-            "output": specific("PostToolUse", updatedToolOutput="{output}"),
-        },
-        limit_s=600,
-    ),
-    HostEvent(
-        "PostToolUseFailure",
-        ("post_tool_failure",),
-        (*TOOL, Taken("tool_error", ("error",)), Taken("output", ("error",))),
-        limit_s=600,
-        why_not=UNSEEN,
-    ),
-    HostEvent("Notification", ("notification",), NOTE),
-    HostEvent("SubagentStart", ("subagent_start",), SUB_AGENT),
-    HostEvent("SubagentStop", ("subagent_stop",), SUB_AGENT, limit_s=600, why_not="a block does not send it back"),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON, why_not="not fired by `codebuddy -p`"),
+    event("SessionStart", "context"),
+    event("UserPromptSubmit", "block context end_turn"),
+    event("PreToolUse", "block end_turn input"),
+    event("PermissionRequest", "block allow", why_not=UNSEEN),
+    event("PostToolUse", "context output", takes=(*TOOL, *RESULT)),
+    event("PostToolUseFailure", why_not=UNSEEN),
+    event("Notification"),
+    event("SubagentStart", takes=SUB_AGENT),
+    event("SubagentStop", takes=SUB_AGENT, why_not="a block does not send it back"),
+    event("PreCompact"),
+    event("Stop", "block"),
+    event("SessionEnd", why_not="not fired by `codebuddy -p`"),
 )
 
 HOST = Host(

@@ -4,7 +4,7 @@ stop of a sub-agent. Measured with 0.0.946."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, FILE, context, grouped
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
 
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
 
@@ -27,8 +27,7 @@ EVENTS = (
     ),
     HostEvent("SubagentStop", ("stop",), limit_s=600, why_not="so it calls the end of a turn, too"),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
-    HostEvent("Stop", installed=False, why_not="it is never fired"),
-    HostEvent("Notification", installed=False, why_not="it is never fired"),
+    *left_out("it is never fired", "Stop", "Notification"),
     HostEvent("PreCompact", installed=False, why_not="no run without a person fired it"),
 )
 

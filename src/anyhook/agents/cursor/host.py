@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TRIGGER
 from anyhook.agents._results import unpacked
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken, left_out
 
 TOOL = (
     Taken("tool", ("tool_name",)),
@@ -77,16 +77,17 @@ EVENTS = (
         why_not="`cursor-agent -p` does not fire it",
     ),
     HostEvent("sessionEnd", ("session_end",), REASON),
-    HostEvent("beforeShellExecution", installed=False, why_not=FACET),
-    HostEvent("afterShellExecution", installed=False, why_not=FACET),
-    HostEvent("beforeMCPExecution", installed=False, why_not=FACET),
-    HostEvent("afterMCPExecution", installed=False, why_not=FACET),
-    HostEvent("beforeReadFile", installed=False, why_not=FACET),
-    HostEvent("afterFileEdit", installed=False, why_not=FACET),
-    HostEvent("afterAgentResponse", installed=False, why_not=ALONE),
-    HostEvent("afterAgentThought", installed=False, why_not=ALONE),
-    HostEvent("beforeTabFileRead", installed=False, why_not="completions are not an agent's work"),
-    HostEvent("afterTabFileEdit", installed=False, why_not="completions are not an agent's work"),
+    *left_out(
+        FACET,
+        "beforeShellExecution",
+        "afterShellExecution",
+        "beforeMCPExecution",
+        "afterMCPExecution",
+        "beforeReadFile",
+        "afterFileEdit",
+    ),
+    *left_out(ALONE, "afterAgentResponse", "afterAgentThought"),
+    *left_out("completions are not an agent's work", "beforeTabFileRead", "afterTabFileEdit"),
     HostEvent("workspaceOpen", installed=False, why_not=ALONE),
 )
 

@@ -21,7 +21,7 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._results import content_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out
 
 NO_EVENT = "no canonical event: it fires for every request or chunk"
 
@@ -71,9 +71,7 @@ EVENTS = (
         why_not="it fires before every model request, whether or not anything is compressed",
     ),
     HostEvent("SessionEnd", ("session_end",), REASON, why_not="the agent does not wait for it"),
-    HostEvent("BeforeModel", installed=False, why_not=NO_EVENT),
-    HostEvent("AfterModel", installed=False, why_not=NO_EVENT),
-    HostEvent("BeforeToolSelection", installed=False, why_not=NO_EVENT),
+    *left_out(NO_EVENT, "BeforeModel", "AfterModel", "BeforeToolSelection"),
 )
 
 LAYERS = ("{home}/.gemini/settings.json", "{project}/.gemini/settings.json", "/etc/gemini-cli/settings.json")

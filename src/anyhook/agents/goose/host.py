@@ -4,7 +4,7 @@ Measured with 1.52.0."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, LAST, grouped
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
 
 TOOL = (
     Taken("tool", ("tool_name",)),
@@ -23,10 +23,7 @@ EVENTS = (
     HostEvent("PostToolUseFailure", ("post_tool_failure",), TOOL, limit_s=600),
     HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
-    HostEvent("BeforeShellExecution", installed=False, why_not=FACET),
-    HostEvent("AfterShellExecution", installed=False, why_not=FACET),
-    HostEvent("BeforeReadFile", installed=False, why_not=FACET),
-    HostEvent("AfterFileEdit", installed=False, why_not=FACET),
+    *left_out(FACET, "BeforeShellExecution", "AfterShellExecution", "BeforeReadFile", "AfterFileEdit"),
 )
 
 HOST = Host(

@@ -17,7 +17,7 @@ from anyhook.agents._claude_family import (
     grouped,
     specific,
 )
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Sign, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Sign, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ EVENTS = (
     HostEvent("PostCompact", ("post_compact",), TRIGGER),
     HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600, when=_is_the_end),
     HostEvent("SessionEnd", ("session_end",), REASON),
-    HostEvent("PermissionDenied", installed=False, why_not=ALONE),
-    HostEvent("StopFailure", installed=False, why_not=ALONE),
-    HostEvent("StopCancelled", installed=False, why_not=ALONE),
+    *left_out(ALONE, "PermissionDenied", "StopFailure", "StopCancelled"),
 )
 
 HOST = Host(

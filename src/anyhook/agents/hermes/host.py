@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK
 from anyhook.agents._results import unpacked
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ EVENTS = (
     HostEvent("on_session_finalize", ("session_end",), (Taken("reason", ("extra.reason",)),)),
     HostEvent("on_session_end", installed=False, why_not="it fires at the end of every turn"),
     HostEvent("on_session_reset", installed=False, why_not="no canonical event"),
-    HostEvent("post_llm_call", installed=False, why_not=REQUEST),
-    HostEvent("pre_api_request", installed=False, why_not=REQUEST),
-    HostEvent("post_api_request", installed=False, why_not=REQUEST),
-    HostEvent("api_request_error", installed=False, why_not=REQUEST),
-    HostEvent("transform_terminal_output", installed=False, why_not="only plugins in Python can change an output"),
-    HostEvent("transform_tool_result", installed=False, why_not="only plugins in Python can change an output"),
-    HostEvent("transform_llm_output", installed=False, why_not="only plugins in Python can change an output"),
+    *left_out(REQUEST, "post_llm_call", "pre_api_request", "post_api_request", "api_request_error"),
+    *left_out(
+        "only plugins in Python can change an output",
+        "transform_terminal_output",
+        "transform_tool_result",
+        "transform_llm_output",
+    ),
     HostEvent("pre_approval_request", installed=False, why_not="its answer is not read"),
     HostEvent("post_approval_response", installed=False, why_not="no canonical event"),
 )

@@ -4,7 +4,7 @@ From its documents, and from what others measured with 1.0.165 to 1.2.37."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, PROMPT, TOOL
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 
 CONTEXT = Say(text="{context}")
 FILES = "files change in the editor as well, not by the agent alone"
@@ -23,11 +23,8 @@ EVENTS = (
         "SessionEnd", ("session_end",), (Taken("reason", ("reason",)),), installed=False,
         why_not="the command line knows it since 2.25; an editor that does not may drop the file",
     ),
-    HostEvent("PostFileCreate", installed=False, why_not=FILES),
-    HostEvent("PostFileSave", installed=False, why_not=FILES),
-    HostEvent("PostFileDelete", installed=False, why_not=FILES),
-    HostEvent("PreTaskExec", installed=False, why_not="no canonical event"),
-    HostEvent("PostTaskExec", installed=False, why_not="no canonical event"),
+    *left_out(FILES, "PostFileCreate", "PostFileSave", "PostFileDelete"),
+    *left_out("no canonical event", "PreTaskExec", "PostTaskExec"),
     HostEvent("Manual", installed=False, why_not="a person starts it"),
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ events without a person; the others are from its source."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, NOTE, PROMPT
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
 
 TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
 UNSEEN = "`mastracode -p` does not fire it"
@@ -22,11 +22,9 @@ EVENTS = (
     HostEvent("SubagentStart", ("subagent_start",), why_not=UNSEEN),
     HostEvent("Stop", ("stop",), (), {"block": EXIT_2}, limit_s=600, why_not=UNSEEN),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}, why_not=UNSEEN),
-    HostEvent("AgentStart", installed=False, why_not=ALONE),
-    HostEvent("AgentEnd", installed=False, why_not=ALONE),
+    *left_out(ALONE, "AgentStart", "AgentEnd"),
     HostEvent("PermissionRequest", installed=False, why_not="what an answer does was not seen"),
-    HostEvent("PermissionResult", installed=False, why_not=ALONE),
-    HostEvent("Interrupt", installed=False, why_not=ALONE),
+    *left_out(ALONE, "PermissionResult", "Interrupt"),
     HostEvent("SubagentEnd", installed=False, why_not="what an answer does was not seen"),
 )  # fmt: skip
 
