@@ -213,6 +213,10 @@ def test_a_package_of_other_dialects_is_shown_approved_and_told_when_it_changes(
     for command in ("deploy", "wipe", "make release"):
         assert verdict(world, line(command)) == "block", command
     assert verdict(world, line("ls")) == "none"
+    assert "guard.sh: stopped 1 of" in world.command("report", "team/guard.sh").stdout
+    assert world.command("disable", "team/guard.sh").returncode == 0
+    assert verdict(world, line("deploy")) == "none"
+    assert world.command("enable", "team/guard.sh").returncode == 0
     copy = world.home / "config/anyhook/packages/team"
     script = copy / ".claude/guard.sh"
     script.write_text("#!/bin/sh\nexit 0\n")

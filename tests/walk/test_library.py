@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import anyhook
+import anyhook.hooks
 from anyhook import Decision, Engine, Event
 from conftest import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
     from anyhook.model.json_types import Json
 
@@ -539,3 +542,9 @@ def test_a_setting_that_is_none_is_said(world: World, text: str) -> None:
     decision = world.engine().fire_sync(Event.stop())
     assert len(decision.problems) == 1
     assert "config.toml" in decision.problems[0].where
+
+
+@pytest.mark.parametrize("module", [anyhook, anyhook.hooks])
+def test_a_module_shows_its_public_names_only(module: ModuleType) -> None:
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)

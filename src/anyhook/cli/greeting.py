@@ -9,6 +9,7 @@ from anyhook import __version__
 from anyhook.cli.failure import DONE
 from anyhook.cli.verb_status import summary
 from anyhook.cli.view import render
+from anyhook.cli.view.console import wrapped
 from anyhook.documents.places import home_of
 from anyhook.guard.pack_list import GUARDS
 from anyhook.install.changes import CannotChange
@@ -40,7 +41,8 @@ def greet() -> int:
     ]
     parts += [f"{', '.join(dead)}: the entry does not work"] if dead else []
     parts += [f"found without it: {', '.join(found)}"] if found else []
-    render.out(f"  agents  {'; '.join(parts)}")
+    for line in wrapped("; ".join(parts), "  agents  ", " " * 10):
+        render.out(line)
     fixes = [gate.fix for gate in found_gates if gate.state not in SAFE_STATES and not gate.excused]
     ours = [fix for fix in fixes if fix.startswith("anyhook ")]
     render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, dead)}")
@@ -57,6 +59,8 @@ def _next(setup: Setup, calling: list[str], found: list[str], dead: list[str]) -
         return f"anyhook doctor {dead[0]}"
     if not set(used) & set(GUARDS):
         return "anyhook setup" if found or not calling else "anyhook add guard"
+    if len(found) > 1:
+        return "anyhook setup"
     if found or not calling:
         return f"anyhook install {found[0] if found else 'AGENT'}"
     return "anyhook doctor --live   (runs your agents once, and checks that a refusal holds)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.documents.places import lies_in
 from anyhook.journal.read import about
 from anyhook.journal.search import Wanted
 from anyhook.model.outcome import ASK, BLOCK
@@ -12,6 +13,7 @@ from anyhook.model.record import Record
 from anyhook.replay.imported import search_all
 from anyhook.replay.rejudge import event_in
 from anyhook.tables.registry import dialect
+from anyhook.walk.packaged import is_packaged
 from anyhook.walk.routes import HookStep
 from anyhook.walk.rules import Rules
 
@@ -91,7 +93,10 @@ def _project(asked: Sequence[HookReport], context: Context) -> str | None:
 
 
 def _home(hook: Hook, context: Context) -> str | None:
-    return (hook.project or context.setup.project) if hook.scope == "project" else None
+    """The project whose calls concern a hook; None for all, as for the user's own and those of their packages."""
+    if hook.scope != "project" or (is_packaged(hook) and not lies_in(hook.project, context.setup.project)):
+        return None
+    return context.setup.project if is_packaged(hook) else hook.project or context.setup.project
 
 
 def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDecision, context: Context) -> None:

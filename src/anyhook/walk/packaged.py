@@ -49,8 +49,12 @@ def named(hook: Hook, package: str, folder: str) -> Hook:
     return hook.replace(id=f"{dialect}:package:{package}:{rest}", project=folder, why=why)
 
 
+def is_packaged(hook: Hook) -> bool:
+    return hook.id.startswith(f"{hook.dialect}:package:")
+
+
 def approval_of(hook: Hook) -> str:
     """The command that shows a hook which waits for its user, and lets them approve it."""
     if hook.scope == "user":
         return GUARDS  # a rule of a package that has changed
-    return f"{TRUST} --project {hook.project}" if hook.id.startswith(f"{hook.dialect}:package:") else TRUST
+    return f"{TRUST} --project {hook.project}" if is_packaged(hook) else TRUST
