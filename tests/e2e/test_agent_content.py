@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from agent_box import LS, agent, record, recorded, script, traces
+from chat_box import chat
 
 from conftest import World
 
@@ -159,6 +160,8 @@ def test_a_type_of_sub_agent_limits_its_tools_and_fires_its_hooks(world: World, 
     for each in ("general", name):
         entry: Any = {"matcher": each, "hooks": [{"type": "command", "command": record(each)}]}
         world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", "SubagentStart", entry, {})
+    world.hook("agenthooks", "subagent_start", record("kimi"))
+    world.hook("claude", "SubagentStop", record("claude"))
     reads = {"by": "subagent", "tools": [{"read_file": {"path": "it.txt"}}]}
     world.write(world.project / "it.txt", "found me\n")
     ran = agent(
@@ -172,6 +175,8 @@ def test_a_type_of_sub_agent_limits_its_tools_and_fires_its_hooks(world: World, 
     assert (ran.stop, traces(world)) == ("done", 0), ran.why
     assert [it["agent_type"] for it in recorded(world, name)] == [name]
     assert recorded(world, "general") == []
+    assert [it["subagent_type"] for it in recorded(world, "kimi")] == [name]
+    assert [it["agent_type"] for it in recorded(world, "claude")] == [name]
 
 
 def test_a_type_of_the_project_needs_approval(world: World) -> None:
@@ -179,6 +184,26 @@ def test_a_type_of_the_project_needs_approval(world: World) -> None:
     ran = agent(world, delegate("reviewer"), {"expect": "reviewer", "text": "Done."}, trust="ask")
     assert "Not approved yet, so not used: subagent:reviewer. See `anyhook trust`." in ran.said
     assert "subagent_start" not in ran.events
+
+
+def test_the_chat_asks_about_all_of_it(world: World) -> None:
+    """And uses it at once, where the answer to /trust is yes."""
+    server(world)
+    world.write(world.project / ".anyhook/agents/reviewer.md", REVIEWER)
+    terminal = chat(world, {"tools": [CALL]}, "Done.", words=("--permission=auto",))
+    shown = terminal.answers("Approve exactly this?", "n")
+    assert "This project wants to run 2 things of its own" in shown
+    assert "an MCP server: the agent starts or calls it" in shown
+    terminal.sees("Not approved yet, so not used: mcp:my echo, subagent:reviewer")
+    terminal.types("/trust")
+    terminal.answers("Approve exactly this?", "y")
+    terminal.types("/mcp")
+    terminal.sees("my_echo  connected, 1 tool")
+    terminal.types("Go.")
+    terminal.sees("Done.")
+    assert called(world) == [{"text": "hi"}]
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
 
 
 # -- skills

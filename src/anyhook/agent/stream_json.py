@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pydantic_ai.messages import (
     ModelResponse,
@@ -54,7 +55,10 @@ class StreamJson:
             role = "assistant" if isinstance(message, ModelResponse) else "user"
             content: list[Json] = [block for part in message.parts if (block := _block(part)) is not None]
             if content:
-                self._line(session, role, message={"role": role, "content": content})
+                told: dict[str, Json] = {"role": role, "content": content}
+                if role == "assistant":
+                    told |= {"type": "message", "model": session.model.model_name}
+                self._line(session, role, message=told, parent_tool_use_id=None)
         self._seen = len(messages)
 
     def ends(self, session: Session, turn: TurnResult) -> None:
@@ -70,7 +74,7 @@ class StreamJson:
         )  # fmt: skip
 
     def _line(self, session: Session, kind: str, **fields: Json) -> None:
-        self._write({"type": kind, **fields, "session_id": session.id})
+        self._write({"type": kind, **fields, "session_id": session.id, "uuid": str(uuid4())})
 
 
 def _block(part: object) -> Json:

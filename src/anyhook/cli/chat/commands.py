@@ -207,7 +207,8 @@ async def _agents(chat: Chat, _rest: str) -> None:
 async def _servers(chat: Chat, _rest: str) -> None:
     equipment = _session(chat).equipment
     for server in equipment.all_servers:
-        chat.screen.line(f"{server.name}  {server.status}, {len(server.tools)} tools", indent=INDENT)
+        count = f"{len(server.tools)} tool{'' if len(server.tools) == 1 else 's'}"
+        chat.screen.line(f"{server.name}  {server.status}, {count}", indent=INDENT)
     if not equipment.all_servers:
         chat.screen.line("No MCP servers. The project's are in .mcp.json, yours in the settings.", indent=INDENT)
 
