@@ -83,7 +83,7 @@ class HostEvent(Record):
 
 
 def left_out(why: str, *natives: str) -> tuple[HostEvent, ...]:
-    """Events that stand for none of ours, and that `install` does not hook up."""
+    """Events without a canonical one, which `install` does not hook up."""
     return tuple([HostEvent(native, installed=False, why_not=why) for native in natives])
 
 

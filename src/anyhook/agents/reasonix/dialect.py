@@ -12,6 +12,7 @@ from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.call import Run
     from anyhook.model.json_types import Json
 
 
@@ -19,6 +20,22 @@ def _turn(_scene: Scene) -> Json:
     return 1
 
 
+def _shown(run: Run) -> Run:
+    """After a tool nothing is refused: at status 2 the user is shown what stderr says."""
+    return run.replace(stdout=run.stderr if run.exit_code == 2 else b"")
+
+
+def _text(stdout: bytes) -> tuple[str, Json]:
+    text = stdout.decode("utf-8", "replace").strip()
+    return ("text", text) if text else ("nothing", None)
+
+
+REPLY = Reply(
+    read=object_or_nothing,
+    exits={0: "pass", 2: "block"},
+    keys=(Key(("hookSpecificOutput", "additionalContext"), "string", "context", on=("session_start",)),),
+)
+AFTER = Reply(read=_text, keys=(), exits={0: "pass", 2: "pass"}, text_does="messages", streams=_shown)
 TURN = (Field("turn", _turn),)
 EVENTS = event_rows(HOST, extra={"UserPromptSubmit": TURN, "Stop": TURN})
 
@@ -34,11 +51,7 @@ DIALECT = family(
         elsewhere=alone(HOST),
     ),
     EVENTS,
-    Reply(
-        read=object_or_nothing,
-        exits={0: "pass", 2: "block"},
-        keys=(Key(("hookSpecificOutput", "additionalContext"), "string", "context", on=("session_start",)),),
-    ),
+    REPLY.replace(on_event=dict.fromkeys(("post_tool", "post_tool_failure"), AFTER)),
     base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
     match=whole_value,
     variables=lambda hook, project_dir, session_id: {},
