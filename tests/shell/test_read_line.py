@@ -55,6 +55,7 @@ RUNS = [
     ("ln -s /q /tmp/b; rm -r /tmp/b/; rm /tmp/b", ["ln -s /q /tmp/b", "rm -r /q/", "rm /tmp/b"]),
     ("hash -p /bin/rm ls; ls x", ["hash -p /bin/rm ls", "rm x"]),
     ("git ls-files | while read -r f; do rm $f; done", ["git ls-files", "read -r f", "rm ./**"]),
+    ("D=x && b 2>&1 | c; rm $D", ["b", "c", "rm x"]),
     ("cmake -E rm x", ["cmake -E rm x", "rm x"]),
     ("grep -rl a src | xargs rm", ["grep -rl a src", "rm ./**"]),
 ]

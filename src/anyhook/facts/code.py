@@ -95,6 +95,7 @@ HOME_CALL = (
     r"|ENV\[['\"]HOME['\"]\]|getenv\(['\"]HOME['\"]\))"
 )
 HOMES = (
+    (re.compile(r"File\.expand_path\(\s*(['\"])~/([^'\"]*)\1\s*\)"), r"\1{home}/\2\1"),
     (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
     (re.compile(r"[#$]\{" + HOME_CALL + r"\}|\$ENV\{['\"]?HOME['\"]?\}"), "{home}"),
     (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),

@@ -90,12 +90,17 @@ def _tar(program: Program, into: Collector) -> None:
                 into.delete(word, base)
 
 
+def _deletes(texts: list[str]) -> bool:
+    """Whether `find` deletes what it finds, and that is not empty anyway."""
+    return texts.count("-delete") > texts.count("-empty")
+
+
 def _find(program: Program, into: Collector) -> None:
     if program.remote:
         return
     roots = search_roots((Word("find", "find"), *program.words))
     texts = [word.text for word in program.words]
-    for found in found_files((Word("find", "find"), *program.words)) if "-delete" in texts else ():
+    for found in found_files((Word("find", "find"), *program.words)) if _deletes(texts) else ():
         into.delete(found, program.cwd)
     for root in roots:
         into.read(root, program.cwd, lists=True)

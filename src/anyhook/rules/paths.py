@@ -192,9 +192,13 @@ def _is_temp(path: str, places: Places) -> bool:
 
 
 def _is_outside(path: str, places: Places) -> bool:
-    """Outside of the project and of temporary places. Of a path that is not known nobody can say it: rules ask for
-    `unknown path`."""
-    return path[:1] not in ("$", "`") and not _inside(path, places.project) and not _is_temp(path, places)
+    """Outside of the project and of temporary places. Of a path that is not known nobody can say it."""
+    return not _is_unknown(path, places) and not _inside(path, places.project) and not _is_temp(path, places)
+
+
+def _is_unknown(path: str, _places: Places) -> bool:
+    """A path whose beginning only running the line would show."""
+    return path[:1] in ("$", "`")
 
 
 def _is_git(path: str, _places: Places) -> bool:
@@ -222,4 +226,5 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "git": _is_git,
     "build": _is_build,
     "device": _is_device,
+    "unknown": _is_unknown,
 }

@@ -117,7 +117,10 @@ class LineReader(Commands):
             if child.type == "comment":
                 continue
             feed, given = child, stream
-            out = self._apart(lambda feed=feed, given=given: self.run(feed, given))  # type: ignore[misc]
+            if _is_list(child):  # `a && b 2>&1 | c`: the grammar takes `a` into the pipe, and no shell does
+                out = self.run(feed, given)
+            else:
+                out = self._apart(lambda feed=feed, given=given: self.run(feed, given))  # type: ignore[misc]
             stream = Stream(out.text, stream.origins + out.origins)
         return stream
 
@@ -376,6 +379,11 @@ def _words_behind(node: Node) -> list[Node]:
         for child in node.named_children
         for word in ([child] if child.type not in (*HERE_PARTS, *REDIRECTS, *STATEMENTS) else _words_behind(child))
     ]
+
+
+def _is_list(node: Node) -> bool:
+    body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
+    return body is not None and body.type == "list"
 
 
 def _leaves(node: Node) -> bool:
