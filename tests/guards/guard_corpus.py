@@ -77,9 +77,9 @@ def rules(document: dict[str, Json]) -> list[Hook]:
 class Judge:
     """Judges commands by all rules, without a walk around it."""
 
-    def __init__(self, document: dict[str, Json] | None = None) -> None:
+    def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
-        self.places = Places(HOME, PROJECT)
+        self.places = Places(HOME, project)
 
     def refusals(self, command: str) -> list[str]:
         """The names of the rules that refuse a command."""
@@ -91,7 +91,7 @@ class Judge:
 
         def facts() -> Facts:
             if not made:
-                made.append(facts_of(tool, given, cwd=PROJECT, home=HOME, project=PROJECT))
+                made.append(facts_of(tool, given, cwd=self.places.project, home=HOME, project=None))
             return made[0]
 
         call = RuleCall(event, "", self.places, facts)

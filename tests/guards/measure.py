@@ -1,17 +1,25 @@
 """How many destructive commands the guards refuse, and how many harmless ones pass: of the commands that rules are
 tuned to, and of those kept aside. `python tests/guards/measure.py [--misses] [--category NAME]`; misses are
-shown of the tuned part only, so that nobody tunes to the rest."""
+shown of the tuned part only, so that nobody tunes to the rest.
+
+`python tests/guards/measure.py FILE.jsonl [PROJECT]` measures a file from elsewhere: lines with `tool`, `input` and
+`label`, which is `destructive` or `harmless`."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
+from pathlib import Path
 
 from guard_corpus import KINDS, Command, Judge, commands
 
 
 def main() -> None:
     words = sys.argv[1:]
+    if words and words[0].endswith(".jsonl"):
+        measure_file(Path(words[0]), Judge(None, *words[1:2]))
+        return
     category = words[words.index("--category") + 1] if "--category" in words else ""
     judge = Judge()
     for kind in KINDS:
@@ -32,6 +40,14 @@ def main() -> None:
             print(f"{kind:12} {name:10} {right[aside]:5} of {total[aside]:5}  {share:6.1%}")  # noqa: T201
         for command, refused in misses if "--misses" in words else ():
             print(f"  {command.category}: {command.text!r} {refused or ''}")  # noqa: T201
+
+
+def measure_file(path: Path, judge: Judge) -> None:
+    calls = [json.loads(line) for line in path.read_text().splitlines() if line]
+    for kind in KINDS:
+        given = [call for call in calls if call["label"] == kind]
+        right = sum(bool(judge.refusals_of(call["tool"], call["input"])) == (kind == "destructive") for call in given)
+        print(f"{kind:12} {right:5} of {len(given):5}  {right / max(len(given), 1):6.1%}")  # noqa: T201
 
 
 if __name__ == "__main__":

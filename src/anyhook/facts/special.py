@@ -227,8 +227,9 @@ def _in_place(program: Program, into: Collector) -> None:
     """`perl -pi -e … FILE` and the same in ruby."""
     options = sort_options(program.words, "eEIMmFxlr" if program.name == "perl" else "eIrFCKW")
     if not program.remote and options.has("-i"):
+        prints_nothing = options.has("-n") and "print" not in (program.code or "")
         for word in options.rest:
-            into.write(word, program.cwd)
+            into.note("empty" if prints_nothing else "write", word, program.cwd)
     elif not program.remote and options.has("-n", "-p"):
         for word in options.rest:
             into.read(word, program.cwd)

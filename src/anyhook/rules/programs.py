@@ -83,6 +83,8 @@ RUN_OTHERS = (
     "*.*", "*/*",
 )  # fmt: skip
 """Programs that run others, to which `--help` may belong."""
+OFF = ("none", "false")
+"""Values with which an option counts as not given: `--dry-run=none`."""
 MIN_ABBREVIATED = 5
 """The shortest beginning of a long option that is read as that option, dashes included."""
 
@@ -174,7 +176,7 @@ def has_option(name: str, words: Words, wanted: str) -> bool:
             given = [found for option, found in words.options if _is(option, spelled) and found is not None]
             if any(like(value, each) for each in given):
                 return True
-        elif any(_is(option, spelled) for option, _ in words.options) or (
+        elif any(_is(option, spelled) and given not in OFF for option, given in words.options) or (
             not spelled.startswith("--") and name not in WHOLE and all(char in words.letters for char in spelled[1:])
         ):
             return True

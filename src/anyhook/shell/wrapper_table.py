@@ -128,6 +128,8 @@ WRAPPERS = {
 }  # fmt: skip
 FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
 """Programs that run what they read as a shell line, where they are given no other."""
+OTHER_SHELLS = ("fish", "nu", "csh", "tcsh", "ash", "rbash", "mksh", "yash", "elvish", "xonsh")
+"""Shells with a language of their own, in which a simple command is much the same."""
 FOR_EACH = ("xargs", "parallel")
 """Programs that run another for each word of their input."""
 XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")

@@ -17,6 +17,7 @@ from anyhook.shell.wrapper_table import (
     GIT_LINE_SETTINGS,
     GIT_LINES,
     OFTEN_HIDDEN,
+    OTHER_SHELLS,
     PARALLEL,
     PLAIN,
     WRAPPERS,
@@ -51,7 +52,7 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
         return [_fed(name, fed or PLAIN, words, script)]
     if name == "crontab" and script is not None:
         return list(_scheduled(script))
-    if name in SHELLS:
+    if name in SHELLS or name in OTHER_SHELLS:
         return _shell(name, words)
     if name in FOR_EACH:
         return _for_each(name, words, stdin, script)
@@ -215,6 +216,8 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
         text = rest.pop(0).text
         if text in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O") and rest:
             rest.pop(0)
+        elif text in ("-n", "-nc"):  # which only looks for mistakes
+            return []
         elif not text.startswith("--") and text[0] == "-" and "c" in text[1:]:
             while rest and rest[0].text[:1] == "-" and len(rest[0].text) > 1:
                 rest.pop(0)
