@@ -125,3 +125,15 @@ def test_files_are_completed_skills_are_commands(world: World) -> None:
     terminal.sees("No MCP servers.")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
+
+
+def test_an_edit_that_nobody_was_asked_about_is_shown_afterwards(world: World) -> None:
+    world.write(world.project / "notes.txt", "one\ntwo\n")
+    terminal = chat(world, {"tools": [WRITE]}, "Written.", words=("--permission=auto",))
+    terminal.types("Write it.")
+    shown = [line.strip() for line in terminal.sees("Written.").splitlines()]
+    assert shown[shown.index("-two") - 3 : shown.index("-two") + 2] == [
+        "notes.txt", "@@ -1,2 +1,2 @@", "one", "-two", "+three",
+    ]  # fmt: skip
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
