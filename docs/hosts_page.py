@@ -195,7 +195,7 @@ def _without_us() -> str:
 
 def _shown(table: Host, path: str) -> str:
     """A path as people write it."""
-    for root, (_, usual) in (table.entry.roots if table.entry is not None else {}).items():
+    for root, (_, usual) in reversed(list((table.entry.roots if table.entry is not None else {}).items())):
         path = path.replace(f"{{{root}}}", usual)
     return path.replace("{home}", "~").replace("{project}/", "")
 

@@ -447,3 +447,9 @@ def test_agents_that_do_not_call_us_are_named_with_the_reason(world: World, agen
 
 def test_every_dialect_has_a_host_or_says_why_not() -> None:
     assert [name for name in DIALECTS if bool(dialect(name).no_host) == (name in HOSTS)] == []
+
+
+def test_a_variable_that_moves_the_agents_config_moves_our_entry(world: World) -> None:
+    """Crush reads `crush.json` in the folder that its variable names."""
+    world.env["CRUSH_GLOBAL_CONFIG"] = str(world.home / "elsewhere")
+    assert run(world, "install", "crush")["changed"] == [str(world.home / "elsewhere" / "crush.json")]

@@ -156,7 +156,7 @@ def roots_of(host: Host, roots: Roots) -> dict[str, str]:
 def shown(host: Host, place: HookFile) -> str:
     """A place, as people write it."""
     path = place.path.replace("{project}/", "")
-    for root, (variable, usual) in (host.entry.roots if host.entry is not None else {}).items():
+    for root, (variable, usual) in reversed(list((host.entry.roots if host.entry is not None else {}).items())):
         if f"{{{root}}}" in path:
             path = f"{path.replace(f'{{{root}}}', usual)} ({variable})"
     path = path.replace("{home}", "~")

@@ -56,7 +56,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("droid", DECLARES | CALLS, ("FACTORY_HOME_OVERRIDE",)),
     ("augment", DECLARES | CALLS, ()),
     ("junie", DECLARES | CALLS, ()),
-    ("crush", DECLARES | CALLS, ()),
+    ("crush", DECLARES | CALLS, ("CRUSH_GLOBAL_CONFIG",)),
     ("openhands", DECLARES | CALLS, ()),
     ("hermes", DECLARES | CALLS, ("HERMES_HOME",)),
     ("deepagents", DECLARES | CALLS, ("DEEPAGENTS_HOME",)),

@@ -61,7 +61,7 @@ DIALECT = family(
     HOST,
     Layout(
         (
-            HookFile("user", "{config}/crush/crush.json"),
+            HookFile("user", "{config}/crush.json"),
             HookFile("project", "{project}/crush.json"),
             HookFile("project", "{project}/.crush.json", "hidden"),
         ),
@@ -77,7 +77,7 @@ DIALECT = family(
     variables=_variables,
     whole_input=lambda given, changed: {**given, **changed},
     differences=(
-        ("CR-1", "`crushrc` is not read, nor is a file that a variable names."),
+        ("CR-1", "`crushrc` is not read."),
         ("CR-4", "Exit status 49 denies the call; the turn goes on."),
     ),
     mcp_tools="mcp_{server}_{tool}",

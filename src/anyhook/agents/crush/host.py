@@ -51,8 +51,8 @@ HOST = Host(
     },
     entry=Entry(
         "list",
-        {"user": "{config}/crush/crush.json", "project": "{project}/crush.json"},
-        {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
+        {"user": "{config}/crush.json", "project": "{project}/crush.json"},
+        {"xdg": ("XDG_CONFIG_HOME", "{home}/.config"), "config": ("CRUSH_GLOBAL_CONFIG", "{xdg}/crush")},
         {"name": "anyhook", "command": "{command}", "timeout": "{seconds}"},
     ),
     project_variables=("CRUSH_PROJECT_DIR",),
