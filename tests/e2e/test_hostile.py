@@ -303,6 +303,24 @@ def test_no_file_in_place_of_our_own(world: World, place: str, make: Callable[[P
     assert (fired, answer["verdict"], listed) == (2, "block", 0)
 
 
+@pytest.mark.parametrize("make", [fifo, folder, endless_device, circle], ids=lambda make: make.__name__)
+def test_nothing_that_we_wrote_ourselves_is_a_file(world: World, make: Callable[[Path], None]) -> None:
+    """Whatever became of plans, notes and the journal, a bridge answers as if there were none, and does not wait."""
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2", scope="user")
+    payload = {"session_id": "s", "cwd": str(world.project), "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    said = []
+    for turn in ("1", "2"):
+        done = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps({**payload, "tool_use_id": turn}))
+        said.append(json.loads(done.stdout)["hookSpecificOutput"])
+        kept = [path for path in (world.home / "state/anyhook").rglob("*") if not path.is_dir()]
+        assert turn == "2" or len(kept) > 2
+        for path in kept:
+            path.unlink()
+            make(path)
+    assert said[0] == said[1]
+    assert said[0]["permissionDecision"] == "deny"
+
+
 # -- what hooks say
 
 SAYINGS = {

@@ -33,6 +33,7 @@ FOREIGN = [
     ("claude", 'checking\n{"decision": "block"}'),
     ("qwen", '{"cancel": true}'),
     ("codex", '{"blocked": true}'),
+    ("codex", '{"continue": false}'),
     ("gemini", '{"action": "block"}'),
     ("copilot", '{"decision": "deny"}'),
     ("copilot", DENY),
@@ -127,6 +128,13 @@ def test_a_refusal_in_another_dialects_words_is_told_and_closes_under_deny(name:
     closed = judged(name, said, "deny")
     assert closed.verdict == "block"
     assert "foreign-refusal" in codes(closed)
+
+
+@pytest.mark.parametrize("said", ['{"decision": "block"}', DENY])
+def test_a_refusal_that_its_own_dialect_cannot_use_is_told(said: str) -> None:
+    outcome = judged("codex", said, "native")
+    assert (outcome.verdict, codes(outcome)) == ("none", ["hook-output-invalid"])
+    assert outcome.messages[0].startswith("anyhook: `guard` refused, but its output cannot be used: ")
 
 
 @pytest.mark.parametrize(("name", "said"), UNCLEAR)

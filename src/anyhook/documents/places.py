@@ -122,6 +122,9 @@ def stamp(path: str) -> Stamp | None:
 
 
 PRIVATE = 0o600
+MAX_OWN = 64 << 20
+AT_ONCE = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+"""How our own files are opened: a pipe that was put in the place of one is empty, and nobody waits for a writer."""
 
 
 def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
@@ -169,8 +172,8 @@ def write_private(path: str, data: bytes) -> None:
 def read_object(path: str) -> dict[str, Json] | None:
     """The JSON object in one of our small files, or None."""
     try:
-        with open(path, "rb") as file:
-            found = lean_json.loads(file.read().decode())
+        with open(os.open(path, AT_ONCE), "rb") as file:
+            found = lean_json.loads(file.read(MAX_OWN).decode())
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

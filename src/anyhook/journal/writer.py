@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
+from errno import EINVAL
+from stat import S_ISREG
 from time import sleep, time, time_ns
 
-from anyhook.documents.places import NO_LOCKS, make_private_dir
+from anyhook.documents.places import AT_ONCE, NO_LOCKS, make_private_dir
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 
@@ -136,6 +138,8 @@ class JournalWriter:
                     make_private_dir(self.state_dir)
                     self._descriptor = os.open(self.path, flags, 0o600)
                 opened = os.fstat(self._descriptor)
+                if not S_ISREG(opened.st_mode):
+                    raise OSError(EINVAL, "is not a file")
                 self._fork, self._identity, self._end = _Here.forks, (opened.st_ino, opened.st_dev), -1
             try:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
@@ -220,7 +224,7 @@ class JournalWriter:
                         return link, self._torn(end)
             torn = self._torn(end)
         for path in reversed(full_paths(self.state_dir)):
-            with open(path, "rb") as file:
+            with open(os.open(path, AT_ONCE), "rb") as file:
                 for line in lines_backwards(file):
                     if link := link_of(line):
                         return link, torn

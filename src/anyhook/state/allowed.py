@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import NOWHERE, write_private
+from anyhook.documents.places import AT_ONCE, NOWHERE, write_private
 from anyhook.model.lean_json import dumps, loads
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def use(path: str) -> bool:
     if path.startswith(NOWHERE):
         return False
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(os.open(path, AT_ONCE), encoding="utf-8") as file:
             said = loads(file.read())
             own = os.fstat(file.fileno()).st_uid == os.geteuid()
         os.unlink(path)

@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import write_private
+from anyhook.documents.places import AT_ONCE, write_private
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Conversations:
         if not ID.match(identity):
             return None
         try:
-            with open(f"{self.folder}/{identity}.json", "rb") as file:
+            with open(os.open(f"{self.folder}/{identity}.json", AT_ONCE), "rb") as file:
                 found = json.loads(file.read().decode("utf-8", "surrogatepass"))
             return Conversation(
                 str(found["id"]), str(found["project"]), str(found["model"]), int(found["turns"]),

@@ -8,7 +8,7 @@ import marshal
 import os
 import sys
 
-from anyhook.documents.places import believed_dir, stamp, write_private
+from anyhook.documents.places import AT_ONCE, believed_dir, stamp, write_private
 from anyhook.model.lean_json import short_digest
 from anyhook.state.plans import SETTLED_NS, Setup
 
@@ -35,7 +35,7 @@ def kept_status(words: Sequence[str]) -> Printed | None:
     try:
         setup = Setup.of(project or os.getcwd(), os.environ)
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), _key(setup, words)
-        with open(_path(own_dir, key), "rb") as file:
+        with open(os.open(_path(own_dir, key), AT_ONCE), "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None

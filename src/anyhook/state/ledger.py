@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
-from anyhook.documents.places import write_private
+from anyhook.documents.places import AT_ONCE, write_private
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.state.locks import locked
@@ -210,7 +210,7 @@ class Ledger:
     def copy(self, digest: str) -> bytes | None:
         """The approved bytes, where they were kept and are still what they were."""
         try:
-            with open(f"{self.copies}/{digest}", "rb") as file:
+            with open(os.open(f"{self.copies}/{digest}", AT_ONCE), "rb") as file:
                 data = file.read(MAX_SIZE)
         except (OSError, ValueError):
             return None

@@ -9,7 +9,7 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import believed_dir, make_private_dir, stamp, write_private
+from anyhook.documents.places import AT_ONCE, believed_dir, make_private_dir, stamp, write_private
 from anyhook.model.event import GATES
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
@@ -142,7 +142,7 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
     """The plan, if every file still looks as it did when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
-        with open(f"{own_dir}/plans/{short_digest(repr(key))}", "rb") as file:
+        with open(os.open(f"{own_dir}/plans/{short_digest(repr(key))}", AT_ONCE), "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
                 return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from anyhook.documents.managed import PLACE
-from anyhook.documents.places import config_file, make_private_dir, replace_file, stamp, state_dir
+from anyhook.documents.places import AT_ONCE, config_file, make_private_dir, replace_file, stamp, state_dir
 from anyhook.guard.guard import CHANGERS, LOOKERS, READERS
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD
@@ -152,7 +152,7 @@ def _write(socket: str, path: str, entries: Iterable[Entry]) -> None:
     if len(_listed(folder)) > MAX_TABLES:
         delete_tables(socket)
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, AT_ONCE), "rb") as file:
             if file.read() == data:
                 return
     except OSError:
