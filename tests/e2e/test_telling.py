@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +57,31 @@ def test_a_guard_that_cannot_be_started_is_not_said_to_refuse(waiting: World) ->
     said = json.loads(call(waiting))["systemMessage"]
     assert "is not executable" in said
     assert "refuse" not in said
+
+
+def test_a_guard_that_seemed_to_be_on_until_it_was_asked(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "true && no_such_program", name="late")
+    for session in ("a", "b"):
+        said = json.loads(call(world, session=session))["systemMessage"]
+        assert "1 guard OFF" in said
+        assert "could not start a program" in said
+        assert call(world, session=session) == ""
+
+
+def test_one_that_the_system_does_not_start(world: World) -> None:
+    """Somebody writes to it just now. Nothing is wrong with it that anybody sees without starting it."""
+    world.hook("kolega", "PreToolUse", "exit 0")
+    guard = world.write(world.home / "guard", "", 0o755)
+    guard.write_bytes(Path("/bin/true").read_bytes())
+    [declared] = world.home.rglob("hooks.json")
+    declared.write_text(declared.read_text().replace("/bin/sh -c 'exit 0'", str(guard)))
+    assert call(world) == ""
+    with guard.open("r+b"):
+        assert "1 guard OFF: guard: " in json.loads(call(world, session="b"))["systemMessage"]
+        world.write(world.home / "config/anyhook/config.toml", 'off = "deny"\n')
+        refused = json.loads(call(world, session="c"))["hookSpecificOutput"]
+    assert refused["permissionDecision"] == "deny"
+    assert "The guard `guard` is OFF" in refused["permissionDecisionReason"]
 
 
 def test_else_at_the_first_call_that_it_would_have_been_asked_about(waiting: World) -> None:

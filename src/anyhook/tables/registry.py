@@ -13,7 +13,7 @@ import os
 import sys
 from time import time_ns
 
-from anyhook.documents.places import stamp, state_dir, write_private
+from anyhook.documents.places import AT_ONCE, stamp, state_dir, write_private
 from anyhook.model.event import EVENTS, FIELDS, understand_names
 
 TYPE_CHECKING = False
@@ -114,7 +114,7 @@ def _checksum(text: str) -> int:
 def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
     """The kept answer, if everything it depends on still looks the same."""
     try:
-        with open(file, "rb") as opened:
+        with open(os.open(file, AT_ONCE), "rb") as opened:
             state = os.fstat(opened.fileno())
             if state.st_uid != os.geteuid() or state.st_mode & 0o022:
                 return None

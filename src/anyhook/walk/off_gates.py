@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
-from anyhook.model.outcome import STOPPING
+from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.tables.registry import dialect
 from anyhook.walk.left_to_host import is_gate
 from anyhook.walk.routes import HookStep, known
@@ -13,8 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from anyhook.model.call import Run
     from anyhook.model.event import Event
+    from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup
+    from anyhook.tables.rows import EventRow
     from anyhook.walk.routes import Catalog, Routes
     from anyhook.walk.status import GateStatus
 
@@ -96,6 +99,14 @@ def _stand_in(gate: GateStatus, name: str) -> Hook:
         status=BROKEN,
         why=gate.why,
     )
+
+
+def closed_if_wanted(hook: Hook, row: EventRow, run: Run, outcome: Outcome, catalog: Catalog) -> Outcome:
+    """The same for a gate that seemed to be on until it could not be started."""
+    if outcome.verdict == BLOCK or row.block not in STOPPING or not denies(hook.id, catalog):
+        return outcome
+    why = run.error or "it could not be started"
+    return outcome.replace(verdict=BLOCK, reason=_reason(hook.name, why, "anyhook check"))
 
 
 def denies(key: str, catalog: Catalog) -> bool:

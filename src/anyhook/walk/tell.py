@@ -7,8 +7,9 @@ from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
 from anyhook.state.told import ToldGates
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
+from anyhook.walk.never_ran import NOT_FOUND
 from anyhook.walk.off_gates import asked_about
-from anyhook.walk.status import OFF_STATES, gates, is_off
+from anyhook.walk.status import OFF_STATES, gates, is_gate, is_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
     known = kept.known() if session else {}
     moment = "terminal " if elsewhere else "start " if event.name == "session_start" else ""
     told_at = (moment,) if moment == "start " or speaks_before_calls(table) else (moment, "start ", "")
-    new = [guard for guard in _off(context, incoming) if not any(f"{at}{guard.id}" in known for at in told_at)]
+    off = {guard.id: guard for guard in (*_not_run(context, decision), *_off(context, incoming))}
+    new = [guard for guard in off.values() if not any(f"{at}{guard.id}" in known for at in told_at)]
     if not new:
         return decision, ""
     line = sentence(new)
@@ -72,6 +74,18 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
             _command(step.hook.status),
         )
         for step in steps
+    ]
+    return _wanted(found, catalog)
+
+
+def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
+    """The guards that seemed to be on until they were asked."""
+    catalog = context.routes.catalog
+    gates = {hook.id for hook in catalog.hooks if is_gate(hook)}
+    found = [
+        OffGuard(report.id, report.name, report.why or "its shell could not start a program", "anyhook log")
+        for report in decision.hooks
+        if report.id in gates and (report.status == "broken" or report.exit_code in NOT_FOUND)
     ]
     return _wanted(found, catalog)
 

@@ -214,6 +214,10 @@ class Walk:
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
+        if run is not None and run.ending == "not_started":
+            from anyhook.walk.off_gates import closed_if_wanted
+
+            outcome = closed_if_wanted(hook, row, run, outcome, context.routes.catalog)
         if outcome.verdict in REFUSING:
             outcome = unless_exempt(context, self.event, hook, row, outcome)
         if run is not None and position in self.route.declared_again:
