@@ -225,7 +225,8 @@ def committed(box: Box) -> None:
 def test_an_approval_holds_in_a_worktree_for_the_same_bytes(box: Box) -> None:
     committed(box)
     said = box.run("trust", "--yes").stderr.decode()
-    assert "other worktrees and clones" in said
+    assert "other worktrees of this repository" in said
+    assert "no remote `origin`" in said, "so nobody can tell its clones"
     tree = box.root / "tree"
     git(box, "worktree", "add", str(tree))
     assert statuses(box, tree) == ["ran"]
@@ -254,7 +255,8 @@ def test_an_approval_holds_in_a_second_clone_of_the_same_origin(box: Box) -> Non
     for clone in clones:
         git(box, "clone", str(box.root / "hub.git"), str(clone), cwd=box.root)
     assert statuses(box, clones[1]) == ["untrusted"]
-    box.run("trust", "--yes", project=clones[0])
+    said = box.run("trust", "--yes", project=clones[0]).stderr.decode()
+    assert "other worktrees and clones" in said
     assert statuses(box, clones[1]) == ["ran"]
     git(box, "remote", "set-url", "origin", "https://example.com/other", cwd=clones[1])
     assert statuses(box, clones[1]) == ["untrusted"], "another origin is another repository"

@@ -215,13 +215,12 @@ def _is_here(entry: Reviewed) -> bool:
 
 def _reach(project: str, here: bool) -> str:
     """Where else an approval counts."""
-    if place_of(project) is None:
-        return ""
-    if here:
-        return " It counts for this folder only."
-    return (
-        " It also counts for the same files in other worktrees and clones of this repository; `--here` prevents that."
-    )
+    place = place_of(project)
+    if place is None or here:
+        return " It counts for this folder only." if place else ""
+    clones = " and clones" if place.origin else ""
+    reach = f" It also counts for the same files in other worktrees{clones} of this repository; `--here` prevents that."
+    return reach if clones else f"{reach} Clones need their own approval: this repository has no remote `origin`."
 
 
 def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:

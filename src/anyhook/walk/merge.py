@@ -297,7 +297,13 @@ REFUSING = ("block", "ask")
 
 def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
     """A refusal as it counts. It is dropped where the hook has kept the agent working as often as it may, or where a
-    person lets exactly this call pass once."""
+    person lets exactly this call pass once. A gate that could not be started refuses where its user wants that."""
+    if outcome.failure is not None and outcome.failure.cause == "not_started":
+        from anyhook.walk.off_gates import closed_if_wanted
+
+        outcome = closed_if_wanted(hook, row, outcome, context.routes.catalog)
+    if outcome.verdict not in REFUSING:
+        return outcome
     if outcome.verdict == BLOCK and hook.dialect in context.exhausted:
         return ignore_block(hook, row, outcome)
     if event.name != "pre_tool" or hook.scope == "managed":

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup
@@ -101,12 +100,11 @@ def _stand_in(gate: GateStatus, name: str) -> Hook:
     )
 
 
-def closed_if_wanted(hook: Hook, row: EventRow, run: Run, outcome: Outcome, catalog: Catalog) -> Outcome:
+def closed_if_wanted(hook: Hook, row: EventRow, outcome: Outcome, catalog: Catalog) -> Outcome:
     """The same for a gate that seemed to be on until it could not be started."""
-    if outcome.verdict == BLOCK or row.block not in STOPPING or not denies(hook.id, catalog):
+    if outcome.failure is None or outcome.verdict == BLOCK or row.block not in STOPPING or not denies(hook.id, catalog):
         return outcome
-    why = run.error or "it could not be started"
-    return outcome.replace(verdict=BLOCK, reason=_reason(hook.name, why, "anyhook check"))
+    return outcome.replace(verdict=BLOCK, reason=_reason(hook.name, outcome.failure.detail, "anyhook check"))
 
 
 def denies(key: str, catalog: Catalog) -> bool:

@@ -7,9 +7,10 @@ from anyhook.documents.places import state_dir
 from anyhook.model.record import Record
 from anyhook.state.told import ToldGates
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
+from anyhook.walk.left_to_host import is_gate
 from anyhook.walk.never_ran import NOT_FOUND
 from anyhook.walk.off_gates import asked_about
-from anyhook.walk.status import OFF_STATES, gates, is_gate, is_off
+from anyhook.walk.status import OFF_STATES, gates, is_off
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -214,11 +214,7 @@ class Walk:
             if outcome.tool_input is not None:
                 outcome = completed(outcome, self.seen, table)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
-        if run is not None and run.ending == "not_started":
-            from anyhook.walk.off_gates import closed_if_wanted
-
-            outcome = closed_if_wanted(hook, row, run, outcome, context.routes.catalog)
-        if outcome.verdict in REFUSING:
+        if outcome.verdict in REFUSING or outcome.failure is not None:
             outcome = unless_exempt(context, self.event, hook, row, outcome)
         if run is not None and position in self.route.declared_again:
             from anyhook.walk.same_hook import read_by_all
