@@ -111,12 +111,13 @@ def journals(draw: st.DrawFn) -> list[bytes]:
 @examples(80)
 @given(journals())
 def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
-    found = sorted(
+    found = [
         (at, runs.hook, tuple(runs.kinds[kind]), spent)
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
-    )
-    assert found == sorted(run for line in journal for run in runs_of(read_line(line)))
+    ]
+    # By their text: a run of the same moment and hook may lack what another one has.
+    assert sorted(found, key=repr) == sorted((run for line in journal for run in runs_of(read_line(line))), key=repr)
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
