@@ -16,7 +16,7 @@ from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
 from anyhook.model.firing import NO_OPINION
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.host_rows import opening
+from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import BadTable
 from anyhook.walk.bridge import margin_s, named, read, with_lost_record, with_self_protection
 from anyhook.walk.receive import project_of
@@ -87,7 +87,9 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
     watchdog.refusal = incoming.refusal
     asked = incoming.refusal or incoming.doubts
-    if plan is not None and not asked and plan.is_quiet(*[event.name for event in events], opening=opening(table)):
+    names = [event.name for event in events]
+    opens = names[0] in OPENINGS and names[0] == opening(table)
+    if plan is not None and not asked and plan.is_quiet(*names, opens=opens):
         return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))
     from anyhook.process.run import EndsHooksWithUs, adopt_orphans
     from anyhook.walk.engine import Engine

@@ -130,10 +130,10 @@ class CatalogPlan(Record):
     """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
     not, and many ways have that in common."""
 
-    def is_quiet(self, *events: str, opening: str = "") -> bool:
-        """Whether these events reach no hook, and there is nothing else to say. `opening` is where the agent that asks
-        tells which guards are off: there somebody has to look whether their programs are still there."""
-        if (self.off and not TELLING.isdisjoint(events)) or (opening in events and not GATES.isdisjoint(self.events)):
+    def is_quiet(self, *events: str, opens: bool = False) -> bool:
+        """Whether these events reach no hook, and there is nothing else to say. `opens` says that the agent reports at
+        this event which guards are off: then their programs have to be looked for."""
+        if (self.off and not TELLING.isdisjoint(events)) or (opens and not GATES.isdisjoint(self.events)):
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 

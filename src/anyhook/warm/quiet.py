@@ -65,7 +65,11 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
         return  # another agent is calling, or nobody knows who
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
-    if plan is None or not plan.is_quiet(*row.canonical, opening=opening(host)) or _is_counted(plan, row):
+    if (
+        plan is None
+        or not plan.is_quiet(*row.canonical, opens=opening(host) in row.canonical)
+        or _is_counted(plan, row)
+    ):
         return
     entries: list[Entry] = [("W", agent), ("E", native), ("S", _shown(stamp(socket)) or "gone")]
     entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in NAMESPACES]
