@@ -222,13 +222,28 @@ def scope_of(name: str) -> str:
     return "project" if "project" in scaffold.scripts else "user"
 
 
-@pytest.mark.parametrize("name", WRITABLE)
+def is_named(name: str) -> bool:
+    """Whether a file of the dialect's has the hook's name; else it has the event's."""
+    scaffold = dialect(name).scaffold
+    assert scaffold is not None
+    return scaffold.file != "{event}"
+
+
+@pytest.mark.parametrize("name", [name for name in WRITABLE if is_named(name)])
 @pytest.mark.parametrize("lang", ["bash", "python"])
 def test_the_same_name_twice_is_refused(place: Place, name: str, lang: str) -> None:
     place.new("guard", "--dialect", name, "--event", "pre_tool", "--scope", scope_of(name))
     other = dialect(name).events[-1].native
     assert "guard" in place.refused(
         "guard", "--dialect", name, "--event", other, "--lang", lang, "--scope", scope_of(name)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in WRITABLE if not is_named(name)])
+def test_a_second_program_for_one_event_is_refused(place: Place, name: str) -> None:
+    place.new("guard", "--dialect", name, "--event", "pre_tool", "--scope", scope_of(name))
+    assert "is there already" in place.refused(
+        "other", "--dialect", name, "--event", "pre_tool", "--scope", scope_of(name)
     )
 
 

@@ -33,7 +33,6 @@ FOREIGN = [
     ("claude", 'checking\n{"decision": "block"}'),
     ("qwen", '{"cancel": true}'),
     ("codex", '{"blocked": true}'),
-    ("codex", '{"continue": false}'),
     ("gemini", '{"action": "block"}'),
     ("copilot", '{"decision": "deny"}'),
     ("copilot", DENY),
@@ -130,7 +129,7 @@ def test_a_refusal_in_another_dialects_words_is_told_and_closes_under_deny(name:
     assert "foreign-refusal" in codes(closed)
 
 
-@pytest.mark.parametrize("said", ['{"decision": "block"}', DENY])
+@pytest.mark.parametrize("said", ['{"decision": "block"}', '{"continue": false}', DENY])
 def test_a_refusal_that_its_own_dialect_cannot_use_is_told(said: str) -> None:
     outcome = judged("codex", said, "native")
     assert (outcome.verdict, codes(outcome)) == ("none", ["hook-output-invalid"])

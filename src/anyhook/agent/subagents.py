@@ -45,6 +45,8 @@ class TypeFile(BaseModel):
         return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
 
 
+SELF = "self"
+"""The framework's name for the running agent as a sub-agent."""
 EXPLORE = TypeFile(
     name="explore",
     description="Looks around in the project and reports what it found, without changing anything.",
@@ -100,6 +102,9 @@ def build(
     made: dict[str, SubAgent[Any]] = {}
     for each in types:
         if each.name in made:
+            continue
+        if each.name == SELF:
+            tell("The sub-agent `self` is the agent itself. Of a file with this name, only the hooks count.")
             continue
         chosen: Model | None = None
         if ":" in each.model:

@@ -50,6 +50,8 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     refusal = next(_refusals(reply if heard or failed else None, event, answer or {}), None)
     if refusal is None and heard:
         refusal = _overruled(run.stdout)
+    if refusal is not None and failed and heard and refusal[0] in _documented(reply):
+        refusal = None  # the failure is about just that
     if refusal is None and heard and outcome.failure is not None and any(_refusals(None, event, answer or {})):
         messages = (*messages, f"anyhook: `{hook.name}` refused, but {outcome.failure.detail}.")
     if refusal is not None:
