@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from guard_corpus import KINDS, Judge, commands
+from guard_corpus import HOME, KINDS, PROJECT, Judge, commands
+
+from anyhook.facts.calls import facts_of
+from anyhook.rules.marks import marks_of
 
 MIN_SHARE = {
     ("destructive", False): 0.97,
@@ -34,6 +39,14 @@ def test_guards_tell_destructive_from_harmless(judge: Judge, kind: str, aside: b
     judged = [command for command in commands(kind) if command.kept_aside == aside][::5]
     right = sum(bool(judge.refusals(command.text)) == (kind == "destructive") for command in judged)
     assert right / len(judged) >= MIN_SHARE[kind, aside] - 0.01
+
+
+def test_no_rule_that_refuses_is_left_out(judge: Judge) -> None:
+    """The engine asks only the rules of which a call has a mark; the judge asks all."""
+    needs = {f"{Path(rule.source).stem}/{rule.name}": set(rule.spec["needs"]) for rule in judge.rules}  # type: ignore[arg-type]
+    for command in [*commands("destructive")][::8]:
+        facts = facts_of("Bash", {"command": command.text}, cwd=PROJECT, home=HOME, project=None)
+        assert not [name for name in judge.refusals(command.text) if needs[name].isdisjoint(marks_of(facts))]
 
 
 @pytest.mark.slow

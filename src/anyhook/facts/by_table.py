@@ -114,6 +114,8 @@ def _has_prefix(options: SortedOptions, names: tuple[str, ...]) -> bool:
 
 
 def _picked(which: str, rest: Sequence[Word], sources: Sequence[Word] | None = None) -> Iterable[Word]:
+    if not which:
+        return ()
     if which == "all":
         return [word for word in rest if not is_stream(word)]
     if which == "first":

@@ -130,10 +130,10 @@ class Collector:
 
     def facts(self) -> Facts:
         def once(values: list[str]) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(value for value in values if value))
+            return tuple(dict.fromkeys([value for value in values if value])) if values else ()
 
         return Facts(
-            tuple(program for program in self.runs if program.name or program.path),
+            tuple([program for program in self.runs if program.name or program.path]),
             once(self.reads), once(self.writes), once(self.deletes), once(self.makes_executable),
             once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
             tuple(self.doers),

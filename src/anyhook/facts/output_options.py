@@ -53,7 +53,7 @@ OUTPUT_OPTIONS: dict[str, str] = {
 def look_at_outputs(program: Program, into: Collector) -> None:
     """Adds the files that a program writes by one of its options."""
     options = OUTPUT_OPTIONS.get(program.name)
-    if options is None or program.remote:
+    if options is None or program.remote or not any(word.text[:1] == "-" for word in program.words):
         return
     letters, _, names = options.partition(" ")
     for value in sort_options(program.words, options).values(

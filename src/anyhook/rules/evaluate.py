@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from anyhook.rules.language import ANY
 from anyhook.rules.paths import matches
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from anyhook.rules.paths import PathPattern, Places
     from anyhook.rules.programs import Words
 
-FIELDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")
 MAX_TEXT = 200_000
 """How much of a call's texts a pattern is tried against."""
 
@@ -37,15 +35,6 @@ class RuleCall:
         if self._facts is None:
             self._facts = self._make_facts()
         return self._facts
-
-    def marks(self) -> set[str]:
-        """What conditions may need of this call, as `needs_of` spells it."""
-        facts = self.facts
-        found = {ANY, *[field for field in FIELDS if getattr(facts, field)]}
-        for program in facts.runs:
-            names = (program.name, *[each.partition(" ")[0] for each in program.via])
-            found.update(("runs *", *[f"runs {name}" for name in names]))
-        return found
 
     def words(self, program: Program) -> Words:
         """A program's arguments, sorted once."""

@@ -7,7 +7,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.record import Record
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
-from anyhook.rules.wildcards import alternatives, is_plain
+from anyhook.rules.wildcards import alternatives
 from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
@@ -296,26 +296,3 @@ def _events(tree: Node) -> frozenset[str] | None:
     if word == "and":
         return frozenset.intersection(*named)
     return frozenset.union(*[frozenset(("",)) if each is None else each for each in found])
-
-
-ANY = "*"
-
-
-def needs_of(tree: Node) -> tuple[str, ...]:
-    """Marks of which a call must have one for the condition to hold: a program, some path that it writes. A call that
-    has none of them need not be asked about."""
-    word = tree[0]
-    if word == "and":
-        found = [needs_of(part) for part in tree[1]]
-        return min(found, key=lambda marks: (ANY in marks, any(mark.endswith("*") for mark in marks), len(marks)))
-    if word == "or":
-        return tuple(dict.fromkeys(mark for part in tree[1] for mark in needs_of(part)))
-    if word == "runs":
-        return tuple(f"runs {name}" for name in tree[1]) if all(map(is_plain, tree[1])) else ("runs *",)
-    if word == "path":
-        return tuple(tree[1])
-    return FACT_OF.get(word, (ANY,))
-
-
-FACT_OF = {"connects": ("connects",), "secret": ("secrets",), "unknown": ("unknown",)}
-"""The facts that a word asks for."""

@@ -8,7 +8,8 @@ import os
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.rules.language import Names, events_of, named_in, needs_of, parse
+from anyhook.rules.language import Names, events_of, named_in, parse
+from anyhook.rules.marks import needs_of
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition

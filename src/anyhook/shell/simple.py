@@ -35,6 +35,8 @@ INTERPRETER = re.compile(
 )
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
+CHANGERS = frozenset({*MOVERS, *DECLARERS, *LINKERS, "popd", "eval", "trap", "read", "hash", "alias", "printf", "set"})
+"""Commands that change what a shell knows."""
 
 
 class Commands(MadeFiles):
@@ -81,24 +83,35 @@ class Commands(MadeFiles):
             self._run_later(key, value)
         given = self._handed_words(stdin) if name in FOR_EACH else []
         inner = inner_commands(name, words, given, self._word_of(stdin))
-        if any(each.line is not None and not each.line.known and not _readable(each.line) for each in inner):
-            lines = [each.line for each in inner if each.line is not None]
+        if inner:
+            return self._wraps(inner, words, redirections, set_, stdin)
+        program = self._tell(first, words[1:], redirections, set_, stdin, ())
+        if name in CHANGERS:
+            self._change(name, words, stdin)
+        self._fetch(program)
+        return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def _wraps(
+        self,
+        inner: Sequence[InnerCommand],
+        words: Sequence[Word],
+        redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream:
+        """A command that runs others."""
+        first = words[0]
+        lines = [each.line for each in inner if each.line is not None]
+        if any(not line.known and not _readable(line) for line in lines):
             self.unknown.append(f"code from {lines[0].source[:80]}")
             self._tell(first, words[1:], redirections, set_, stdin, lines[0].origins)
             return Stream(None, lines[0].origins)
-        if not inner or any(each.keep for each in inner):
+        if any(each.keep for each in inner):
             program = self._tell(first, words[1:], redirections, set_, stdin, ())
-        else:
-            program = None
-            if redirections:
-                self._tell(Word("", ""), (), redirections, (), NOTHING, ())
-        if inner:
-            out = self._inside(inner, name, stdin, ())
-            return out if program is None else Stream(None, (*out.origins, program))
-        assert program is not None  # noqa: S101 (for the type checker: without inner commands there is one)
-        self._change(name, words, stdin)
-        self._fetch(program)
-        return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+            return Stream(None, (*self._inside(inner, stdin).origins, program))
+        if redirections:
+            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+        return self._inside(inner, stdin)
 
     def _run_later(self, key: str, value: str) -> None:
         """A variable whose value another program will run as a line."""
@@ -113,28 +126,26 @@ class Commands(MadeFiles):
     def _word_of(self, stdin: Stream) -> Word | None:
         return None if stdin.text is None else self.unknowns.word(stdin.text)
 
-    def _inside(
-        self, inner: Sequence[InnerCommand], name: str, stdin: Stream, redirections: tuple[Redirection, ...]
-    ) -> Stream:
+    def _inside(self, inner: Sequence[InnerCommand], stdin: Stream) -> Stream:
         """What a program runs in its turn."""
         outs: list[Stream] = []
         for each in inner:
             before = self.via, self.remote
             self.via, self.remote = (*self.via, each.label), self.remote or each.remote
             try:
-                outs.append(self._apart(lambda each=each: self._inner(each, name, stdin, redirections)))  # type: ignore[misc]
+                outs.append(self._apart(lambda each=each: self._inner(each, stdin)))  # type: ignore[misc]
             finally:
                 self.via, self.remote = before
         return outs[0] if len(outs) == 1 else Stream(None, tuple(origin for out in outs for origin in out.origins))
 
-    def _inner(self, inner: InnerCommand, _name: str, stdin: Stream, redirections: tuple[Redirection, ...]) -> Stream:
+    def _inner(self, inner: InnerCommand, stdin: Stream) -> Stream:
         if inner.folder is not None:
             self.scope.cwd = self._moved(inner.folder)
         for key, word in inner.set:
             self._assign(key, [word.text.replace(UNKNOWN, self.unknowns.sign(word.source))])
         if inner.line is None:
             set_ = tuple((key, word.source) for key, word in inner.set)
-            return self.command(inner.words, redirections, set_, stdin)
+            return self.command(inner.words, (), set_, stdin)
         for place, word in enumerate(inner.params):
             self.scope.variables[str(place)] = (word.text.replace(UNKNOWN, self.unknowns.sign(word.source)),)
         self.scope.variables["@"] = self.scope.variables["*"] = tuple(
@@ -160,16 +171,15 @@ class Commands(MadeFiles):
         origins = (
             *stdin.origins,
             *fed,
-            *(origin for word in rest if _is_handed(name, word) for origin in word.origins),
+            *[origin for word in rest if word.origins and _is_handed(name, word) for origin in word.origins],
         )
         code, where = self._code(first, rest, stdin)
         program = Program(
-            name, tuple(word.source for word in rest), tuple(rest), first.source, self.via, (*origins, *where),
+            name, tuple([word.source for word in rest]), tuple(rest), first.source, self.via, (*origins, *where),
             stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
         )  # fmt: skip
         self.programs.append(program)
-        runs_code = name in SHELLS or name in ("source", ".") or ("/" in first.text and not INTERPRETER.match(name))
-        if runs_code and code is not None:
+        if code is not None and _runs_code(name, first):
             if not (name in SHELLS and rest and rest[0].text == "-n"):  # which only looks for mistakes
                 self._apart(lambda: self.line(code, self.scope))
         elif any(origin.name in FETCHERS for origin in where):
@@ -213,6 +223,7 @@ class Commands(MadeFiles):
         return self.unknowns.word(text).source
 
     def _change(self, name: str, words: Sequence[Word], stdin: Stream) -> None:
+        """What one of the CHANGERS does."""
         texts = [word.text for word in words]
         if name in MOVERS:
             named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
@@ -345,6 +356,11 @@ def _readable(word: Word) -> bool:
 def _is_handed(name: str, word: Word) -> bool:
     """Whether a word hands a program the output of others to read or to run, not only as a name."""
     return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
+
+
+def _runs_code(name: str, program: Word) -> bool:
+    """Whether the code that a program is given is a shell line: a shell's, or a file's that is run itself."""
+    return name in SHELLS or name in ("source", ".") or ("/" in program.text and not INTERPRETER.match(name))
 
 
 def _reads_code(name: str, rest: Sequence[Word]) -> bool:

@@ -318,8 +318,8 @@ class LineReader(Commands):
             elif child.type in REDIRECTS:
                 own.append(child)
             elif child.type != "comment":
-                words.extend(self.unknowns.word(each) for each in expand.expand(child, self.values))
-        more, given, after = self._redirections(own)
+                words += [self.unknowns.word(each) for each in expand.expand(child, self.values)]
+        more, given, after = self._redirections(own) if own else ((), None, [])
         stdin = given if given is not None else stdin
         redirections = (*more, *redirections)
         if not words or (len(words) == 1 and not words[0].text):

@@ -8,6 +8,7 @@ from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.marks import marks_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
 from anyhook.tables.isolation import error_line
@@ -161,8 +162,7 @@ def ask_rule(walk: Walk, position: int) -> str:
 
 
 class RuleIndex:
-    """The rules among the steps of a route, by what a call must have for one to be asked at all: most calls concern few
-    of many rules."""
+    """The rules among the steps of a route, by the marks of which a call must have one for them to be asked."""
 
     def __init__(self, steps: tuple[HookStep, ...]) -> None:
         self.steps = steps
@@ -191,7 +191,7 @@ def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
     """The rules that do not apply to the call, by their place, and their reports. Whatever is wrong with a rule, it is
     asked again by itself."""
     try:
-        marks = call.marks()
+        marks = marks_of(call.facts)
     except Exception:  # noqa: BLE001 (every rule that is asked will say so)
         return {}
     index = _index_of(walk)

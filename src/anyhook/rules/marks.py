@@ -1,0 +1,92 @@
+"""Marks: what a condition needs of a call, and what a call has, in one spelling. A rule that needs none of a call's
+marks cannot hold and is not asked: most calls concern few of many rules."""
+
+from __future__ import annotations
+
+from anyhook.rules.wildcards import SIGNS, is_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.facts.facts import Facts
+    from anyhook.rules.language import Node
+    from anyhook.rules.paths import PathPattern
+
+ANY = "*"
+"""The mark that every call has."""
+ANY_PROGRAM = "runs *"
+PATH_FIELDS = ("reads", "writes", "deletes", "makes_executable", "changes")
+OTHER_FIELDS = ("connects", "secrets", "unknown")
+CERTAIN = 2
+"""How many characters of a program's name are looked at where a pattern leaves the others open."""
+FACT_OF = {"connects": ("connects",), "secret": ("secrets",), "unknown": ("unknown",)}
+"""The facts that a word of a condition asks for."""
+
+
+def needs_of(tree: Node) -> tuple[str, ...]:
+    """Marks of which a call must have one for the condition to hold."""
+    word = tree[0]
+    if word == "and":
+        return min([needs_of(part) for part in tree[1]], key=_breadth)
+    if word == "or":
+        return tuple(dict.fromkeys(mark for part in tree[1] for mark in needs_of(part)))
+    if word == "runs":
+        return tuple(_program_needs(tree))
+    if word == "path":
+        _, kinds, patterns, _, _, covers, *_ = tree
+        return tuple(dict.fromkeys(mark for kind in kinds for mark in _path_needs(kind, patterns, bool(covers))))
+    return FACT_OF.get(word, (ANY,))
+
+
+def _breadth(marks: tuple[str, ...]) -> tuple[bool, bool, bool, int]:
+    """How many calls have one of these marks, as far as that can be guessed."""
+    return ANY in marks, ANY_PROGRAM in marks, any(mark in PATH_FIELDS for mark in marks), len(marks)
+
+
+def _program_needs(tree: Node) -> Iterator[str]:
+    """Its sub-command where it has one, else its name, or as much of that as is certain."""
+    _, names, operands, *_ = tree
+    verbs = operands[0] if operands and all(map(is_plain, operands[0])) else ()
+    for name in names:
+        known = name if is_plain(name) else ANY if verbs else _certain(name)
+        yield from (f"runs {known} {verb}" for verb in verbs) if verbs else (f"runs {known}",)
+
+
+def _certain(pattern: str) -> str:
+    """The first or last characters of a name, `py*` or `*sh`, as `marks_of` spells them."""
+    head = pattern[: min(pattern.find(sign) for sign in SIGNS if sign in pattern)]
+    tail = pattern[max(pattern.rfind(sign) for sign in f"{SIGNS}]") + 1 :]
+    return f"{head[:CERTAIN]}*" if len(head) >= CERTAIN else f"*{tail[-CERTAIN:]}" if len(tail) >= CERTAIN else ANY
+
+
+def _path_needs(kind: str, patterns: tuple[PathPattern, ...], covers: bool) -> Iterator[str]:
+    """A name that each path of a pattern has; only the kind where there is none, or where what happens to a folder
+    above it counts as well. A path with wildcards may be any."""
+    for start, parts in patterns:
+        names = [part for part in parts if is_plain(part)]
+        if covers or start == "@" or not names:
+            yield kind
+        else:
+            yield f"{kind} /{max(names, key=len)}"
+            yield f"{kind} {ANY}"
+    if not patterns:
+        yield kind
+
+
+def marks_of(facts: Facts) -> set[str]:
+    """What conditions may need of a call."""
+    found = {ANY, *[field for field in OTHER_FIELDS if getattr(facts, field)]}
+    for program in facts.runs:
+        found.add(ANY_PROGRAM)
+        for name in (program.name, *[wrapper.partition(" ")[0] for wrapper in program.via]):
+            found.update((f"runs {name}", f"runs {name[:CERTAIN]}*", f"runs *{name[-CERTAIN:]}"))
+        for word in program.args:
+            found.update((f"runs {program.name} {word}", f"runs * {word}"))
+    for field in PATH_FIELDS:
+        for path in getattr(facts, field):
+            found.add(field)
+            if any(sign in path for sign in SIGNS):
+                found.add(f"{field} {ANY}")
+            found.update([f"{field} /{part}" for part in path.split("/")])
+    return found
