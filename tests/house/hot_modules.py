@@ -23,7 +23,7 @@ HOT_MODULES = {
     "model": "call decision deep_json event firing hook json_types lean_json outcome problem record texts words",
     "process": "async_wait beside child run spawn start_failure tree watcher zygote zygote_run",
     "replay": "warm_worker",
-    "rules": "evaluate language paths programs rule_file templates",
+    "rules": "evaluate language marks paths programs rule_file templates",
     "shell": "commands expand grammar made_files named outputs read scope simple spelling statements wrappers",
     "state": "hook_settings kept_status managed plans settings",
     "tables": """
