@@ -21,7 +21,7 @@ HOT_MODULES = {
         secret_shapes suspect writer
     """,
     "model": "call decision deep_json event firing hook json_types lean_json outcome problem record texts words",
-    "process": "async_wait beside child run spawn start_failure tree watcher zygote zygote_run",
+    "process": "answer_once async_wait beside child run spawn start_failure tree watcher zygote zygote_run",
     "replay": "warm_worker",
     "rules": "evaluate language marks paths programs rule_file templates",
     "shell": "commands expand grammar made_files named outputs read scope simple spelling statements wrappers",

@@ -5,7 +5,6 @@ callable answers."""
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 
 from anyhook.model.call import Call, Run
@@ -29,27 +28,15 @@ def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> 
 
 
 def main() -> None:
-    """The process: reads the task, calls, writes the answer where stdout was; what the callable prints goes to
-    stderr."""
+    """The process: reads the task, calls, and answers."""
     from anyhook.handlers.python import answer_of
     from anyhook.model.event import Event
+    from anyhook.process.answer_once import answer_once
     from anyhook.tables.rows import Scene
 
     api, target, own, native, project, session, payload = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
-    answer_end = os.dup(1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
     scene = Scene(Event("stop", {}), native, project, session, {}, {})
-    try:
-        answer = answer_of(api, target, own, scene, payload)
-    except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        sys.stderr.flush()
-        os._exit(1)
-    sys.stderr.flush()
-    while answer:
-        answer = answer[os.write(answer_end, answer) :]
-    os._exit(0)
+    answer_once(lambda: answer_of(api, target, own, scene, payload))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import sys
 
 from anyhook.model import lean_json
+from anyhook.process.answer_once import answer_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,20 +25,8 @@ NAME = "hooks"
 def main() -> None:
     task = lean_json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"))
     assert isinstance(task, dict)  # noqa: S101 (from the process that started us)
-    answer_end = os.dup(1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
     sys.dont_write_bytecode = True
-    try:
-        answer = answer_of(task)
-    except BaseException as error:  # noqa: BLE001 (whatever a hook raises, SystemExit included, is its own failure)
-        sys.stderr.write(f"{_place(error, str(task['file']))}{type(error).__name__}: {error}\n")
-        sys.stderr.flush()
-        os._exit(1)
-    sys.stderr.flush()
-    while answer:
-        answer = answer[os.write(answer_end, answer) :]
-    os._exit(0)
+    answer_once(lambda: answer_of(task), lambda error: _place(error, str(task["file"])))
 
 
 def answer_of(task: dict[str, Json]) -> bytes:
