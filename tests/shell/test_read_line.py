@@ -17,6 +17,8 @@ RUNS = [
     ("bash <<E\nrm x\nE\n", ["bash", "rm x"]),
     ("cat <<E | sh\nrm x\nE\n", ["cat", "sh", "rm x"]),
     ("cat <<'E' > f.sh\nrm x\nE\nsh f.sh", ["cat", "sh f.sh", "rm x"]),
+    ("true && echo rm x >> f.sh; sh f.sh", ["true", "echo rm x", "sh f.sh", "rm x"]),
+    ("a && cat > $(mktemp)", ["a", "mktemp", "cat"]),
     ("rm a{b,c} {1..3}", ["rm ab ac 1 2 3"]),
     ("any''hook tr\"us\"t", ["anyhook trust"]),
     ("x=~/a; rm $x/b", ["rm /home/me/a/b"]),
@@ -136,3 +138,8 @@ def test_half_a_line(line: str) -> None:
 
 def test_shells_in_shells_have_an_end() -> None:
     assert read_line("eval " * 100 + "x", "/p", "/home/me").unknown == ("not read: lines inside lines go too deep",)
+
+
+def test_only_the_last_command_of_a_list_reads_its_here_document() -> None:
+    first, last = read_line("sh && sh <<E\nls\nE\n", "/work", "/home/me").programs[:2]
+    assert (first.stdin, last.stdin) == (None, "ls\n")

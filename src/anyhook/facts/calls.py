@@ -38,6 +38,8 @@ TYPED = ("text", "keys", "input", "data", "keystrokes")
 """Keys whose value is typed into a shell, where the tool's name says that there is one,"""
 TERMINALS = frozenset({"terminal", "term", "tty", "pty", "shell", "console", "tmux", "keys", "keystrokes", "stdin"})
 """by one of these words."""
+EDITORS = frozenset({"editor", "edit", "str", "text"})
+"""Words in the names of tools whose `command` is what to do to a file."""
 PATHS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "fileName", "absolute_path", "absolutePath",
     "relative_path", "notebook_path", "target_file", "uri", "target",
@@ -203,17 +205,18 @@ def _words(tool: str) -> tuple[str, ...]:
     return tuple([word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])])
 
 
+@lru_cache(64)
+def _is_terminal(tool: str) -> bool:
+    return not TERMINALS.isdisjoint(re.findall("[a-z]+", tool.lower()))
+
+
 def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     """The shell lines that an input holds."""
     import shlex
 
-    is_editor = any(word in _words(tool) for word in ("editor", "edit", "str", "text")) and any(
-        key in given for key in PATHS
-    )
-    if is_editor:
+    if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
         return
-    is_typed = not TERMINALS.isdisjoint(re.findall("[a-z]+", tool.lower()))
-    for key in (*LINES, *TYPED) if is_typed else LINES:
+    for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
         value = given.get(key)
         if isinstance(value, str):
             args = given.get("args") or given.get("arguments")

@@ -71,7 +71,7 @@ def _overwrites_itself(program: Program, target: Word, into: Collector) -> None:
 
 def _network(word: Word, into: Collector) -> bool:
     """`/dev/tcp/host/port`, which shells open as a connection."""
-    found = re.match(r"/dev/(?:tcp|udp)/([^/]+)(?:/(.*))?", word.source)
+    found = re.match(r"/dev/(?:tcp|udp)/([^/]+)(?:/(.*))?", word.source) if word.source.startswith("/dev/") else None
     if found:
         into.connect(f"tcp://{found[1]}:{found[2]}" if found[2] else found[1])
     return found is not None

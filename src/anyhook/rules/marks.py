@@ -61,8 +61,8 @@ def _certain(pattern: str) -> str:
 
 
 def _path_needs(kind: str, patterns: tuple[PathPattern, ...], covers: bool) -> Iterator[str]:
-    """A name that each path of a pattern has; the kind alone if it has no such name, or if what happens to a folder above
-    it counts as well. A path with wildcards may be any."""
+    """A name that each path of a pattern has; the kind alone if it has no such name, or if what happens to a folder
+    above it counts as well. A path with wildcards may be any."""
     for start, parts in patterns:
         names = [part for part in parts if is_plain(part)]
         if covers or start == "@" or not names:

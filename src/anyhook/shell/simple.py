@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from anyhook.shell import expand
@@ -66,7 +65,7 @@ class Commands(MadeFiles):
         if self.scope.links:
             words = [self._followed(words[0], True), *(self._followed(word, False) for word in words[1:])]
         first = words[0]
-        name = os.path.basename(first.text) if first.known else ""
+        name = _name_of(first)
         if not first.known:
             self.unknown.append(f"program from {first.source}")
         if first.globs and (meant := likely_programs(name)):
@@ -165,7 +164,7 @@ class Commands(MadeFiles):
         stdin: Stream, fed: tuple[Program, ...],
     ) -> Program:  # fmt: skip
         """Notes one program."""
-        name = os.path.basename(first.text) if first.known else ""
+        name = _name_of(first)
         if first.text == first.source == "" and not redirections:
             return Program("")
         origins = (
@@ -190,7 +189,7 @@ class Commands(MadeFiles):
 
     def _code(self, first: Word, rest: Sequence[Word], stdin: Stream) -> tuple[str | None, tuple[Program, ...]]:
         """The program that an interpreter is given, where it can be read, and the programs that wrote it."""
-        name = os.path.basename(first.text)
+        name = first.text.rpartition("/")[2]
         is_shell = name in SHELLS or name in ("source", ".")
         found = INTERPRETER.fullmatch(name)
         if not is_shell and not found:
@@ -346,6 +345,11 @@ class Commands(MadeFiles):
 def plain(marked: str) -> str:
     """A word without the marks of what was quoted."""
     return marked.translate(expand.PLAIN)
+
+
+def _name_of(program: Word) -> str:
+    """A program's base name; "" where only running the line would show it."""
+    return program.text.rpartition("/")[2] if program.known else ""
 
 
 def _readable(word: Word) -> bool:

@@ -22,8 +22,8 @@ OTHERS = (
     (re.compile(r"\s*\Z"), "\n"),
 )
 """Texts that the grammar does not take, and the same in a form that it does."""
-DOUBTFUL = re.compile(r"[^\s\"'(=;&|\\]\$[A-Za-z_0-9]|[^\s(=]`|`[^\s);|&]")
-"""A variable or a backtick in the middle of a word."""
+DOUBTFUL = re.compile(r"\$(?<=[^\s\"'(=;&|\\]\$)[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
+"""A variable or a backtick in the middle of a word. The sign stands first: long texts are searched faster."""
 NAME = re.compile(rb"[0-9]|[A-Za-z_]\w*")
 MAX_ROUNDS = 4
 

@@ -218,16 +218,15 @@ class LineReader(Commands):
         return self._redirected(body, nodes, stdin)
 
     def _redirected(self, body: Node | None, nodes: Sequence[Node], stdin: Stream) -> Stream:
+        if body is not None and body.type in ("pipeline", "list") and len(body.named_children) > 1:
+            return self._ends_in(body, nodes, stdin)
         redirections, given, after = self._redirections(nodes)
         stdin = given if given is not None else stdin
-        words = [word for node in nodes for word in _words_behind(node)]
         if body is None:
             self._tell(Word("", ""), (), redirections, (), Stream(""), ())
             out = Stream("")
         elif body.type == "command":
-            out = self._command(body, stdin, redirections, words)
-        elif body.type in ("pipeline", "list") and len(body.named_children) > 1:
-            out = self._ends_in(body, nodes, stdin)
+            out = self._command(body, stdin, redirections, [word for node in nodes for word in _words_behind(node)])
         else:
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
             out = self.run(body, stdin)
