@@ -40,7 +40,7 @@ how their answers combine.
 ```sh
 anyhook install claude --dry-run     # what would change
 anyhook install claude               # the user's config; --scope project for the project's
-anyhook install claude --lean        # without events that cannot refuse anything and that no hook wants
+anyhook install claude --lean        # without what no hook wants and where nothing can be prevented
 anyhook uninstall claude             # byte for byte as it was, if nobody has changed it since
 ```
 

@@ -1,4 +1,4 @@
-"""A lean entry: every gate, and what some hook wants."""
+"""A lean entry: every gate, and the events and tools that some hook wants."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.install.diagnosis import lean
+from anyhook.install.lean import lean, must_stay
+from anyhook.model.event import AFTER_CALL, EVENTS, GATES
+from anyhook.tables.host_rows import speaks_before_calls
 from anyhook.tables.registry import INSTALLABLE, host
+from anyhook.walk.build import build
+from anyhook.walk.can_match import tools_wanted
 
 if TYPE_CHECKING:
-    from anyhook.tables.host_rows import HostEvent
+    from anyhook.model.json_types import Json
     from conftest import World
-
-
-def is_kept(row: HostEvent) -> bool:
-    """A gate, or where a person is told which gates are off."""
-    return "block" in row.says or "session_start" in row.canonical
 
 
 def called(world: World) -> set[str]:
@@ -26,24 +25,43 @@ def called(world: World) -> set[str]:
     return {name for name, groups in settings["hooks"].items() if "bridge claude" in json.dumps(groups)}
 
 
+def have_claude(world: World) -> None:
+    """Something that goes by its name."""
+    program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 1\n", 0o755)
+    world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
+
+
 def diagnosed(world: World) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(world.command("doctor", "claude", "--json").stdout)["claude"]
     return found
 
 
+def status(world: World, agent: str = "claude") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(world.command("status", agent, "--json").stdout)
+    return found
+
+
 @pytest.mark.parametrize("agent", INSTALLABLE)
-def test_no_gate_is_ever_left_out(agent: str) -> None:
+def test_no_gate_is_ever_left_out_or_narrowed(agent: str) -> None:
     table = host(agent)
-    gates = {row.native for row in table.events if row.installed and is_kept(row)}
-    assert {row.native for row in lean(table, ()).events if row.installed} == gates
-    everything = {event for row in table.events for event in row.canonical}
-    named = {row.native for row in table.events if row.installed and (row.canonical or row.native in gates)}
-    assert {row.native for row in lean(table, everything).events if row.installed} == named
+    for row in lean(table, {}).events:
+        given = table.row(row.native)
+        assert given is not None
+        if not GATES.isdisjoint(row.canonical) and "block" in row.says:
+            assert row == given
+        assert row in (given, given.replace(installed=False)), "without a hook, no tool is named"
+    few = lean(table, dict.fromkeys(EVENTS, frozenset({"Edit"})))
+    for row in few.events:
+        given = table.row(row.native)
+        assert given is not None
+        assert row.installed == (given.installed and (bool(row.canonical) or must_stay(table, given)))
+        if row.tools:
+            assert set(row.canonical) <= set(AFTER_CALL)
+            assert speaks_before_calls(table), "elsewhere a person is told after a call which gates are off"
 
 
 def test_what_a_hook_wants_is_installed_and_doctor_says_when_it_is_not(world: World) -> None:
-    program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 1\n", 0o755)
-    world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
+    have_claude(world)
     world.hook("kodik", "PreToolUse", "exit 0")
     assert world.command("install", "claude").returncode == 0
     full = called(world)
@@ -73,11 +91,76 @@ def test_an_agent_with_a_script_per_event(world: World) -> None:
     }
     assert world.command("install", "cline", "--lean").returncode == 0
     left = {path.name for path in next(world.home.rglob("PreToolUse")).parent.iterdir()}
-    gates = {row.native for row in host("cline").events if row.installed and is_kept(row)}
+    gates = {row.native for row in host("cline").events if row.installed and must_stay(host("cline"), row)}
     assert left == gates
     assert left <= scripts
     assert world.command("uninstall", "cline").returncode == 0
     assert not list(world.home.rglob("PreToolUse"))
+
+
+def declare(world: World, event: str, matcher: str) -> None:
+    """One hook of Kodik's that wants some tools."""
+    group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": "exit 0"}]}
+    world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", event, group)
+
+
+def matcher(world: World, event: str) -> str | None:
+    settings = json.loads((world.home / ".claude/settings.json").read_text())
+    groups = settings["hooks"].get(event)
+    return str(groups[0].get("matcher", "every tool")) if groups else None
+
+
+def test_an_event_after_a_call_is_narrowed_to_the_tools_of_its_hooks(world: World) -> None:
+    """A refusal there comes too late to keep anything from happening, but for Kolega: it ends the turn."""
+    have_claude(world)
+    declare(world, "PreToolUse", "shell")
+    assert world.command("install", "claude", "--lean").returncode == 0
+    assert (matcher(world, "PreToolUse"), matcher(world, "PostToolUse")) == ("every tool", None)
+    assert status(world)["protected"]
+
+    declare(world, "PostToolUse", "Edit|Write")
+    assert "the entry leaves out PostToolUse, but a hook here wants that" in diagnosed(world)["reason"]
+    assert world.command("install", "claude", "--lean").returncode == 0
+    assert (matcher(world, "PreToolUse"), matcher(world, "PostToolUse")) == ("every tool", "Edit|Write")
+    assert "it leaves out PostToolUse for all tools but Edit, Write" in diagnosed(world)["reason"]
+
+    world.kolega("PostToolUse", {"type": "command", "command": "/bin/true"}, matcher="Bash")
+    found = status(world)
+    late = [gate for gate in found["gates"] if gate["dialect"] == "kolega"]
+    assert [(gate["state"], gate["fix"]) for gate in late] == [("uncovered", "anyhook install claude --lean")]
+    assert late[0]["why"] == "the entry leaves out PostToolUse for all tools but Edit, Write"
+    assert not found["protected"]
+    doctor = diagnosed(world)
+    assert "but a hook here wants that; install it again: anyhook install claude --lean" in doctor["reason"]
+    assert "uncovered" in doctor["guards"]
+
+    assert world.command("install", "claude", "--lean").returncode == 0
+    assert matcher(world, "PostToolUse") == "Bash|Edit|Write"
+    assert status(world)["protected"]
+    assert world.command("install", "claude").returncode == 0
+    assert matcher(world, "PostToolUse") == "every tool"
+
+
+WANTED: dict[str, tuple[str, str | None, set[str] | None]] = {
+    "names": ("kodik", "Edit|Write", {"Edit", "Write"}),
+    "a name of its own agent": ("kodik", "shell", {"Bash"}),
+    "no matcher": ("kodik", None, None),
+    "all": ("kodik", "*", None),
+    "a pattern": ("kodik", "Edit.*", None),
+    "a tool that the table does not know": ("kodik", "Edit|NotebookEdit", None),
+    "a tool of a server": ("kodik", "mcp__files__write", None),
+    "two names with a comma": ("claude", "Edit,NotebookEdit", None),
+    "a part of a name": ("kimi", "Write", None),
+    "letters of either case": ("vibe", "bash", None),
+}
+
+
+@pytest.mark.parametrize("what", WANTED)
+def test_in_doubt_a_hook_wants_every_tool(world: World, what: str) -> None:
+    dialect, matcher, tools = WANTED[what]
+    world.hook(dialect, "post_tool" if dialect == "vibe" else "PostToolUse", "exit 0")
+    (hook,) = [hook for hook in build(world.setup(), may_start=False).hooks if hook.dialect == dialect]
+    assert tools_wanted(hook.replace(matcher=matcher), "post_tool", host("claude")) == tools
 
 
 RULE = '[[rule]]\nname = "no-tasks"\nwhen = "event task_created and matches /secret/"\nbecause = "not here"\n'

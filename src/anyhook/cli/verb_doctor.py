@@ -27,7 +27,7 @@ from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import borrowed, unguarded, unheard, wanted_events
+from anyhook.walk.agent_status import borrowed, covered, unguarded, unheard, wanted
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
 from anyhook.warm.client import ask, servers
@@ -157,8 +157,9 @@ class AgentState:
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a limit it is driven, too."""
     program = shutil.which(table.program)
-    seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted_events(catalog, table))
-    guards = unguarded(gates(setup, catalog, table)) if seen.installed else ""
+    seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted(catalog, table))
+    found = covered(table, seen, catalog, gates(setup, catalog, table))
+    guards = unguarded(found) if seen.installed else ""
     status: str = seen.status
     reason = seen.reason
     network, copied = None, list[str]()
@@ -171,7 +172,7 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
         status, reason = verdict.status, verdict.reason
         network, copied = verdict.network or "off", [*verdict.copied]
         if status == ARMED and guards:
-            nothing = not any(gate.state not in SAFE_STATES for gate in gates(setup, catalog, table))
+            nothing = not any(gate.state not in SAFE_STATES for gate in found)
             status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {guards}"
     covers: dict[str, list[str]] = {}
     for row in table.events:

@@ -18,12 +18,13 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
-from anyhook.install.diagnosis import entered, is_closed, lean, on_demand
+from anyhook.install.diagnosis import entered, is_closed, on_demand
+from anyhook.install.lean import lean
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import unheard, wanted_events
+from anyhook.walk.agent_status import unheard, wanted
 from anyhook.walk.build import build
 from anyhook.walk.express import express
 from anyhook.walk.unread import runs_no_hooks
@@ -59,7 +60,7 @@ class InstallOptions(JsonOptions):
 
 class EntryOptions(InstallOptions):
     closed: bool = switch("--closed", "Let the agent refuse what hooks guard where anyhook cannot be run.")
-    lean: bool = switch("--lean", "Leave out events that cannot refuse anything and that none of your hooks wants.")
+    lean: bool = switch("--lean", "Leave out events and tools that no hook wants and where nothing can be prevented.")
 
 
 @verb("install", EntryOptions, EXAMPLE, ARGUMENT)
@@ -74,8 +75,10 @@ def install(agent: str, options: EntryOptions) -> int:
     entry is a line of shell that refuses prompts and tools where anyhook cannot be run. An entry that is closed stays
     so when it is installed again; `uninstall` removes it.
 
-    With --lean the agent does not call anyhook for events that cannot refuse anything, unless a hook of yours or of
-    this project wants them. Such events are not in the journal then. `anyhook doctor` says when a hook wants one.
+    With --lean the agent does not call anyhook for events at which nothing can be kept from happening, unless a hook of
+    yours or of this project wants them. After a tool call it calls anyhook for the tools that such hooks name, where
+    the agent's matchers can say that. What is left out is not in the journal. `anyhook status` and `anyhook doctor` say
+    when a hook wants it; install again with --lean then. Prompts, tool calls and other gates are never left out.
 
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
@@ -102,20 +105,20 @@ def apply(
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
-    wanted = table
+    made = table
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
         if install:
             there = {event for path in paths for event in entered(table, entry, path)}
-            wanted = _events_of(table, wants_lean, project, there)
+            made = _events_of(table, wants_lean, project, there)
         closed = refusals(table) if wants_closed or any(map(is_closed, paths)) else {}
         if options.dry_run:
-            changes = _changes(wanted, entry, paths, Installs(state), scope, install, closed)
+            changes = _changes(made, entry, paths, Installs(state), scope, install, closed)
         else:
             with Installs.changing(state) as installs:
-                changes = _changes(wanted, entry, paths, installs, scope, install, closed)
+                changes = _changes(made, entry, paths, installs, scope, install, closed)
                 backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
@@ -128,9 +131,9 @@ def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[st
     """The agent with the events that its entry gets; `there` are those that it has."""
     if not wants_lean and not any(row.on_demand for row in table.events):
         return table
-    wanted = wanted_events(build(Setup.of(project, dict(os.environ)), may_start=False), table)
-    table = on_demand(table, wanted, there)
-    return lean(table, wanted) if wants_lean else table
+    by_hooks = wanted(build(Setup.of(project, dict(os.environ)), may_start=False), table)
+    table = on_demand(table, by_hooks, there)
+    return lean(table, by_hooks) if wants_lean else table
 
 
 def _carry_out(

@@ -32,7 +32,6 @@ from anyhook.walk.trust import with_interpreters
 if TYPE_CHECKING:
     from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
-    from anyhook.walk.agent_status import AgentStatus
     from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
@@ -63,10 +62,9 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     found = [] if tables else gates(setup, catalog)
     hosts: dict[str, dict[str, Json]] = {}
     for table in tables:
-        some = gates(setup, catalog, table)
-        agent = agent_status(table, setup, some)
+        agent, some = agent_status(table, setup, catalog, gates(setup, catalog, table))
         hosts[table.name] = agent.as_dict()
-        found += [_unasked(gate, agent) for gate in some]
+        found += some
     held = protected(found)
     status = DONE if held else FINDINGS
     told, aside = _told(setup, catalog, found, held, hosts, options)
@@ -81,13 +79,6 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
         if stamps:
             keep_status(setup, words, stamps, printed, begun_ns)
     return status
-
-
-def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
-    """A gate that is on, but not in an agent whose entry cannot work: that never asks."""
-    if gate.state != "armed" or not agent.dead:
-        return gate
-    return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
 
 
 def _told(

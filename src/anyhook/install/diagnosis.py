@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from anyhook.documents import edit
@@ -12,13 +13,16 @@ from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places, roots_of
 from anyhook.install.entries import CLOSED, MARK, entry_syntax, is_ours, is_own_text, launched
+from anyhook.install.lean import is_gate, left_out, passes_over, union
 from anyhook.model.record import Record
 from anyhook.shell.programs import StartContext, fault_of
 from anyhook.tables.host_rows import OffSwitch
+from anyhook.tables.patterns import names_only
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from anyhook.install.lean import Asked, Tools, Wanted
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Entry, Host
 
@@ -47,6 +51,8 @@ class Diagnosis(Record):
     """Where our entry is."""
     closed: bool = False
     """Whether it refuses where we cannot be run."""
+    asked: Asked = MappingProxyType({})
+    """Where the agent calls us."""
 
 
 class OurHandler(Record):
@@ -65,15 +71,20 @@ class OurHandler(Record):
     def narrow(self) -> bool:
         return self.matcher not in EVERYTHING
 
+    @property
+    def tools(self) -> Tools:
+        """The tools that its matcher names for certain; None for every tool."""
+        if not self.narrow:
+            return None
+        return (names_only(self.matcher) if isinstance(self.matcher, str) else None) or frozenset()
+
 
 LAUNCHER = "const LAUNCHER = "
 
 
-def diagnose(
-    host: Host, home: str, project: str, env: Mapping[str, str], wanted: Collection[str] | None = None
-) -> Diagnosis:
-    """Where our entry is, and what would keep it from working. `wanted` are the events of the hooks there: an entry may
-    leave out others that cannot refuse anything (`install --lean`)."""
+def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted: Wanted | None = None) -> Diagnosis:
+    """Where our entry is, and what would keep it from working. `wanted` is what the hooks there want: an entry may
+    leave out other things that cannot refuse anything (`install --lean`)."""
     entry = host.entry
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
@@ -97,10 +108,11 @@ def diagnose(
     if not found:
         return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
     closed = any(CLOSED in handler.command for handler in handlers) or any(map(is_closed, found))
+    asked = _asked(handlers)
     known = tuple(found), tuple(dict.fromkeys(scopes)), closed
 
     def told(status: Status, reason: str) -> Diagnosis:
-        return Diagnosis(known[0], status, reason, known[1], known[2])
+        return Diagnosis(known[0], status, reason, known[1], known[2], asked)
 
     # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
     wrong += [why for why in _switched_off(host, entry, home, project, env) if why not in wrong]
@@ -114,23 +126,27 @@ def diagnose(
     gaps = list(_gaps(host, handlers))
     if gaps:
         return told(INERT, gaps[0])
-    return told(UNKNOWN, _left_out(host, handlers, wanted) or IN_PLACE)
+    return told(UNKNOWN, _left_out(host, asked, wanted) or IN_PLACE)
 
 
-def _left_out(host: Host, handlers: list[OurHandler], wanted: Collection[str] | None) -> str:
-    """The events that refuse nothing at which the agent would not call us, if there are any."""
-    lacking = _lacking(host, handlers, None)
-    if lacking and wanted is not None and not _lacking(host, handlers, wanted):
-        return f"the entry is in place; it leaves out {', '.join(lacking)}, which no hook here wants"
+def _left_out(host: Host, asked: Asked, wanted: Wanted | None) -> str:
+    """What the entry passes over, if there is anything, and whether a hook wants it."""
     again = f"install it again: anyhook install {host.name}"
-    return f"the entry leaves out {', '.join(lacking)}; {again}" if lacking else ""
+    for event, tools in wanted.items() if wanted is not None else ():
+        missed = passes_over(host, asked, event, tools)
+        if missed:
+            return f"the entry leaves out {missed}, but a hook here wants that; {again} --lean"
+    told = ", ".join(left_out(host, asked))
+    if told and wanted is not None:
+        return f"the entry is in place; it leaves out {told}, which no hook here wants"
+    return f"the entry leaves out {told}; {again}" if told else ""
 
 
 def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
     """The gates at which the agent would not call us, and why."""
     again = f"install it again: anyhook install {host.name}"
     for row in host.events:
-        if not row.installed or "block" not in row.says:
+        if not row.installed or not is_gate(row):
             continue
         there = [handler for handler in handlers if handler.event == row.native]
         alive = [handler for handler in there if not handler.dead]
@@ -144,10 +160,13 @@ def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
             yield f"there is no entry for {row.native}, so the agent does not ask there; {again}"
 
 
-def _lacking(host: Host, handlers: list[OurHandler], wanted: Collection[str] | None) -> list[str]:
-    there = {handler.event for handler in handlers if not handler.dead}
-    missing = [row for row in host.events if row.installed and row.native not in there]
-    return [row.native for row in missing if wanted is None or set(wanted).intersection(row.canonical)]
+def _asked(handlers: list[OurHandler]) -> dict[str, Tools]:
+    """The events at which the agent calls us, and the tools."""
+    found: dict[str, list[Tools]] = {}
+    for handler in handlers:
+        if not handler.dead:
+            found.setdefault(handler.event, []).append(handler.tools)
+    return {event: union(some) for event, some in found.items()}
 
 
 def on_demand(host: Host, wanted: Collection[str], there: Collection[str] = ()) -> Host:
@@ -170,19 +189,6 @@ def entered(host: Host, entry: Entry, path: str) -> set[str]:
         return {handler.event for handler in _handlers(path, text, host, entry, "")} if text else set()
     except edit.CannotEdit:
         return set()
-
-
-def lean(host: Host, wanted: Collection[str]) -> Host:
-    """The same host, where only gates and wanted events are hooked up. A gate stays, whoever wants it: a hook of
-    another project, or one of tomorrow, must not be passed over. So does the start of a session, where a person is
-    told which gates are off."""
-    kept = {*wanted, "session_start"}
-    return host.replace(
-        events=tuple(
-            row if "block" in row.says or kept.intersection(row.canonical) else row.replace(installed=False)
-            for row in host.events
-        )
-    )
 
 
 def _text(path: str) -> str | None:

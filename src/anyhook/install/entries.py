@@ -107,10 +107,13 @@ def _filled(template: Mapping[str, Json], values: Mapping[str, Json]) -> dict[st
     return made
 
 
-def _entry_of(entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, Json]:
+def _entry_of(host: Host, entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, Json]:
     """What the list of an event holds: a group, or the handler itself."""
-    grouped = entry.style == "groups" and event not in entry.flat
-    return {**entry.group, "hooks": [handler]} if grouped else handler
+    if entry.style != "groups" or event in entry.flat:
+        return handler
+    row = host.row(event)
+    only: dict[str, Json] = {"matcher": "|".join(row.tools)} if row is not None and row.tools else {}
+    return {**entry.group, **only, "hooks": [handler]}
 
 
 # -- files that are ours alone
@@ -125,7 +128,7 @@ def own_text(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed, 
         text = entry.module.replace("{launcher}", json.dumps(list(launcher))).replace("{seconds}", str(int(seconds)))
         return text.replace("{closed}", "true" if closed else "false")
     made = handlers(host, entry, launcher, closed)
-    hooks: Json = {event: [_entry_of(entry, event, handler)] for event, handler in made.items()}
+    hooks: Json = {event: [_entry_of(host, entry, event, handler)] for event, handler in made.items()}
     if entry.style == "rows":
         hooks = list(made.values())
     for key in reversed(entry.under):
@@ -164,7 +167,7 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], clos
     if edit.is_blank(text) and entry.top:
         text, kept = json.dumps(entry.top, indent=2) + "\n", dict(entry.top)
     for event, handler in made.items():
-        text = _with_entry(text, host, syntax, (*entry.under, event), _entry_of(entry, event, handler))
+        text = _with_entry(text, host, syntax, (*entry.under, event), _entry_of(host, entry, event, handler))
     for event in _events(text, entry):
         if event not in made:
             text = _without(text, host, syntax, (*entry.under, event))

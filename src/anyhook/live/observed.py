@@ -7,9 +7,10 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.model.event import AFTER_CALL
 from anyhook.model.record import Record
 from anyhook.tables.registry import drive
-from anyhook.walk.settle import AFTERWARDS, RULES
+from anyhook.walk.settle import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,14 +80,14 @@ class Sight(Record):
             return (NOTHING,)
         if self.effect == "ask":
             return (STOPPED,)  # there is nobody to ask
-        if self.effect == "block" and self.event in AFTERWARDS:
+        if self.effect == "block" and self.event in AFTER_CALL:
             return (HEARD,)  # there is nothing left to stop
         if (self.effect, self.event, self.promised) == ("end_turn", "user_prompt_submit", "block"):
             return (WORKS,)  # a prompt that is not sent is a turn that ends
         if self.promised == WORKS or self.effect == "follow_up":
             return (WORKS,)
         # If the model reads a text instead of the result, the result was replaced as asked.
-        return (STOPPED,) if self.promised == "block" and self.event not in AFTERWARDS else (HEARD, WORKS)
+        return (STOPPED,) if self.promised == "block" and self.event not in AFTER_CALL else (HEARD, WORKS)
 
 
 def promised(table: Host, event: str, effect: str) -> str | None:

@@ -76,6 +76,8 @@ GATES = frozenset(
     }
 )
 
+AFTER_CALL = ("post_tool", "post_tool_failure")
+
 # Every canonical field and the empty value it has where the caller gives none, so that payloads are always complete.
 FIELDS: dict[str, Json] = {
     "tool": "",

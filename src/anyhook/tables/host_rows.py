@@ -74,6 +74,8 @@ class HostEvent(Record):
     """Whether `install` hooks it up."""
     on_demand: bool = False
     """Of one that it does not: whether it does where an armed hook wants the event."""
+    tools: tuple[str, ...] = ()
+    """The tools for which it does; () for all."""
     why_not: str = ""
     """Why it is not installed, or what cannot be done here, for `doctor` and the docs."""
     silence: Mapping[str, Json] | None = None
@@ -116,6 +118,8 @@ class Entry(Record):
     """The keys that lead to the handlers; () where the file holds nothing else."""
     flat: tuple[str, ...] = ()
     """Events without groups, in a file that has groups for the others."""
+    names_tools: bool = False
+    """Whether the `matcher` of a group takes tools as `A|B`, by the names that payloads have."""
     carries: tuple[str, ...] = ()
     """Variables that the agent does not pass on to hooks, so that the command sets them."""
 

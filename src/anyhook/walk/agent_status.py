@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.documents.places import home_of
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, diagnose
+from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose
+from anyhook.install.lean import passes_over, union
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, host
+from anyhook.walk.can_match import tools_wanted
 from anyhook.walk.left_to_host import runs_itself
 from anyhook.walk.status import SAFE_STATES, protected
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from anyhook.install.diagnosis import Diagnosis
+    from anyhook.install.lean import Tools
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
@@ -43,15 +47,26 @@ class AgentStatus(Record):
         return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
 
 
-def agent_status(table: Host, setup: Setup, found: Sequence[GateStatus]) -> AgentStatus:
-    """`found` is the state of every gate in this agent."""
-    wanted = {gate.event for gate in found if gate.state == "armed" and gate.event}
-    seen = diagnose(table, home_of(setup.env), setup.project, setup.env, wanted)
+def agent_status(
+    table: Host, setup: Setup, catalog: Catalog, found: Sequence[GateStatus]
+) -> tuple[AgentStatus, list[GateStatus]]:
+    """The agent, and the gates in it: `found` is their state if it asks at each."""
+    events = dict.fromkeys(gate.event for gate in found if gate.state == "armed" and gate.event)
+    seen = diagnose(table, home_of(setup.env), setup.project, setup.env, events)
+    found = covered(table, seen, catalog, found)
     state, why = _judged(table, seen, found)
     through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
     if through:
         state, why = "unknown", f"{why}; it may run {through[0]}, and is then answered in its own words"
-    return AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
+    agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
+    return agent, [_unasked(gate, agent) for gate in found]
+
+
+def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
+    """A gate that is on, but not in an agent whose entry cannot work: that never asks."""
+    if gate.state != "armed" or not agent.dead:
+        return gate
+    return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
 
 
 def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, str]:
@@ -91,10 +106,33 @@ def borrowed(table: Host, setup: Setup) -> list[str]:
     return told
 
 
-def wanted_events(catalog: Catalog, table: Host) -> set[str]:
-    """The events of every hook that runs through us in an agent."""
-    ours = (hook for hook in catalog.hooks if hook.status == ARMED and not runs_itself(table, hook))
-    return {event for hook in ours for event in hook.events}
+def wanted(catalog: Catalog, table: Host) -> dict[str, Tools]:
+    """The events of every hook that runs through us in an agent, and the tools that they want there."""
+    found: dict[str, list[Tools]] = {}
+    for hook in catalog.hooks:
+        if hook.status == ARMED and not runs_itself(table, hook):
+            for event in hook.events:
+                found.setdefault(event, []).append(tools_wanted(hook, event, table))
+    return {event: union(some) for event, some in found.items()}
+
+
+def covered(table: Host, seen: Diagnosis, catalog: Catalog, found: Sequence[GateStatus]) -> list[GateStatus]:
+    """The same gates, where one that a working entry passes over is not called armed."""
+    if seen.status != UNKNOWN:
+        return [*found]
+    hooks = {(hook.id, hook.where()): hook for hook in catalog.hooks}
+    return [
+        _covered(table, seen, gate, hooks[gate.id, gate.source]) if gate.state == "armed" else gate for gate in found
+    ]
+
+
+def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> GateStatus:
+    for event in hook.events:
+        missed = passes_over(table, seen.asked, event, tools_wanted(hook, event, table))
+        if missed:
+            why = f"the entry leaves out {missed}"
+            return gate.replace(state="uncovered", why=why, fix=f"anyhook install {table.name} --lean")
+    return gate
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:

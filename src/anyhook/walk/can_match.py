@@ -3,6 +3,7 @@ certain: an agent has more tools than its table knows, from its own servers and 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, Event
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 NEVER = "matcher-never-matches"
+PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
+"""A name that no dialect reads as a list, a pattern or the opposite of one."""
 
 
 def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
@@ -34,8 +37,8 @@ def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
 
 def _not_here(hook: Hook, table: Host) -> str:
     """The same where it names tools only, and every one of them is known, but not in this agent."""
-    pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
-    if not isinstance(pattern, str) or pattern.strip() in ("", "*"):
+    pattern = _tool_pattern(hook)
+    if not pattern:
         return ""
     event = next((each for each in hook.events if EVENTS[each] == ("tool",)), None)
     row = dialect(hook.dialect).row(hook.native_event)
@@ -50,11 +53,41 @@ def _not_here(hook: Hook, table: Host) -> str:
     return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
 
 
+def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
+    """The tools of an agent that a hook can match at an event; None for every tool, and wherever that is not certain:
+    its matcher is more than plain names, or has one that the agent's table does not know."""
+    pattern = _tool_pattern(hook)
+    names = names_only(pattern) if pattern else None
+    row = dialect(hook.dialect).row(hook.native_event)
+    if not names or row is None or row.target != "tool" or EVENTS[event] != ("tool",):
+        return None
+    if not all(PLAIN_NAME.fullmatch(name) for name in names):
+        return None
+
+    def wants(some: Hook, tool: str) -> bool:
+        call = recalled(table, Event(event, {"tool": tool, "input": {}}, hosted=True))
+        return not known(some, dialect(hook.dialect), row, call)
+
+    hook = hook.replace(status=ARMED)
+    for name in names:
+        only = hook.replace(matcher={**hook.matcher, "tool": name} if isinstance(hook.matcher, dict) else name)
+        is_loose = any(wants(only, other) for other in (f"x{name}", f"{name}x", name.swapcase()))
+        if is_loose or not any(wants(only, tool) for tool in table.tools):
+            return None
+    return frozenset(tool for tool, row in table.tools.items() if row.split is not None or wants(hook, tool))
+
+
+def _tool_pattern(hook: Hook) -> str:
+    """What a hook's matcher says of tools; "" where it takes them all, or says it in another way."""
+    pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
+    return pattern if isinstance(pattern, str) and pattern.strip() not in ("", "*") else ""
+
+
 def not_in_its_own(hook: Hook) -> str:
     """Why a hook never runs in the agent that it is written for: it names other agents' tools only. "" where it may."""
     table = dialect(hook.dialect)
-    pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
-    names = names_only(pattern) if isinstance(pattern, str) and pattern.strip() not in ("", "*") else None
+    pattern = _tool_pattern(hook)
+    names = names_only(pattern) if pattern else None
     if names is not None and names <= table.borrowed:
         return ""
     if hook.dialect in HOSTS:

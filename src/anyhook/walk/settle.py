@@ -4,6 +4,7 @@ it can, by the rules below, or is lost; either way a problem names it. It decide
 from __future__ import annotations
 
 from anyhook.model import lean_json
+from anyhook.model.event import AFTER_CALL
 from anyhook.model.firing import Settled
 from anyhook.model.outcome import BLOCK
 from anyhook.model.problem import WARNING, Problem
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Say
 
-AFTERWARDS = ("post_tool", "post_tool_failure")
 ENDINGS = ("stop", "subagent_stop", "session_end")
 
 # Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
@@ -83,7 +83,7 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
     asked: list[tuple[str, Json]] = []
     messages = list(decision.messages)
     if decision.stops:
-        ends = decision.effect == "end_turn" and decision.event in AFTERWARDS
+        ends = decision.effect == "end_turn" and decision.event in AFTER_CALL
         asked.append(("end_turn" if ends else "block", reason))
     elif decision.verdict == BLOCK:
         messages.append(reason)  # nothing is stopped, but the user should know

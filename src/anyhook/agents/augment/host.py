@@ -57,6 +57,7 @@ HOST = Host(
         "groups",
         {"user": "{home}/.augment/settings.json", "project": "{project}/.augment/settings.json"},
         handler=grouped("{milliseconds}"),
+        names_tools=True,
     ),
     project=("workspace_roots.0", "cwd"),
     project_variables=("AUGMENT_PROJECT_DIR",),

@@ -76,6 +76,7 @@ HOST = Host(
         {"user": "{config}/settings.json", "project": "{project}/.claude/settings.json"},
         {"config": ("CLAUDE_CONFIG_DIR", "{home}/.claude")},
         grouped(),
+        names_tools=True,
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"claude": ("user", "project", "plugin")},

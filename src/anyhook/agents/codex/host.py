@@ -52,6 +52,7 @@ HOST = Host(
         {"user": "{config}/hooks.json", "project": "{project}/.codex/hooks.json"},
         {"config": ("CODEX_HOME", "{home}/.codex")},
         grouped(),
+        names_tools=True,
     ),
     reads={"codex": ("user", "project", "plugin")},
     program="codex",

@@ -42,6 +42,7 @@ HOST = Host(
         {"config": ("FACTORY_HOME_OVERRIDE", "{home}")},
         grouped(),
         under=(),
+        names_tools=True,
     ),
     project_variables=("FACTORY_PROJECT_DIR",),
     reads={"droid": ("user", "project")},

@@ -96,6 +96,7 @@ HOST = Host(
         {"user": "{home}/.gemini/settings.json", "project": "{project}/.gemini/settings.json"},
         handler={"name": "anyhook", **grouped("{milliseconds}")},
         group={"matcher": "*"},
+        names_tools=True,
     ),
     project_variables=("GEMINI_PROJECT_DIR",),
     reads={"gemini": ("user", "project", "plugin")},

@@ -51,6 +51,7 @@ HOST = Host(
         beside={
             "../plugin.json": '{"name": "anyhook", "version": "1.0.0", "description": "Calls the hooks of anyhook"}\n'
         },
+        names_tools=True,
     ),
     project=("working_dir", "cwd"),
     reads={"goose": ("user", "project", "plugin")},

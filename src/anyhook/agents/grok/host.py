@@ -120,6 +120,7 @@ HOST = Host(
         {"config": ("GROK_HOME", "{home}/.grok")},
         grouped(),
         owned=True,
+        names_tools=True,
     ),
     project=("workspaceRoot", "cwd"),
     project_variables=("GROK_WORKSPACE_ROOT",),

@@ -85,6 +85,7 @@ HOST = Host(
         {"user": "{home}/.letta/settings.json", "project": "{project}/.letta/settings.json"},
         handler=grouped("{milliseconds}"),
         group={"matcher": "*"},
+        names_tools=True,
     ),
     project=("working_directory",),
     project_variables=("LETTA_WORKING_DIR",),

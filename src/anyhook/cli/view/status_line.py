@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from anyhook.model.event import AFTER_CALL
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from typing import TextIO
@@ -21,7 +23,6 @@ SILENT_S, SLOW_HOOK_S = 2.0, 1.0
 """After how long a person wants to know what is being waited for."""
 MODEL = "the model"
 WIPE = "\r\x1b[K"
-TOOL_OVER = ("post_tool", "post_tool_failure")
 
 
 class StatusLine:
@@ -56,7 +57,7 @@ class StatusLine:
 
     def begins(self, event: Event) -> None:
         """An event's hooks are about to run."""
-        if event.name in TOOL_OVER:
+        if event.name in AFTER_CALL:
             self._busy.pop(event.get("call_id"), None)
         self._busy[id(event)] = (f"a hook of {event.name}", monotonic(), SLOW_HOOK_S)
 

@@ -1,0 +1,85 @@
+"""Lean: an entry without the events and tools that no hook wants, and what such an entry passes over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.model.event import AFTER_CALL, GATES
+from anyhook.tables.host_rows import CHANNELS, speaks_before_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from anyhook.tables.host_rows import Host, HostEvent
+
+    Tools = frozenset[str] | None
+    """Tools by the agent's own names; None for every tool."""
+    Wanted = Mapping[str, Tools]
+    """Canonical event → the tools that hooks want there."""
+    Asked = Mapping[str, Tools]
+    """The agent's own event → the tools at which it calls us."""
+
+
+def lean(host: Host, wanted: Wanted) -> Host:
+    """The same host, where only what must stay and wanted events are hooked up, and those after a call for the wanted
+    tools alone, if the agent's matchers can name them."""
+    return host.replace(
+        events=tuple(row if must_stay(host, row) else _as_wanted(host, row, wanted) for row in host.events)
+    )
+
+
+def must_stay(host: Host, row: HostEvent) -> bool:
+    """Whether an event is always hooked up, for every tool. A gate is, whoever wants it: self-protection looks at every
+    call, and a hook of another project, or one of tomorrow, must not be passed over. So are the moments at which a
+    person is told which gates are off."""
+    if is_gate(row) or "session_start" in row.canonical:
+        return True
+    return _is_after_call(row) and not speaks_before_calls(host) and not row.says.keys().isdisjoint(CHANNELS)
+
+
+def is_gate(row: HostEvent) -> bool:
+    """Whether a refusal keeps something from happening there; after a call it comes too late."""
+    return "block" in row.says and (not row.canonical or not GATES.isdisjoint(row.canonical))
+
+
+def _is_after_call(row: HostEvent) -> bool:
+    return not set(AFTER_CALL).isdisjoint(row.canonical)
+
+
+def _as_wanted(host: Host, row: HostEvent, wanted: Wanted) -> HostEvent:
+    named = [wanted[event] for event in row.canonical if event in wanted]
+    if not named:
+        return row.replace(installed=False)
+    tools = union(named)
+    can_name = host.entry is not None and host.entry.names_tools and _is_after_call(row)
+    return row.replace(tools=tuple(sorted(tools))) if tools and can_name else row
+
+
+def union(some: Collection[Tools]) -> Tools:
+    """All of them together."""
+    return frozenset().union(*[tools for tools in some if tools is not None]) if None not in some else None
+
+
+def passes_over(host: Host, asked: Asked, event: str, tools: Tools) -> str:
+    """What of an event an entry leaves out; "" where the agent calls us at it for all of these tools."""
+    for row in host.events:
+        if event in row.canonical and row.installed and not _covers(asked.get(row.native, frozenset()), tools):
+            return _told(row, asked)
+    return ""
+
+
+def left_out(host: Host, asked: Asked) -> list[str]:
+    """All that an entry leaves out."""
+    rows = [row for row in host.events if row.installed and not _covers(asked.get(row.native, frozenset()), None)]
+    return [_told(row, asked) for row in rows]
+
+
+def _covers(asked: Tools, wanted: Tools) -> bool:
+    return asked is None or (wanted is not None and wanted <= asked)
+
+
+def _told(row: HostEvent, asked: Asked) -> str:
+    named = asked.get(row.native)
+    if named is None:
+        return row.native
+    return f"{row.native} for all tools but {', '.join(sorted(named))}" if named else f"{row.native} for some tools"
