@@ -60,6 +60,7 @@ TARGETS = (
     "output_path",
 )
 FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workspace", "dir_path")
+PATCHES = ("patch", "input", "command", "patch_text", "patchText", "diff")
 DELETING = ("delete", "remove", "unlink", "trash", "rmdir", "erase")
 MOVING = ("move", "rename")
 COPYING = ("copy", "upload", "download")
@@ -161,20 +162,13 @@ def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[s
 
 
 def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
-    folder = next((str(given[key]) for key in FOLDERS if isinstance(given.get(key), str) and given[key]), "")
+    folder = next(filter(None, _texts(given, FOLDERS)), "")
     if folder and not any(key in given for key in ("old_text", "content")):
         from anyhook.facts.paths import resolve
 
         cwd = resolve(folder.replace("~", into.home, 1) if folder.startswith("~/") else folder, cwd)
     words = _words(tool)
-    patch = next(
-        (
-            str(given[key])
-            for key in ("patch", "input", "command", "patch_text", "patchText", "diff")
-            if isinstance(given.get(key), str) and "*** Begin Patch" in str(given[key])
-        ),
-        "",
-    )
+    patch = next((text for text in _texts(given, PATCHES) if "*** Begin Patch" in text), "")
     if patch and (
         "patch" in tool.lower()
         or not isinstance(given.get("command"), str)
@@ -192,11 +186,16 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
         for line in lines:
             _shell(tool, given, line, cwd, into)
         return
-    code = next((str(given[key]) for key in ("code", "source_code") if isinstance(given.get(key), str)), "")
+    code = next(iter(_texts(given, ("code", "source_code"))), "")
     if code and not any(key in given for key in PATHS):
         _code(tool, given, code, cwd, into)
         return
     _files(tool, words, given, cwd, into)
+
+
+def _texts(given: dict[str, Json], keys: tuple[str, ...]) -> list[str]:
+    """The texts under these keys, in their order."""
+    return [value for key in keys if key in given and isinstance(value := given[key], str)]
 
 
 @lru_cache(64)
@@ -217,7 +216,9 @@ def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
         return
     for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
-        value = given.get(key)
+        if key not in given:
+            continue
+        value = given[key]
         if isinstance(value, str):
             args = given.get("args") or given.get("arguments")
             if isinstance(args, list) and key in ("command", "cmd"):

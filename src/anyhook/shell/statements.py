@@ -67,12 +67,13 @@ class LineReader(Commands):
                 self.command(made, (), (), NOTHING)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
-        act: Callable[[Node, Stream], Stream] | None = getattr(self, f"_run_{node.type}", None)
+        kind = node.type
+        act: Callable[[Node, Stream], Stream] | None = getattr(self, f"_run_{kind}", None)
         if act is not None:
             return act(node, stdin)
-        if node.type in BLOCKS:
+        if kind in BLOCKS:
             return self._all(node.named_children, stdin)
-        if node.type != "comment":
+        if kind != "comment":
             self._look_inside(node)
         return NOTHING
 
@@ -312,11 +313,12 @@ class LineReader(Commands):
         set_: list[tuple[str, str]] = []
         own: list[Node] = []
         for child in (*node.named_children, *behind):
-            if child.type == "variable_assignment":
+            kind = child.type
+            if kind == "variable_assignment":
                 set_.append((text_of(child).partition("=")[0], self._value_of(child)[0]))
-            elif child.type in REDIRECTS:
+            elif kind in REDIRECTS:
                 own.append(child)
-            elif child.type != "comment":
+            elif kind != "comment":
                 words += [self.unknowns.word(each) for each in expand.expand(child, self.values)]
         more, given, after = self._redirections(own) if own else ((), None, [])
         stdin = given if given is not None else stdin
