@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -33,6 +34,10 @@ LIMIT_S = 60.0
 """A safety net; nothing is judged by it."""
 PARENT = "cut -d' ' -f4 /proc/$PPID/stat"
 """What a hook runs to print the process that started the command: the server, where the call was served."""
+VOLATILE = re.compile(
+    r'("(?:at|duration_ms|duration_s|limit_s|started_ns|n|hash|trace)": )(?:"[^"]*"|[0-9.]+)|session-\w{16}|\d+ ms'
+)
+"""Times, what is left of a limit, traces, the number and the hash of a record, and the ids of sessions without one."""
 Done = subprocess.CompletedProcess[bytes]
 
 
@@ -87,6 +92,11 @@ class Door:
     def stop(self) -> None:
         self.call("warm", "--stop")
         shutil.rmtree(self.runtime, ignore_errors=True)
+
+
+def plain(text: bytes | str) -> str:
+    """What two calls that mean the same have in common."""
+    return VOLATILE.sub("0", text.decode() if isinstance(text, bytes) else text)
 
 
 def eventually(holds: Callable[[], bool], what: str) -> None:

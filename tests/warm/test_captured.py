@@ -1,0 +1,74 @@
+"""Every payload that real agents gave us, cold and warm: the same answer and the same lines in the journal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from captured import BY_FOLDER, each_folder, table_of
+from conftest import World
+from warm_box import PARENT, Door, eventually, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warm_box import Done
+
+HOOKS = (
+    ("kodik", "PreToolUse", f"{PARENT} >> $HOME/parents; echo no >&2; exit 2"),
+    ("codex", "UserPromptSubmit", "echo more to know"),
+    ("kodik", "Stop", "exit 1"),
+)
+"""One that refuses, one that adds something, and one that fails; at other events nothing is hooked."""
+
+
+@pytest.fixture
+def doors(launcher: Path, tmp_path: Path) -> Iterator[tuple[Door, Door]]:
+    """Two users with the same hooks, so that neither is told what the other was a moment ago."""
+    made = []
+    for name in ("one", "two"):
+        world = World(tmp_path / name)
+        for hook in HOOKS:
+            world.hook(*hook)
+        made.append(Door(launcher, world))
+    yield made[0], made[1]
+    for door in made:
+        door.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@each_folder
+def test_answers_and_records_are_the_same(doors: tuple[Door, Door], folder: str) -> None:
+    cold, warm = doors
+    server = warm.start()
+    cold.cold("fire", "turn_end")  # as the start of the server did
+    before = len(cold.world.journal())
+    eventually(lambda: len(warm.world.journal()) == before, "a line is missing")
+    for path in BY_FOLDER[folder]:
+        table, row = table_of(path)
+        words, payload = ("bridge", table.name, row.native), path.read_bytes()
+        first = account(cold, cold.cold(*words, stdin=payload), before, before)
+        after = len(cold.world.journal())
+        assert account(warm, warm.call(*words, stdin=payload), before, after) == first, path
+        before = after
+    assert str(server) not in parents(cold)
+    assert parents(warm) <= {str(server)}, "a call was not served"
+
+
+def parents(door: Door) -> set[str]:
+    """Who started the commands that ran a hook."""
+    noted = door.world.home / "parents"
+    return set(noted.read_text().split()) if noted.exists() else set()
+
+
+def account(door: Door, done: Done, before: int, after: int) -> str:
+    """What a call came to, with its lines in the journal, of which there have to be this many: the launcher does not
+    wait for those of what it answers by itself."""
+    eventually(lambda: len(door.world.journal()) >= after, "a line is missing")
+    lines = door.world.journal()[before:]
+    told = plain(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), lines]))
+    return told.replace(str(door.world.root), "{root}")
