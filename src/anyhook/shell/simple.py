@@ -32,6 +32,8 @@ INTERPRETER = re.compile(
     r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript|R|julia|elixir|groovy|tsx"
     r"|ts-node)[0-9.]*"
 )
+STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+"""Words by which an interpreter is told to read its program from its input."""
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
 CHANGERS = frozenset({*MOVERS, *DECLARERS, *LINKERS, "popd", "eval", "trap", "read", "hash", "alias", "printf", "set"})
@@ -197,7 +199,7 @@ class Commands(MadeFiles):
         letters = "" if is_shell or found is None else CODE_OPTIONS.get(found[1].removesuffix("js"), "")
         texts: list[str] = []
         for place, word in enumerate(rest):
-            if word.text in ("-", "-s", "/dev/stdin"):
+            if word.text in STDIN:
                 break
             if word.text.startswith("-") and not word.text.startswith("--") and letters:
                 if word.text[-1:] in letters and place + 1 < len(rest):
@@ -207,10 +209,17 @@ class Commands(MadeFiles):
             elif word.text in ("--eval", "--print", "eval") and place + 1 < len(rest):
                 texts.append(rest[place + 1].source)
             elif not word.text.startswith("-") and not texts:
-                return self._kept(self.scope.files.get(self._absolute(word.text)))
+                return self._kept(self._behind(word))
         if texts:
             return "\n".join(texts), ()
-        return (self._shown(stdin.text) if stdin.text is not None and name not in ("source", ".") else None), ()
+        reads_stdin = name not in ("source", ".") or bool(rest)  # which read it only where they are told to
+        return (self._shown(stdin.text) if stdin.text is not None and reads_stdin else None), ()
+
+    def _behind(self, word: Word) -> Stream | None:
+        """What is in a file, as far as the line says: one that it has written, or the output behind `<(…)`."""
+        if word.source.startswith("<(") and word.origins:
+            return Stream(output_of(word.origins[-1], self.scope.cwd, self._file))
+        return self.scope.files.get(self._absolute(word.text))
 
     def _kept(self, kept: Stream | None) -> tuple[str | None, tuple[Program, ...]]:
         """The code in a file that the line has written."""
@@ -265,7 +274,7 @@ class Commands(MadeFiles):
             for text in texts[1:]:
                 key, sign, value = text.partition("=")
                 if sign:
-                    self._assign(key, [value])
+                    self._declare(key, [value])
 
     def _via(self, label: str, act: Callable[[], Stream]) -> Stream:
         before, self.via = self.via, (*self.via, label)
@@ -325,6 +334,12 @@ class Commands(MadeFiles):
             return (self.scope.cwd,) if self.scope.cwd else None
         found = self.scope.variables.get(name)
         return ("/tmp",) if found is None and name == "TMPDIR" else found  # noqa: S108
+
+    def _declare(self, name: str, values: Sequence[str]) -> None:
+        """A variable that the line sets for what follows. What others run of it counts as run."""
+        self._assign(name, values)
+        for value in values:
+            self._run_later(name, value)
 
     def _assign(self, name: str, values: Sequence[str]) -> None:
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]

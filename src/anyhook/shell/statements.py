@@ -203,7 +203,7 @@ class LineReader(Commands):
                 for each in expand.expand(child, self.values):
                     name, sign, value = plain(each).partition("=")
                     if sign and name.isidentifier():
-                        self._assign(name, [value])
+                        self._declare(name, [value])
                     words.append(self.unknowns.word(each))
         self._tell(Word(text_of(node.children[0]), ""), words, (), (), NOTHING, ())
         return Stream("")
@@ -325,7 +325,7 @@ class LineReader(Commands):
         redirections = (*more, *redirections)
         if not words or (len(words) == 1 and not words[0].text):
             for name, value in set_:
-                self._assign(name, [value])
+                self._declare(name, [value])
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
             return Stream("")
         out = self.command(words, redirections, tuple(set_), stdin)
@@ -341,7 +341,7 @@ class LineReader(Commands):
             before = self.scope.variables.get(name, ("",))
             is_list = any(child.type == "array" for child in node.children)
             values = [*before, *values] if is_list else [old + new for old in before for new in values]
-        self._assign(name.partition("[")[0], values)
+        self._declare(name.partition("[")[0], values)
 
     def _value_of(self, node: Node) -> list[str]:
         children = node.named_children[1:]
