@@ -123,6 +123,7 @@ UNREADABLE = {
     "100,000 deep": b'{"tool_name": "Bash", "tool_input": ' + nested(100_000).encode() + b"}",
     "never closed": b"[" * 100_000, "NaN": b'{"tool_name": "Bash", "tool_input": {"x": NaN}}',
     "UTF-16": '{"tool_name": "Bash"}'.encode("utf-16"),
+    "input null": b'{"tool_name": "Bash", "tool_input": null}', "no input": b'{"tool_name": "Write"}',
 }  # fmt: skip
 TELLS = {"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "vibe": "pre_tool"}
 """Agents that show their user a message before a tool runs."""
@@ -154,6 +155,11 @@ def test_every_agent_that_has_a_channel_tells(world: World, agent: str) -> None:
 def test_an_agent_without_messages_tells_its_model(world: World) -> None:
     answer = bridge(world, b"{", agent="cline")
     assert "Tell the user" in answer.said["contextModification"]
+
+
+def test_a_tool_that_may_have_no_input_is_not_doubted(world: World) -> None:
+    answer = bridge(world, b'{"tool_name": "mcp__clock__now", "tool_input": null}', "--on-failure", "deny")
+    assert (answer.said, answer.talk) == ("", "")
 
 
 def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:

@@ -74,6 +74,10 @@ def of_words(words: Sequence[str]) -> list[Found]:
             begin = words[at + 1].find(sign) + 1 if sign else 0
             if (begin or not sign) and not _stands_for(words[at + 1][begin:]):
                 found.append((at + 1, begin))
+        elif word[:2] == "--" and (option := word.partition("=")[0]) in options and option != word:
+            begin = word.find(options[option], len(option) + 1) + 1 if options[option] else len(option) + 1
+            if begin and not _stands_for(word[begin:]):
+                found.append((at, begin))
         elif word[:2] in options and len(word) > 2 and word[1] != "-" and word not in options:
             begin = word.find(options[word[:2]], 2) + 1 if options[word[:2]] else 2
             if begin >= 2 and not _stands_for(word[begin:]):

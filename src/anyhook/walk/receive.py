@@ -30,7 +30,12 @@ class Received(Record):
     response: Json
     """The tool's result as the host gave it."""
     lost: bool = False
-    """Whether the tool's input is there and is not an object: nobody can tell what the call would do."""
+    """Whether the tool's input is not an object, or not there for a tool that needs one: nobody can tell what the call
+    would do."""
+
+
+NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
+"""Tools of ours that do nothing without an input; others may have none."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
@@ -55,11 +60,12 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
+    tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     given, lost = data.get("input"), False
     if not isinstance(given, dict):
-        given, lost = None, given is not None
+        lost = given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEED_INPUT)
+        given = None
         data.pop("input", None)
-    tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     fields = {key: data[key] for key in data if key in FIELDS}
     if tool is None:
         return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
