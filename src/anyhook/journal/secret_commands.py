@@ -27,10 +27,11 @@ _BEHIND: tuple[tuple[str, dict[str, str]], ...] = (
     ("smbclient rpcclient smbget smbmap", {"-U": "%"}),
     ("lftp", {"-u": ","}),
     ("gh", {"--body": "", "-b": ""}),
+    ("kubectl oc", {"--from-literal": "="}),
 )
 NEXT = {program: options for programs, options in _BEHIND for program in programs.split()}
 """Programs whose options have a secret behind them, and after which sign in that word it begins."""
-ONLY_WITH = {"gh": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
+ONLY_WITH = {"gh": "secret", "kubectl": "secret", "oc": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
 """Programs that take one only where this word is."""
 ATTACHED = frozenset(
     {

@@ -61,7 +61,7 @@ def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
         span = value_at(line, place + 2, name)
     else:
         span = _beside(line, low, begin, place, level, name)
-    if span is not None and is_auth(name):
+    if span is not None and is_auth(name) and not is_secret_name(name):
         said = line[span[0] : span[1]]
         return span if is_user_and_password(said) or looks_random(said, 20) else None
     return span

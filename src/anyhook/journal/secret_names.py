@@ -14,6 +14,7 @@ OF_NAME = LETTERS | frozenset("_-.")
 PLAIN = (
     "secret", "token", "credential", "cookie", "pwd", "authorization", "mnemonic", "creds", "connectionstring",
     "connection_string", "seed_phrase", "recovery_phrase", "private-lines",
+    "rediscli_auth",
 )  # fmt: skip
 """Parts of names whose values are secrets, wherever in a name they are."""
 AFTER_PASS = ("word", "wd", "phrase", "code")
