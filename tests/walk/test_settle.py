@@ -8,7 +8,7 @@ import pytest
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
-from anyhook.walk.settle import settle
+from anyhook.walk.settle import as_told, settle
 
 EVERYTHING = tuple(EFFECTS)
 BLOCKED = Decision("pre_tool", verdict="block", effect="deny_tool", reason="no")
@@ -82,3 +82,28 @@ def test_a_refused_rewrite_says_what_would_be_let_through() -> None:
 def test_what_no_host_can_be_told(enforced: bool, codes: list[str]) -> None:
     decision = Decision("pre_compact", history=[{"role": "user", "content": "x"}], recipe={"name": "x"})
     assert [problem.code for problem in settle(decision.replace(enforced=enforced), {}, "w").problems] == codes
+
+
+@pytest.mark.parametrize(
+    ("decision", "can", "verdict", "effect"),
+    [
+        (BLOCKED, EVERYTHING, "block", "deny_tool"),
+        (BLOCKED, ("context",), "block", "advisory"),
+        (BLOCKED, (), "block", "advisory"),
+        (REWRITTEN, ("block",), "block", "deny_tool"),
+        (REWRITTEN, EVERYTHING, "none", None),
+        (Decision("pre_tool", verdict="ask", reason="?"), ("block",), "block", "deny_tool"),
+        (Decision("pre_tool", end_turn=True), ("block",), "block", "deny_tool"),
+        (Decision("stop", follow_ups=Texts(["go on"])), ("block",), "block", "keep_working"),
+        (Decision("post_tool", verdict="block", effect="feedback", reason="no"), ("context",), "block", "feedback"),
+        (REWRITTEN.replace(enforced=False), ("block",), "none", None),
+    ],
+)
+def test_the_decision_is_kept_as_the_host_is_told_it(
+    decision: Decision, can: tuple[str, ...], verdict: str, effect: str | None
+) -> None:
+    settled = settle(decision, dict.fromkeys(can, Say()), "there")
+    told = as_told(decision, settled)
+    assert (told.verdict, told.effect) == (verdict, effect)
+    if verdict == "block" and effect != "advisory" and "block" in settled.effects:
+        assert told.reason == settled.effects["block"]

@@ -35,7 +35,8 @@ _LINE = re.compile(
         rf'{{"v": 1, "at": (\d{{1,19}}+), ("host": {_TEXT}, "project": {_TEXT}, "mode": {_TEXT}'
         rf'(?:, "parent": {_TEXT})?+, "session": {_TEXT}, "event": {_TEXT}), "data": {{(?:"tool": ({_TEXT}))?+'
         rf'(?:[^\[\n]*+\[)+?(?<=, "calls": \[)(?:{_CALL}{_MORE_CALLS})?+\], '
-        r'"decision": ({"verdict": (?:[^\[\n]*+\[)+?(?<="hooks": \[)([^]\n]*+)\](?:, "unmet": \d++)?+}), '
+        r'"decision": ({"verdict": (?:[^\[\n]*+\[)+?(?<="hooks": \[)([^]\n]*+)\](?:, "unmet": \d++)?+'
+        r'(?:, "problems": \[\])?+}), '
         r'"n": \d++, "hash": "\w++"}\n'
     ).encode()
 )

@@ -290,11 +290,10 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
         made["hooks"] = [dict(zip(REPORTED, row, strict=True)) for row in rows]
         if unmet:
             made["unmet"] = unmet
-        if decision.problems:
-            made["problems"] = [
-                dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
-                for problem in decision.problems
-            ]
+        made["problems"] = [
+            dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
+            for problem in decision.problems
+        ]
         return clean(made, policy, key=key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}

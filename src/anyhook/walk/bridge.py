@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.receive import Received
 
-LOST = "the tool's input is missing, is cut, or is not a JSON object, so that nobody can tell what the call would do"
+LOST = "the tool's input is cut, missing, or not a JSON object, so that nobody can tell what the call would do"
 BOM = b"\xef\xbb\xbf"
 """Some agents on Windows send it once, or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
@@ -267,7 +267,7 @@ def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[
 
 def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int) -> Answer:
     """Settle and express what was decided, and write all of it down, last."""
-    from anyhook.walk.settle import settle
+    from anyhook.walk.settle import as_told, settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
     if decision.tool_input is not None:
@@ -290,6 +290,7 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
 
         answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
     if settled.problems:
+        decision = as_told(decision, settled)
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
     firing = Firing(parts, decision, context.mode, index, settled, answer)
     recorded = context.recorder.write(firing)

@@ -35,7 +35,7 @@ class Received(Record):
 
 
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
-"""Tools of ours that do nothing without an input; others may have none."""
+"""Our tools that do nothing without an input; others may have none."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:

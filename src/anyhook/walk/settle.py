@@ -75,6 +75,21 @@ def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
     return Settled(effects, tuple(problems))
 
 
+def as_told(decision: Decision, settled: Settled) -> Decision:
+    """The decision as the host is told it: what became a block is one, and a block that this host cannot carry out is
+    advice."""
+    told = settled.effects
+    if decision.stops:
+        carried_out = "block" in told or "end_turn" in told or (decision.effect == "feedback" and "context" in told)
+        return decision if carried_out else decision.replace(effect="advisory")
+    if "block" not in told:
+        return decision
+    from anyhook.tables.inprocess import BLOCKS
+
+    effect = BLOCKS.get(decision.event, "advisory")
+    return decision.replace(verdict=BLOCK, effect=effect, reason=text_of(told["block"]))
+
+
 def _asked(decision: Decision) -> list[tuple[str, Json]]:
     """Every effect that the decision asks for, with its value."""
     if not decision.enforced:
