@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from anyhook.shell.program import UNKNOWN, Word
 
@@ -41,10 +42,26 @@ def real(path: str, follow: bool) -> str:
     path = path.replace("\0", "")
     try:
         if follow:
-            return os.path.realpath(path)
+            return _real_path(path)
         folder, name = os.path.split(path.rstrip("/"))
         if name in ("", ".", ".."):
-            return os.path.realpath(path)
-        return os.path.join(os.path.realpath(folder), name)
+            return _real_path(path)
+        return os.path.join(_real_path(folder), name)
     except (ValueError, OSError):
         return os.path.normpath(path.encode("utf-8", "replace").decode())
+
+
+def _real_path(path: str) -> str:
+    """What `os.path.realpath` says of an absolute path, sooner where there is no link in it, as in most."""
+    parts = [part for part in path.split("/") if part and part != "."]
+    if ".." in parts or not path.startswith("/"):
+        return os.path.realpath(path)
+    place = ""
+    for part in parts:
+        place = f"{place}/{part}"
+        try:
+            if stat.S_ISLNK(os.lstat(place).st_mode):
+                return os.path.realpath(path)
+        except OSError:
+            break  # nothing below it can be a link
+    return f"/{'/'.join(parts)}"
