@@ -56,7 +56,7 @@ def test_entries_in_place(bare: World) -> None:
 
 
 def test_a_program_and_its_version(bare: World) -> None:
-    bare.write(bare.root / "bin/codex", "#!/bin/sh\necho codex-cli 9.9\n", 0o755)
+    bare.write(bare.root / "bin/codex", "#!/bin/sh\nprintf '\\033[1mcodex-cli\\033[0m 9.9\\n'\n", 0o755)
     row = doctor(bare, "codex")["codex"]
     assert (row["found"], row["version"]) == (True, "codex-cli 9.9")
 

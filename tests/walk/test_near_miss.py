@@ -255,3 +255,10 @@ def test_the_person_and_the_journal_are_told(world: World) -> None:
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)}
     told = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
     assert "refusal" in json.loads(told.stdout)["systemMessage"]
+
+
+@pytest.mark.parametrize("said", ['log {"decision": "block"}\n/tmp/w\n', '{"decision": "blo\n/tmp/w\n', "/tmp/{w"])
+def test_a_path_beside_the_start_of_an_object_is_no_clear_yes(said: str) -> None:
+    assert judged("claude", said, "deny", event="worktree_create").verdict == "block"
+    assert judged("claude", said, "native", event="worktree_create").verdict != "block"
+    assert judged("claude", "done\n/tmp/w\n", "deny", event="worktree_create").verdict != "block"

@@ -4,6 +4,7 @@ entry is dead, and never that it is alive: for that the agent itself has to be d
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
@@ -39,6 +40,8 @@ LISTED_OFF = ("hooksConfig", "disabled")
 EVERYTHING = (None, "", "*", ".*")
 """Matchers of a group that leave nothing out."""
 MODULE_CLOSED = "const CLOSED = true"
+ESCAPE_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+"""What steers a terminal: colours, titles, links. Some agents print it, terminal or not."""
 
 
 class Diagnosis(Record):
@@ -323,5 +326,5 @@ def version_of(program: str, limit_s: float = 15.0) -> str | None:
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
-    said = (done.stdout or done.stderr).strip().splitlines()
+    said = ESCAPE_CODES.sub("", done.stdout or done.stderr).strip().splitlines()
     return said[0][:200] if said and done.returncode == 0 else None

@@ -62,7 +62,7 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
         problems.append(problem)
         messages = (*messages, f"anyhook: {what}. {problem.fix}")
         doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
-    elif not heard and not doubt and kind in ("text", "nothing") and b"{" in run.stdout:
+    elif not doubt and b"{" in run.stdout and (_is_made(run.stdout, answer) if heard else kind in ("text", "nothing")):
         doubt = "its output holds the start of a JSON object, but cannot be read as one"
     elif not heard and not doubt and _is_other_json(run.stdout):
         doubt = "its output is JSON, but not an object"
@@ -77,6 +77,14 @@ def _object_in(stdout: bytes) -> dict[str, Json] | None:
         if value is not None:
             return value
     return None
+
+
+def _is_made(stdout: bytes, answer: dict[str, Json] | None) -> bool:
+    """Whether a dialect that takes plain text for an answer made it of text: nothing that was printed is that object.
+    Some read their keys in any case."""
+    whole = stdout[stdout.find(b"{") : stdout.rfind(b"}") + 1]
+    candidates = (whole, *(line[line.find(b"{") :] for line in stdout.splitlines()[-50:] if b"{" in line))
+    return json.dumps(answer).lower() not in (json.dumps(_parsed(each)).lower() for each in candidates)
 
 
 def _is_other_json(stdout: bytes) -> bool:
