@@ -80,6 +80,8 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
                 into.delete(word, cwd)
     for word in options.values(*effect.write_by):
         into.write(word, cwd)
+    for word in options.values(*effect.name_by):
+        into.write(below(options.values(*effect.folder_by), word), cwd)
     for word in _picked(writes, rest, sources):
         if not is_address(word, into):
             into.write(word, cwd)
@@ -107,6 +109,14 @@ def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is
                 yield Word(f"{base.text.rstrip('/')}/{text}", f"{base.source.rstrip('/')}/{shown}", source.globs)
         else:
             yield target
+
+
+def below(folders: Sequence[Word], name: Word) -> Word:
+    """A name in the folder that an option gives; as it is where none does."""
+    if not folders or name.text.startswith("/") or is_stream(name):
+        return name
+    text, source = folders[0].text.rstrip("/"), folders[0].source.rstrip("/")
+    return Word(f"{text}/{name.text}", f"{source}/{name.source}", name.globs)
 
 
 def _has_prefix(options: SortedOptions, names: tuple[str, ...]) -> bool:

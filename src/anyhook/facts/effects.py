@@ -23,6 +23,9 @@ class Effect(Record):
     """or writes,"""
     deletes_by: tuple[str, ...] = ()
     """or deletes."""
+    name_by: tuple[str, ...] = ()
+    """Options whose value is the name of a file that it writes, in the folder that one of the next options names."""
+    folder_by: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
     """Options that name the folder to which everything goes, so that all arguments are sources."""
     writes_if: tuple[str, ...] = ()
@@ -132,15 +135,16 @@ EFFECTS: dict[str, Effect] = {
     "curl": Effect("AbcCdDeEFhHKmoPQrtTuUwxXyYz output data data-raw data-binary data-urlencode form header user "
         "url cookie cookie-jar upload-file proxy request cert key cacert config max-time retry connect-timeout "
             "user-agent referer output-dir write-out resolve netrc-file dump-header range limit-rate interface "
-                "form-string json", connects="all", write_by=("-o", "--output", "-c", "--cookie-jar", "-D",
-                    "--dump-header"), read_by=("-T", "--upload-file", "-K", "--config", "-E", "--cert", "--key",
-                        "--netrc-file")),
+                "form-string json", connects="all", name_by=("-o", "--output"), folder_by=("--output-dir",),
+        write_by=("-c", "--cookie-jar", "-D", "--dump-header"), read_by=("-T", "--upload-file", "-K", "--config", "-E",
+            "--cert", "--key", "--netrc-file")),
     "wget": Effect("OPoaetTUQiBwlAR output-document directory-prefix output-file append-output header user password "
         "post-data post-file body-file body-data input-file timeout tries user-agent level method", connects="all",
             write_by=("-O", "--output-document", "-P", "--directory-prefix", "-o", "-a"), read_by=("-i",
                 "--input-file", "--post-file", "--body-file")),
     "http": Effect("ao", connects="http"), "https": Effect("ao", connects="http"),
-    "xh": Effect("ao", connects="http"), "aria2c": Effect("dojxs dir out", connects="all", write_by=("-d", "-o")),
+    "xh": Effect("ao", connects="http"), "aria2c": Effect("dojxs dir out", connects="all", write_by=("-d", "--dir"),
+        name_by=("-o", "--out"), folder_by=("-d", "--dir")),
     "axel": Effect("on", connects="all", write_by=("-o",)), "lynx": Effect("", connects="all"),
     "w3m": Effect("", connects="all"), "links": Effect("", connects="all"),
     "ssh": Effect("bcDEeFIiJlmoOpQRSWwL", connects="first", read_by=("-i", "-F")),

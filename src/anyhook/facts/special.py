@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anyhook.facts.by_table import URL, by_table, copied, is_address, is_stream
+from anyhook.facts.by_table import URL, below, by_table, copied, is_address, is_stream
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.git import changed_paths, operation_of, remotes
 from anyhook.facts.options import sort_options
@@ -146,22 +146,20 @@ def _curl(program: Program, into: Collector) -> None:
             if sign and path and (value.text.startswith("@") or "=@" in value.text or name == "--data-urlencode"):
                 into.read(Word(path.partition(";")[0], path.partition(";")[0]), program.cwd)
     if options.has("-O", "--remote-name"):
-        folder = options.values("--output-dir")
         for word in options.rest:
             name = word.source.rstrip("/").rpartition("/")[2].partition("?")[0]
             if name:
-                into.write(Word(name, name), resolve(folder[0], program.cwd) if folder else program.cwd)
+                into.write(below(options.values("--output-dir"), Word(name, name)), program.cwd)
 
 
 def _wget(program: Program, into: Collector) -> None:
     by_table(program, EFFECTS["wget"], into)
     options = sort_options(program.words, EFFECTS["wget"].values)
     if not program.remote and not options.has("-O", "--output-document", "--spider"):
-        folder = options.values("-P", "--directory-prefix")
         for word in options.rest:
             name = word.source.rstrip("/").rpartition("/")[2].partition("?")[0]
             if "/" in word.source.partition("://")[2] and name:
-                into.write(Word(name, name), resolve(folder[0], program.cwd) if folder else program.cwd)
+                into.write(below(options.values("-P", "--directory-prefix"), Word(name, name)), program.cwd)
 
 
 def _socat(program: Program, into: Collector) -> None:
