@@ -66,7 +66,7 @@ EFFECTS: dict[str, Effect] = {
     "xxd": Effect("lsgco", reads="first", writes="rest"), "uniq": Effect("fsw", reads="first", writes="rest"),
     "tree": Effect("LPIoH", reads="all", write_by=("-o",)), "diff": Effect("ULIx exclude label", reads="all"),
     "tee": WRITE, "shuf": Effect("ionr head-count output random-source input-range", reads="all"),
-    "grep": Effect("eEfmABCD regexp file max-count include exclude include-dir exclude-dir color context "
+    "grep": Effect("efmABCD regexp file max-count include exclude include-dir exclude-dir color context "
         "after-context before-context", reads="all", read_by=("-f", "--file"), skip_unless=("-e", "--regexp", "-f",
             "--file")),
     "rg": Effect("efgmABCtTjMr regexp file glob max-count type context", reads="all", read_by=("-f",),

@@ -293,6 +293,10 @@ def _unlike_file(name: str, wanted: Mapping[str, Json], path: Path) -> list[str]
     return [f"{name}: {line}" for line in found]
 
 
+STARTING_LOOKS = 20
+"""A process that is just being started has no variables yet, so it is looked at again."""
+
+
 def end_leftovers(root: str) -> None:
     """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd."""
     for _ in range(3):
@@ -315,10 +319,16 @@ def _lives_in(pid: int, root: str) -> bool:
     try:
         if f"{root}/" in os.readlink(f"/proc/{pid}/cwd"):
             return True
-        with open(f"/proc/{pid}/environ", "rb", 0) as environment:
-            return root.encode() in environment.read()
+        for _ in range(STARTING_LOOKS):
+            with open(f"/proc/{pid}/environ", "rb", 0) as environment:
+                variables = environment.read()
+            if variables:
+                return root.encode() in variables
+            os.readlink(f"/proc/{pid}/exe")  # an OSError for a kernel thread, and for a process that has ended
+            time.sleep(0.001)
     except OSError:
-        return False
+        pass
+    return False
 
 
 def remove(root: Path) -> None:
