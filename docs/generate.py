@@ -409,20 +409,36 @@ def _blocks_by(table_: Dialect) -> str:
     return ", ".join(ways)
 
 
+ANSWERS = {
+    "blocks by": (),
+    "gives the reason in": ("reason",),
+    "rewrites input, prompt or output with": ("tool_input", "prompt", "tool_output"),
+    "adds context with": ("context",),
+    "tells the user with": ("messages",),
+    "keeps the agent working by": ("follow_ups",),
+}
+"""The columns of the table of answers, and the effects in each."""
+
+
 def answers() -> str:
-    """What a command hook prints or does for each effect, by dialect."""
-    rows = [("block", *(_blocks_by(dialect(name)) for name in DIALECTS))]
-    for does in ("reason", "tool_input", "prompt", "tool_output", "context", "messages", "follow_ups"):
-        cells = []
-        for name in DIALECTS:
-            reply = dialect(name).replies["command"]
-            ways = ["stderr"] if does == "reason" and "stderr" in reply.exit_reasons and _exit_blocks(reply) else []
-            ways += [f"`{key.path[-1]}`" for key in reply.keys if DOES.get(key.does) == DOES[does]]
-            cells.append(", ".join(ways))
-        rows.append((DOES[does], *cells))
-    keeps = {name: [row.native for row in dialect(name).events if row.block == "keep_working"] for name in DIALECTS}
-    rows.append(("keep the agent working", *(f"block {code(*names)}" if names else "" for names in keeps.values())))
-    return table(("to", *DIALECTS), rows)
+    """What a command hook prints or does for each effect, one row per dialect."""
+    rows = []
+    for name in DIALECTS:
+        table_ = dialect(name)
+        reply = table_.replies["command"]
+        cells = [_ways(reply, *effects) for effects in ANSWERS.values()]
+        cells[0] = _blocks_by(table_)
+        keeps = [row.native for row in table_.events if row.block == "keep_working"]
+        cells[-1] = ", ".join(filter(None, (f"a block of {code(*keeps)}" if keeps else "", cells[-1])))
+        rows.append((f"[{name}](dialects/{name}.md)", *cells))
+    return table(("dialect", *ANSWERS), rows)
+
+
+def _ways(reply: Reply, *effects: str) -> str:
+    """What an answer has in it for these effects."""
+    keys = dict.fromkeys(key.path[-1] for does in effects for key in reply.keys if DOES.get(key.does) == DOES[does])
+    says_why = "reason" in effects and "stderr" in reply.exit_reasons and _exit_blocks(reply)
+    return ", ".join((["stderr"] if says_why else []) + [code(key) for key in keys])
 
 
 def _exit_blocks(reply: Reply) -> bool:
@@ -432,10 +448,10 @@ def _exit_blocks(reply: Reply) -> bool:
 def events_page() -> str:
     names, effects = [], []
     for event in EVENTS:
-        rows = {name: [row for row in dialect(name).events if event in row.canonical] for name in DIALECTS}
-        names.append((code(event), *(code(*(row.native for row in rows[name])) for name in DIALECTS)))
-        shown = {name: [code(row.block) if row.block else "cannot block" for row in rows[name]] for name in DIALECTS}
-        effects.append((code(event) + (" ●" if event in GATES else ""), *(", ".join(shown[name]) for name in DIALECTS)))
+        rows = [(name, row) for name in DIALECTS for row in dialect(name).events if event in row.canonical]
+        names.append((code(event), _grouped((row.native, name) for name, row in rows)))
+        does = _grouped((row.block or "cannot block", name) for name, row in rows)
+        effects.append((code(event) + (" ●" if event in GATES else ""), does))
     meanings = "\n".join(f"- `{effect}`: {text}" for effect, text in EFFECTS.items())
     sections = [
         "# Events",
@@ -443,14 +459,22 @@ def events_page() -> str:
         "You can use an event's canonical name or any dialect's name for it. A name that covers both success and"
         " failure means the failure if a tool error is given.",
         "## Names",
-        table(("canonical", *DIALECTS), names),
+        table(("canonical", "in the dialects"), names),
         "## What a block does",
-        table(("canonical", *DIALECTS), effects),
         meanings,
+        table(("canonical", "in the dialects"), effects),
         "● A gate: a block keeps something from happening, so all remaining hooks are skipped, unless its effect is"
         " `advisory` or `feedback`. On other events a block skips only the remaining hooks of its own dialect.",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
+    """Words, and behind each the dialects that use it."""
+    users: dict[str, list[str]] = {}
+    for word, name in pairs:
+        users.setdefault(word, []).append(name)
+    return "; ".join(f"{code(word)} ({', '.join(names)})" for word, names in users.items())
 
 
 if __name__ == "__main__":

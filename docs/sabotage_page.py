@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from anyhook.tables.registry import host
 DATA = Path(__file__).parents[1] / "live" / "sabotage.json"
 INTRO = """\
 One guard refuses one call. In every row the guard is damaged in one way, and a real agent then makes that call. Either
-the call is refused, or the person is told, in the line that says `OFF`. They are told
+the call is refused, or it runs and the person is told, in the line that says `OFF`. They are told
 
 - **in the session**: the agent printed the line, or its model read it with the request to pass it on;
 - **by a message**: the agent got the line as a message for its user. It shows such messages in its own interface; a run
@@ -19,37 +20,85 @@ the call is refused, or the person is told, in the line that says `OFF`. They ar
 - **by `anyhook status` and `anyhook doctor`**, where the agent never asks anyhook, and where the user chose it
   (`shadow`, `disabled`).
 
-`anyhook status AGENT` and `anyhook doctor AGENT --live` must not claim a guard that is absent. A cell in bold does, or
-tells nobody, and makes `make live` fail. goose and Mastra Code do not show what a hook says, so they run in a terminal
-here, and anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for
-such runs.
+`anyhook status AGENT` and `anyhook doctor AGENT --live` must not claim a guard that is absent, in any cell. An agent in
+bold is one where they do, or where nobody is told; then `make live` fails. The data, with what `status` and `doctor`
+said in each cell, is in `live/sabotage.json`.
 
-A cell has the result of the call, who told it, the agent's state by `status`, and the status by `doctor --live`. Codex
+Some agents show nothing of what a hook says, goose and Mastra Code among them. They run in a terminal here, and anyhook
+writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs. Codex
 wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and `doctor`
 rightly says `INERT`; the calls here were made with the option that skips the dialog."""
+RESULTS = {
+    "refused": "refused",
+    "in the session": "ran, told in the session",
+    "by a message": "ran, told by a message",
+    "by status and doctor": "ran, told by `status` and `doctor`",
+    "": "ran, **told nobody**",
+}
+"""What a cell comes to, and how the page says it."""
 
 
 def sabotage_page(note: str) -> str:
     """The page, in Markdown."""
     data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {}
-    names = list(dict.fromkeys(name for found in data.values() for name in found["cells"]))
-    agents = [f"{host(agent).title} ({found['version']}, {_dates(found['cells'])})" for agent, found in data.items()]
-    rows = [f"| sabotage | {' | '.join(agents)} |", f"|{' --- |' * (len(agents) + 1)}"]
-    for name in names:
-        cells = [_cell(found["cells"].get(name)) for found in data.values()]
-        rows.append(f"| {name.replace('{', '`{', 1) + ('`' if '{' in name else '')} | {' | '.join(cells)} |")
-    return "\n\n".join(["# Sabotage", note, INTRO, "\n".join(rows)]) + "\n"
+    names = dict.fromkeys(name for found in data.values() for name in found["cells"])
+    rows = [
+        (_shown(name), _results({a: f["cells"][name] for a, f in data.items() if name in f["cells"]})) for name in names
+    ]
+    agents = [
+        (
+            host(agent).title,
+            found["version"],
+            _dates(found["cells"]),
+            str(len(found["cells"])),
+            str(_wrong(found["cells"])),
+        )
+        for agent, found in data.items()
+    ]
+    count = sum(len(found["cells"]) for found in data.values())
+    parts = [
+        "# Sabotage",
+        note,
+        INTRO,
+        "## What happened",
+        _table(("sabotage", "result"), rows),
+        "## The agents",
+        f"{count} cells in {len(data)} agents.",
+        _table(("agent", "version", "tried", "sabotages", "wrong"), agents),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
-def _dates(cells: dict[str, Any]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def _shown(sabotage: str) -> str:
+    before, brace, path = sabotage.partition("{")
+    return f"{before}`{brace}{path}`" if brace else sabotage
+
+
+def _results(cells: Mapping[str, dict[str, Any]]) -> str:
+    """Each result, and the agents that gave it."""
+    agents: dict[str, list[str]] = {result: [] for result in RESULTS}
+    for agent, cell in cells.items():
+        title = host(agent).title
+        agents["refused" if cell["call"] == "refused" else cell["told"]].append(
+            f"**{title}**" if cell["wrong"] else title
+        )
+    groups = sorted(((result, titles) for result, titles in agents.items() if titles), key=lambda group: len(group[1]))
+    said = [f"{RESULTS[result]}: {', '.join(titles)}" for result, titles in groups]
+    result, titles = groups[-1]
+    if len(titles) > 3 and not any(title.startswith("**") for title in titles):
+        said[-1] = f"{RESULTS[result]}: {'all' if len(groups) == 1 else 'the other'} {len(titles)}"
+    return "; ".join(said)
+
+
+def _wrong(cells: Mapping[str, dict[str, Any]]) -> int:
+    return sum(bool(cell["wrong"]) for cell in cells.values())
+
+
+def _dates(cells: Mapping[str, dict[str, Any]]) -> str:
     """When an agent's cells were tried: the first day, and the last."""
     days = sorted({cell["date"] for cell in cells.values()})
     return " to ".join(dict.fromkeys((days[0], days[-1])))
-
-
-def _cell(cell: dict[str, Any] | None) -> str:
-    if cell is None:
-        return "–"
-    told = f", told {cell['told']}" if cell["told"] and cell["call"] == "ran" else ""
-    said = f"{cell['call']}{told}; {cell['state']}; {cell['doctor']}"
-    return f"**{said}**" if cell["wrong"] else said
