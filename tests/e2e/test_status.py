@@ -113,8 +113,26 @@ def test_one_screen_and_one_line(world: World) -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("NOT PROTECTED: ")
     world.approve()
+    assert world.command("install", "claude").returncode == 0
     done = world.command("status", "--short")
     assert (done.returncode, done.stdout) == (0, "anyhook: 2 guards on\n")
+
+
+def test_guards_that_no_agent_asks_are_not_called_protection(world: World) -> None:
+    world.hook("kodik", "PreToolUse", PASS)
+    alone = "1 guard on, but no agent calls anyhook. Run: anyhook setup\n"
+    for _ in range(2):  # the second answer may be a kept one
+        assert world.command("status", "--short").stdout == f"anyhook: {alone}"
+    assert world.command("status").stdout.startswith(f"GUARDS ON: {alone}")
+    assert world.command("install", "claude").returncode == 0
+    assert world.command("status", "--short").stdout == "anyhook: 1 guard on\n"
+    done = world.command("status")
+    assert (done.stdout.startswith("PROTECTED: 1 guard on\n"), "claude: on" in done.stdout) == (True, True)
+    assert status(world)[1]["agents"]["claude"]["state"] == "on"
+    settings = world.home / ".claude" / "settings.json"
+    settings.write_text(json.dumps({"disableAllHooks": True, **json.loads(settings.read_text())}))
+    assert "but claude does not ask them: " in world.command("status", "--short").stdout
+    assert world.command("status").stdout.startswith("GUARDS ON: 1 guard on, but claude does not ask them: ")
 
 
 def test_bad_calls(world: World) -> None:
@@ -275,9 +293,10 @@ def test_the_same_answer_is_kept_as_long_as_nothing_changes(world: World, words:
 def test_a_kept_answer_loads_next_to_nothing(world: World) -> None:
     world.hook("kodik", "PreToolUse", PASS)
     time.sleep(0.06)
-    assert world.command("status", "--short").returncode == 0
+    first = world.command("status", "--short")
+    assert first.returncode == 0
     probe = "import sys; sys.argv = ['anyhook', 'status', '--short']; import os; os._exit = lambda s: None\n"
     probe += "from anyhook.entry import main; main(); print(sorted({'click', 'rich', 'json', 're'} & set(sys.modules)))"
     words = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(SOURCES)!r})\n{probe}"]
     done = subprocess.run(words, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
-    assert done.stdout == "anyhook: 1 guard on\n[]\n", done.stdout + done.stderr
+    assert done.stdout == f"{first.stdout}[]\n", done.stdout + done.stderr

@@ -10,13 +10,12 @@ from anyhook.cli.failure import DONE
 from anyhook.cli.verb_status import summary
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
-from anyhook.documents.places import home_of
 from anyhook.guard.pack_list import GUARDS
 from anyhook.install.changes import CannotChange
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import INSTALLABLE, host
+from anyhook.walk.agent_status import calling_agents
 from anyhook.walk.build import build
 from anyhook.walk.status import SAFE_STATES, gates
 
@@ -28,14 +27,10 @@ def greet() -> int:
     render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
     found_gates = gates(setup, catalog)
     render.out(f"  guards  {summary(found_gates)}")
-    calling, found, dead = list[str](), list[str](), list[str]()
-    for name in INSTALLABLE:
-        table = host(name)
-        seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
-        if seen.status != NOT_INSTALLED:
-            (dead if seen.status == INERT else calling).append(name)
-        elif shutil.which(table.program) is not None:
-            found.append(name)
+    agents = calling_agents(setup, catalog)
+    calling = [name for name, agent in agents.items() if not agent.dead]
+    dead = [name for name, agent in agents.items() if agent.dead]
+    found = [name for name in INSTALLABLE if name not in agents and shutil.which(host(name).program)]
     parts = [
         f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
     ]

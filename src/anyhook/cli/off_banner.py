@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.verb_status import summary
+from anyhook.cli.verb_status import summary, unasked
 from anyhook.cli.view.render import short_path
 from anyhook.state.plans import Setup
+from anyhook.walk.agent_status import calling_agents
 from anyhook.walk.build import build
 from anyhook.walk.status import gates, protected
 from anyhook.walk.tell import guards_off, sentence
@@ -40,9 +41,12 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
         if told := off():
             return False, f"Not protected. {told}"
         setup = Setup.of(project, dict(env))
-        found = gates(setup, build(setup, may_start=False))
+        catalog = build(setup, may_start=False)
+        found = gates(setup, catalog)
         if not protected(found):
             return False, f"Not protected. {folder}: no guard is on. Run: anyhook setup"
+        if alone := unasked(True, calling_agents(setup, catalog)):
+            return False, f"Not protected. {folder}: {summary(found)}{alone}"
         return True, f"Protected. {folder}: {summary(found)}"
 
     return standing

@@ -23,15 +23,18 @@ from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import HOSTS, dialect, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import agent_status, unheard
+from anyhook.walk.agent_status import agent_status, calling_agents, entry_files, unheard
 from anyhook.walk.build import build
 from anyhook.walk.routes import from_plan
 from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
 from anyhook.walk.trust import with_interpreters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
+    from anyhook.walk.agent_status import AgentStatus
     from anyhook.walk.routes import Catalog
     from anyhook.walk.status import GateStatus
 
@@ -60,10 +63,9 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     catalog = _catalog(setup)
     tables = [host(name) for name in dict.fromkeys(agents)]
     found = [] if tables else gates(setup, catalog)
-    hosts: dict[str, dict[str, Json]] = {}
+    hosts = {} if tables else calling_agents(setup, catalog)
     for table in tables:
-        agent, some = agent_status(table, setup, catalog, gates(setup, catalog, table))
-        hosts[table.name] = agent.as_dict()
+        hosts[table.name], some = agent_status(table, setup, catalog, gates(setup, catalog, table))
         found += some
     held = protected(found)
     status = DONE if held else FINDINGS
@@ -86,7 +88,7 @@ def _told(
     catalog: Catalog,
     found: list[GateStatus],
     held: bool,
-    hosts: dict[str, dict[str, Json]],
+    hosts: dict[str, AgentStatus],
     options: StatusOptions,
 ) -> tuple[list[str], list[str]]:
     """The lines of the answer, and those beside it."""
@@ -95,15 +97,16 @@ def _told(
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
         root = _root(setup.project)
         told: dict[str, Json] = {"protected": held, "project": setup.project, "root": root, "gates": listed}
-        return [render.json_text({**told, "agents": {**hosts}, "problems": problems}, 2)], []
+        agents: dict[str, Json] = {name: agent.as_dict() for name, agent in hosts.items()}
+        return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
     if options.short:
-        return [render.plain(f"anyhook: {summary(found)}")], []
+        return [render.plain(f"anyhook: {summary(found)}{unasked(held, hosts)}")], []
     return _screen(found, held, hosts), render.problem_lines(catalog.problems)
 
 
 def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
-    """Whether the same call may be answered from what was printed now: not for agents, whose files are not looked at
-    then, and not in another form than a pipe's."""
+    """Whether the same call may be answered from what was printed now: not for named agents, and not in another form
+    than a pipe's."""
     plain = options.json or options.short or not sys.stdout.isatty()
     return not agents and plain
 
@@ -123,6 +126,8 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict
             with_interpreters([*named], setup.roots(()), files)
     for folder in upward(setup.project, "/"):
         files.look(f"{folder}/.git")
+    for path in entry_files(setup):
+        files.look(path)
     return files.stamps
 
 
@@ -175,8 +180,20 @@ def _owner(gate: GateStatus) -> str:
     return gate.id.partition(f":{gate.event}:")[0]
 
 
-def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json]]) -> list[str]:
-    lines = [render.plain(f"{'PROTECTED' if held else 'NOT PROTECTED'}: {summary(found)}")]
+def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
+    """What to add where guards are on and no agent asks them; "" where one does."""
+    if not held or any(agent.state != "off" for agent in agents.values()):
+        return ""
+    if not agents:
+        return ", but no agent calls anyhook. Run: anyhook setup"
+    name, agent = next(iter(agents.items()))
+    return f", but {name} does not ask them: {agent.why}"
+
+
+def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:
+    alone = unasked(held, hosts)
+    word = "GUARDS ON" if alone else "PROTECTED" if held else "NOT PROTECTED"
+    lines = [render.plain(f"{word}: {summary(found)}{alone}")]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
@@ -196,6 +213,6 @@ def _screen(found: list[GateStatus], held: bool, hosts: dict[str, dict[str, Json
     if found:
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
     for name, agent in hosts.items():
-        lines.append(render.plain(f"{name}: {agent['state']}" + (f" ({agent['why']})" if agent["why"] else "")))
+        lines.append(render.plain(f"{name}: {agent.state}" + (f" ({agent.why})" if agent.why else "")))
         lines += filter(None, [unheard(host(name))])
     return lines

@@ -276,14 +276,19 @@ def _dead(handler: OurHandler, env: Mapping[str, str]) -> str:
 
 def _switched_off(host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]) -> Iterator[str]:
     """What in the agent's own settings keeps it from running our entry, in every layer."""
-    roots = roots_of(entry, home, project, env)
-    own = [path for scope in entry.files for path in places(host, entry, scope, home, project, env)]
-    for path in dict.fromkeys([*(_filled(path, roots) for path in host.settings), *own]):
+    for path in looked_at(host, entry, home, project, env):
         text = _text(path)
         if text is not None:
             yield from (
                 f"{path}: {why}" for why in turned_off(text, str(entry.handler.get("name")), host.switches, path)
             )
+
+
+def looked_at(host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]) -> list[str]:
+    """The files that say whether the agent calls us: its settings, and where our entry goes."""
+    roots = roots_of(entry, home, project, env)
+    own = [path for scope in entry.files for path in places(host, entry, scope, home, project, env)]
+    return [*dict.fromkeys([*(_filled(path, roots) for path in host.settings), *own])]
 
 
 def _filled(path: str, roots: Mapping[str, str]) -> str:

@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.documents.places import home_of
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose
+from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
 from anyhook.install.lean import passes_over, union
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.tables.host_rows import channel_of
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.walk.can_match import tools_wanted
 from anyhook.walk.left_to_host import runs_itself
-from anyhook.walk.status import SAFE_STATES, protected
+from anyhook.walk.status import SAFE_STATES, gates, protected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +60,25 @@ def agent_status(
         state, why = "unknown", f"{why}; it may run {through[0]}, and is then answered in its own words"
     agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
     return agent, [_unasked(gate, agent) for gate in found]
+
+
+def calling_agents(setup: Setup, catalog: Catalog) -> dict[str, AgentStatus]:
+    """Every agent that has our entry, whether for its user or for this project."""
+    found: dict[str, AgentStatus] = {}
+    for table in map(host, INSTALLABLE):
+        if diagnose(table, home_of(setup.env), setup.project, setup.env).installed:
+            found[table.name], _ = agent_status(table, setup, catalog, gates(setup, catalog, table))
+    return found
+
+
+def entry_files(setup: Setup) -> list[str]:
+    """The files that decide which agents those are."""
+    return [
+        path
+        for table in map(host, INSTALLABLE)
+        if table.entry is not None
+        for path in looked_at(table, table.entry, home_of(setup.env), setup.project, setup.env)
+    ]
 
 
 def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
