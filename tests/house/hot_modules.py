@@ -32,8 +32,8 @@ HOT_MODULES = {
     """,
     "walk": """
         bridge bridge_failure callables caller combine context dedupe engine express final_form interpret left_to_host
-        long_context merge near_miss never_ran off_gates own_modes present receive routes rules same_hook sessions
-        settle tell walk
+        long_context merge near_miss never_ran not_run off_gates own_modes present receive routes rules same_hook
+        sessions settle tell together walk
     """,
     "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }

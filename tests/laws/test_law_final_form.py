@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anyhook import Event
 from anyhook.model.call import Call, Run
 from anyhook.walk.present import stdin_of
-from anyhook.walk.walk import Walk
+from anyhook.walk.walk import Started, Walk
 from conftest import World
 
 if TYPE_CHECKING:
@@ -77,15 +77,16 @@ def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: l
     does = {hook.id: behaviour for hook, behaviour in zip(hooks, chosen, strict=True)}
     asked: list[tuple[str, str]] = []
 
-    def begin(_: Walk, step: HookStep, scene: Scene) -> tuple[Call, str, Run]:
+    def start(_: Walk, step: HookStep, scene: Scene) -> Started:
         stdin = stdin_of(step.dialect, step.row, scene)
         command = next(name for name in COMMANDS if f'"command":"{name}"' in stdin.decode().replace(": ", ":"))
         asked.append((step.hook.id, command))
         status, stdout = answer(step.hook.dialect, does[step.hook.id], command)
-        return Call((), b"", {}, "/", 1.0, ""), "", Run("exited", status, stdout.encode(), b"no", 0, 0.0)
+        run = Run("exited", status, stdout.encode(), b"no", 0, 0.0)
+        return Started(Call((), b"", {}, "/", 1.0, ""), "", run)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Walk, "begin", begin)
+        patch.setattr(Walk, "start", start)
         decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "a"}))
     times = [hook for hook, _ in asked]
     assert all(times.count(hook) <= 2 for hook in times), "once more, and no more"

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from anyhook.journal.read import RecordedCall
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
-from anyhook.model.event import GATES, Event
+from anyhook.model.event import Event
 from anyhook.model.hook import Hook
-from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.record import Record
-from anyhook.model.words import ENDINGS, HOOK_SCOPES, word_of
+from anyhook.model.words import BLOCK, ENDINGS, HOOK_SCOPES, word_of
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.tables.translate import completed, to_host, to_native
 from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.receive import recalled
 from anyhook.walk.same_hook import in_words_of, strictest
+from anyhook.walk.walk import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,32 +151,23 @@ class Judge:
 
     def _asked(self, event: Event, calls: Sequence[RecordedCall]) -> list[Judged]:
         """What each of the calls asked for, about one form of the event."""
-        seen = current = event
-        name = event.name
-        entries: list[Judged] = []
-        group = ended = blocked_in = ""
-        stopped = False
+        queue, entries = Queue(event, event), list[Judged]()
         for position, call in enumerate(calls):
-            hook, table, row = self.hook(call, name)
-            if (stopped or ended == table.name) and not (table.together and blocked_in == table.name):
+            hook, table, row = self.hook(call, event.name)
+            if table.name != queue.dialect:
+                queue = queue.entering(table)
+            if queue.skips(table):
                 continue
-            if group != table.name:
-                group, seen = table.name, to_native(current, table)
             settings = self.settings.get(table.name, {})
             posture = self.posture or call.posture
-            read = interpret(hook, table.replies[hook.handler], name, run_from(call.run))
-            outcome = judge(hook, table, row, completed(read, seen, table), posture, settings)
+            read = interpret(hook, table.replies[hook.handler], event.name, run_from(call.run))
+            outcome = judge(hook, table, row, completed(read, queue.seen, table), posture, settings)
             if call.also:
-                row, outcome = self._read_by_all(call, event, (row, outcome), current)
+                row, outcome = self._read_by_all(call, event, (row, outcome), queue.event)
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
-            entries.append(Judged(position, hook, table, row, plain, upstream, seen))
-            current, seen = rewritten(current, seen, outcome, plain, () if upstream else table.chains)
-            if outcome.verdict == BLOCK:
-                ended = blocked_in = table.name
-                stopped = name in GATES and row.block in STOPPING
-            elif hook.scope == "builtin" and outcome.recipe is not None:
-                ended = table.name
+            entries.append(Judged(position, hook, table, row, plain, upstream, queue.seen))
+            queue = queue.after(hook, table, row, outcome, plain, upstream)
         return entries
 
     def _read_by_all(

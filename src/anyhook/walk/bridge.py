@@ -199,13 +199,13 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         known = recent.decision()
         if known is not None:
             return _tell(context, incoming, (Part(first, known),), known, 0)
-    from anyhook.walk.walk import begin
+    from anyhook.walk.walk import Walk, begin
 
     parts: list[Part] = []
     for event in received.events:
         bounded, turn = _bounded(context, event) if event.name in KEEPING else (context, None)
         begun = begin(bounded, event)
-        part = begun if isinstance(begun, Part) else begun.run_to_end()
+        part = begun.run_to_end() if isinstance(begun, Walk) else Part(event, begun)
         decision = part.decision
         if turn is not None and decision.effect == "keep_working" and decision.stops:
             turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))

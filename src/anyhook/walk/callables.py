@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Callback, HookStep
+    from anyhook.walk.walk import Walk
 
 
 def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> Hook:
@@ -53,7 +54,14 @@ def acts(context: Context, step: HookStep, event: Event) -> bool:
     return bool(step.dialect.builtin(step.hook.name).act(scene_of(context, event, step.dialect, step.row)))
 
 
-def ask(callback: Callback, event: Event) -> object:
+def next_answer(walk: Walk, hook: Hook) -> Outcome:
+    """What a callable of the embedding program asks for. The first may have been called before the walk."""
+    if walk.answers:
+        return _outcome_of(walk.answers.pop(0))
+    return _outcome_of(_ask(walk.context.routes.callback(hook), walk.queue.seen))
+
+
+def _ask(callback: Callback, event: Event) -> object:
     """What it answers, or the exception that it raises."""
     token = inside_hook.set(True)
     try:
@@ -78,7 +86,7 @@ def _copied(value: Json) -> Json:
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def outcome_of(answer: object) -> Outcome:
+def _outcome_of(answer: object) -> Outcome:
     """What an answer asks for."""
     if answer is None:
         return SILENT

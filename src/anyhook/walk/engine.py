@@ -9,7 +9,7 @@ from time import monotonic
 
 from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
-from anyhook.model.firing import Firing, Part
+from anyhook.model.firing import Firing
 from anyhook.model.hook import DISABLED
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
@@ -153,9 +153,10 @@ class Engine:
 
     async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """Run the hooks of one event and return one decision. The event loop is never held for more than a moment."""
-        begun = self._begin(event, switches)
+        context, event = self._switched(event, switches) if switches else (self._context, event)
+        begun = begin(context, event)
         if not isinstance(begun, Walk):
-            return begun
+            return context.recorder.quiet(event, begun, context.mode)
         steps = begun.walk()
         try:
             waitable = next(steps)
@@ -178,28 +179,16 @@ class Engine:
 
     def fire_sync(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
         """The same for callers without an event loop."""
-        begun = self._begin(event, switches)
+        context, event = self._switched(event, switches) if switches else (self._context, event)
+        begun = begin(context, event)
         if not isinstance(begun, Walk):
-            return begun
+            return context.recorder.quiet(event, begun, context.mode)
         try:
             begun.run_to_end()
         finally:
             if (part := begun.part) is not None:
                 decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
         return decision
-
-    def _begin(self, event: Event, switches: FireSwitches) -> Walk | Decision:
-        """The walk of an event; where no hook has to be asked, the recorded decision."""
-        context = self._context
-        route = context.routes.find(event)
-        if route.quiet is not None and not route.in_process and not switches:
-            return context.recorder.quiet(event, route.quiet, context.mode)
-        if switches:
-            context, event = self._switched(event, switches)
-        begun = begin(context, event)
-        if isinstance(begun, Part):
-            return context.recorder.quiet(event, begun.decision, context.mode)
-        return begun
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is

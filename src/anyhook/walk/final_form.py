@@ -58,7 +58,7 @@ class SecondWalk(Walk):
 def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
     """Ask again whom the final form has to be shown to, and note what is wrong with how it came about."""
     final = final_form(walk.event, walk.entries)
-    if final is None or walk.stopped:
+    if final is None or walk.queue.is_over:
         return
     problems = [*conflicts(walk.event, walk.entries)]
     if walk.event.name in GATES:
@@ -165,8 +165,8 @@ def _take_in(walk: Walk, second: SecondWalk) -> None:
         told = first if first.status == "ran" and STRENGTH[later.verdict] <= STRENGTH[first.verdict] else later
         walk.reports[index] = told.replace(why=AGAIN) if told.status == "ran" else told
     walk.runs += [run.replace(again=True) for run in second.runs]
-    if second.stopped:
-        walk.stopped, walk.blocker = True, second.blocker
+    if second.queue.is_over:
+        walk.queue = walk.queue.replace(stop=second.queue.stop)
 
 
 # -- what is reported

@@ -37,6 +37,9 @@ class Rules:
         self.session = session
         self.answers: dict[str, Outcome] = {}
         """What rules that hold ask for, by id; those that run a command are not among them."""
+        self.unmet: dict[int, Report] = {}
+        """Position in the queue → the report of a rule that does not apply to `unmet_for`."""
+        self.unmet_for: Event | None = None
         self._call: RuleCall | None = None
         self._hits: dict[str, Hits] = {}
 
@@ -154,11 +157,12 @@ def ask_rule(walk: Walk, position: int) -> str:
     step = walk.route.steps[position]
     if walk.rules is None:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
-    if walk.unmet_for is not walk.current:
-        walk.unmet, walk.unmet_for = _unmet(walk, walk.rules.call(walk.current)), walk.current
-        if position in walk.unmet:
+    rules, event = walk.rules, walk.queue.event
+    if rules.unmet_for is not event:
+        rules.unmet, rules.unmet_for = _unmet(walk, rules.call(event)), event
+        if position in rules.unmet:
             return NOT_MET
-    return walk.rules.wanted(step, walk.current)
+    return rules.wanted(step, event)
 
 
 class RuleIndex:

@@ -15,6 +15,7 @@ from anyhook.walk.merge import judge, posture_of
 from anyhook.walk.never_ran import unless_never_ran
 from anyhook.walk.present import own_scene
 from anyhook.walk.routes import match
+from anyhook.walk.walk import UNPREPARED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,12 +119,13 @@ def read_by_all(
     for other in walk.route.declared_again[place]:
         again = walk.route.steps[other]
         try:
-            judged = None if other in walk.same else _read(walk, again, step.dialect, call, run)
+            prepared = walk.prepared.get(other, UNPREPARED)
+            judged = None if prepared.same_as else _read(walk, again, step.dialect, call, run)
         except Exception:  # noqa: BLE001 (whatever it is, it must not cost the first reading)
             judged = None
         if judged is None:
             continue
-        walk.same[other], walk.read_with[other] = step.hook.id, place
+        walk.prepared[other], walk.read_with[other] = prepared.replace(same_as=step.hook.id), place
         if shadowed.get(again.hook.id) != "shadow" and again.dialect.name not in walk.context.exhausted:
             speaker = speaker or again.hook
             also.append((again.dialect.name, again.row.native))
@@ -139,8 +141,8 @@ def read_by_all(
 def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> Outcome | None:
     """What another declaration reads in the run, in a table's words; None where it does not want the event."""
     context, event, hook = walk.context, walk.event, again.hook
-    seen = to_native(walk.current, again.dialect)
-    why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.current)
+    seen = to_native(walk.queue.event, again.dialect)
+    why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.queue.event)
     if why or failed:
         return None
     reply = again.dialect.replies[hook.handler]
