@@ -7,7 +7,7 @@ from anyhook.tables.rows import SPECIFIC, Asking, Key, Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Printed, Words
 
 CONTEXT_EVENTS = (
     "session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "subagent_start", "stop",
@@ -17,10 +17,15 @@ TURN_EVENTS = (
     "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "stop", "subagent_stop", "post_tool_batch",
     "task_completed", "teammate_idle",
 )  # fmt: skip
-PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()), ("defer", "ask", ("pre_tool",)))
+PERMISSIONS: Words = (
+    ("deny", "block", ()),
+    ("allow", "allow", ()),
+    ("ask", "ask", ()),
+    ("defer", "ask", ("pre_tool",)),
+)
 SWITCHES = ("pre_tool", "pre_model_switch")
 QUESTIONS = ("elicitation", "elicitation_result")
-RETRY = (("true", "allow", ()), ("false", "none", ()))
+RETRY: Words = (("true", "allow", ()), ("false", "none", ()))
 
 DOCUMENTED = (
     "suppressOutput", "terminalSequence", "async", "asyncTimeout",
@@ -74,7 +79,7 @@ _COMMON = Reply(
 )
 
 
-def _path_or_object(stdout: bytes) -> tuple[str, Json]:
+def _path_or_object(stdout: bytes) -> Printed:
     """The last line is the path of the new worktree, unless an object says it."""
     kind, value = object_or_prose(stdout)
     if kind != "text":

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookScope
+    from anyhook.tables.cell_names import ExitMeaning, ScaffoldShape, Words
     from anyhook.tables.host_rows import Host
     from anyhook.tables.hosted import Variables
     from anyhook.tables.rows import EventRow, Launch, Scene
@@ -36,8 +37,8 @@ BASE = (
 )  # fmt: skip
 """What hooks of most of them read in every event."""
 MODE = Field("permission_mode", "permission_mode")
-EXIT_2 = {0: "pass", 2: "block"}
-REFUSALS = (("block", "block", ()), ("deny", "block", ()))
+EXIT_2: dict[int, ExitMeaning] = {0: "pass", 2: "block"}
+REFUSALS: Words = (("block", "block", ()), ("deny", "block", ()))
 TOP_LEVEL = Reply(
     read=object_or_nothing,
     exits=EXIT_2,
@@ -109,7 +110,7 @@ class Layout(Record):
     """How an agent's hooks are written down."""
 
     places: tuple[HookFile, ...]
-    style: str = "groups"
+    style: ScaffoldShape = "groups"
     """`groups`, `list` or `rows`, as in `Scaffold`."""
     under: tuple[str, ...] = ("hooks",)
     event_key: str = ""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+    from anyhook.tables.cell_names import Printed, Words
     from anyhook.tables.rows import Draft
     from anyhook.tables.sample_rows import Sample
 
@@ -210,7 +211,7 @@ def _finish(draft: Draft, event: str) -> Draft:
     return draft
 
 
-def read(stdout: bytes) -> tuple[str, Json]:
+def read(stdout: bytes) -> Printed:
     """All of stdout is one JSON object, whose keys are not case-sensitive; only zero bytes are silence."""
     kind, value = whole_object_strict(stdout)
     return kind, {key.lower(): item for key, item in value.items()} if isinstance(value, dict) else value
@@ -222,7 +223,7 @@ def mistyped(draft: Draft, wrong: str) -> str:
 
 
 ACTION_EVENTS = ("step_end", "stop")
-RESULTS = tuple((word, "none", ()) for word in ("continue", "mutate", "callback"))
+RESULTS: Words = (("continue", "none", ()), ("mutate", "none", ()), ("callback", "none", ()))
 REPLY = Reply(
     read=read,
     json_reasons=("reason",),

@@ -8,24 +8,50 @@ from anyhook.model.words import HOOK_SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Literal
+
+    from anyhook.model.json_types import Json
+    from anyhook.model.words import Verdict
+
+    Layering = Literal["concatenate", "replace_lists", "later_name_wins", "earlier_name_wins"]
+    """How the layers of a dialect meet."""
+    KeyKind = Literal["string", "bool", "object", "strings", "messages", "texts by name", "any"]
+    """The JSON type of a key in a hook's answer."""
+    KeyDoes = Literal[
+        "reason", "context", "messages", "prompt", "tool_input", "tool_output", "output_text", "follow_ups", "history",
+        "recipe", "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
+    ]  # fmt: skip
+    """What a key of a hook's answer does."""
+    Words = tuple[tuple[str, Verdict, tuple[str, ...]], ...]
+    """The words of a key: word, verdict, and the canonical events on which it has an effect (() for all)."""
+    ExitMeaning = Literal["pass", "block", "fail", "block_if_said"]
+    ReasonSource = Literal["stderr", "stdout", "reason", "message"]
+    """Where the reason of a block is taken from."""
+    TextDoes = Literal["context", "messages"]
+    """What plain text on stdout is."""
+    OutputKind = Literal["nothing", "blank", "object", "text", "garbage"]
+    Printed = tuple[OutputKind, Json]
+    """What a hook printed: what it is, and its value."""
+    Rewritable = Literal["input", "prompt", "output"]
+    """The fields of an event that a hook can rewrite."""
+    ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "rules"]
+    EntryStyle = Literal["groups", "list", "rows", "tables", "scripts", "module"]
 
 SCOPES = tuple(scope for scope in HOOK_SCOPES if scope not in ("", "builtin"))
-BLOCKS = ("abort", "deny_tool", "end_turn", "keep_working", "deny_permission", "skip", "feedback", "advisory")
-VERDICTS = ("block", "allow", "ask", "none")
-LAYERINGS = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")
-KINDS = ("string", "bool", "object", "strings", "messages", "texts by name", "any")
-DOES = (
+LAYERINGS: tuple[Layering, ...] = ("concatenate", "replace_lists", "later_name_wins", "earlier_name_wins")
+KINDS: tuple[KeyKind, ...] = ("string", "bool", "object", "strings", "messages", "texts by name", "any")
+DOES: tuple[KeyDoes, ...] = (
     "reason", "context", "messages", "prompt", "tool_input", "tool_output", "output_text", "follow_ups", "history",
-    "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
+    "recipe", "block", "block_unless", "end_turn", "end_turn_unless", "verdict", "note",
 )  # fmt: skip
-EXITS = ("pass", "block", "fail", "block_if_said")
-REASONS = ("stderr", "stdout", "reason", "message")
-CHAINS = ("input", "prompt", "output")
+EXITS: tuple[ExitMeaning, ...] = ("pass", "block", "fail", "block_if_said")
+REASONS: tuple[ReasonSource, ...] = ("stderr", "stdout", "reason", "message")
+CHAINS: tuple[Rewritable, ...] = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
 )  # fmt: skip
-SCAFFOLDS = ("list", "groups", "rows", "folder", "executable", "rules")
-STYLES = ("groups", "list", "rows", "tables", "scripts", "module")
+SCAFFOLDS: tuple[ScaffoldShape, ...] = ("list", "groups", "rows", "folder", "executable", "rules")
+STYLES: tuple[EntryStyle, ...] = ("groups", "list", "rows", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",
     "blocked": "the hook blocked",

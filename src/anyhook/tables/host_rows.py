@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import EntryStyle
 
     Without = Literal["open", "refuses", "unknown"]
     Input = dict[str, Json]
@@ -92,7 +93,7 @@ def left_out(why: str, *natives: str) -> tuple[HostEvent, ...]:
 class Entry(Record):
     """How the host's own config names one handler."""
 
-    style: str
+    style: EntryStyle
     """`groups` (event → groups of handlers), `list` (event → handlers), `rows` (one list; each handler names its
     event), `tables` (the same as TOML `[[hooks]]`), `scripts` (one executable per event), `module` (one file that calls
     us for every event)."""

@@ -7,15 +7,16 @@ from anyhook.model import lean_json as json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Printed
 
-NOTHING = ("nothing", None)
+NOTHING: Printed = ("nothing", None)
 
 
 def _text(stdout: bytes) -> str:
     return stdout.decode("utf-8", "replace")
 
 
-def _parse(text: str) -> tuple[str, Json]:
+def _parse(text: str) -> Printed:
     try:
         value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -25,13 +26,13 @@ def _parse(text: str) -> tuple[str, Json]:
     return "object", value
 
 
-def whole_object(stdout: bytes) -> tuple[str, Json]:
+def whole_object(stdout: bytes) -> Printed:
     """All of stdout is one JSON object."""
     text = _text(stdout).strip()
     return _parse(text) if text else NOTHING
 
 
-def whole_object_strict(stdout: bytes) -> tuple[str, Json]:
+def whole_object_strict(stdout: bytes) -> Printed:
     """The same, but only zero bytes are silence."""
     if not stdout:
         return NOTHING
@@ -39,7 +40,7 @@ def whole_object_strict(stdout: bytes) -> tuple[str, Json]:
     return _parse(text) if text else ("blank", "stdout holds only white space")
 
 
-def last_line_object(stdout: bytes) -> tuple[str, Json]:
+def last_line_object(stdout: bytes) -> Printed:
     """The last line that is not empty is a JSON object; else all of stdout is one; else nothing was said."""
     text = _text(stdout).strip()
     if not text.endswith("}"):
@@ -53,7 +54,7 @@ def last_line_object(stdout: bytes) -> tuple[str, Json]:
     return "blank", "stdout ends like a JSON object, but neither its last line nor all of it is one"
 
 
-def object_or_text(stdout: bytes) -> tuple[str, Json]:
+def object_or_text(stdout: bytes) -> Printed:
     """All of stdout is a JSON object; what is not JSON at all is text for the model."""
     text = _text(stdout).strip()
     if not text:
@@ -65,7 +66,7 @@ def object_or_text(stdout: bytes) -> tuple[str, Json]:
     return ("object", value) if isinstance(value, dict) else ("garbage", f"it is JSON, but not an object: {text[:40]}")
 
 
-def object_or_words(stdout: bytes) -> tuple[str, Json]:
+def object_or_words(stdout: bytes) -> Printed:
     """What begins like JSON has to be an object; anything else is text."""
     text = _text(stdout).strip()
     if not text:
@@ -73,13 +74,13 @@ def object_or_words(stdout: bytes) -> tuple[str, Json]:
     return _parse(text) if text[0] in "{[" else ("text", text)
 
 
-def object_or_nothing(stdout: bytes) -> tuple[str, Json]:
+def object_or_nothing(stdout: bytes) -> Printed:
     """All of stdout is one JSON object, or it says nothing."""
     kind, value = _parse(_text(stdout))
     return (kind, value) if kind == "object" else NOTHING
 
 
-def object_or_prose(stdout: bytes) -> tuple[str, Json]:
+def object_or_prose(stdout: bytes) -> Printed:
     """What begins and ends like an object is one, if it parses; anything else is text."""
     text = _text(stdout).strip()
     if not text:
@@ -91,7 +92,7 @@ def object_or_prose(stdout: bytes) -> tuple[str, Json]:
     return "text", text
 
 
-def yes_or_no(stdout: bytes) -> tuple[str, Json]:
+def yes_or_no(stdout: bytes) -> Printed:
     """A model's answer: an object with `ok`, alone or somewhere in the text."""
     text = _text(stdout).strip()
     for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):

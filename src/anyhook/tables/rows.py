@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
-    from anyhook.model.words import Effect
+    from anyhook.model.words import Cause, Effect
+    from anyhook.tables.cell_names import (
+        ExitMeaning,
+        KeyDoes,
+        KeyKind,
+        Layering,
+        Printed,
+        ReasonSource,
+        Rewritable,
+        ScaffoldShape,
+        TextDoes,
+        Words,
+    )
     from anyhook.tables.shapes import EntryShape
 
     Cell = str | Callable[["Scene"], Json]
@@ -88,7 +100,7 @@ class EventRow(Record):
     """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
     in_subagents: bool = True
     """Whether the event also happens inside a sub-agent."""
-    closed_on: tuple[str, ...] = ()
+    closed_on: tuple[Cause, ...] = ()
     """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
     silence: Mapping[str, Json] = {}
     """What a hook prints that objects to nothing, where its product may take silence for something else."""
@@ -119,40 +131,40 @@ class Key(Record):
     """One key of a hook's JSON answer."""
 
     path: tuple[str, ...]
-    kind: str
-    """The JSON type it must have: `string`, `bool`, `object`, `strings`, `messages`, `texts by name`, `any`."""
-    does: str
+    kind: KeyKind
+    """The JSON type it must have."""
+    does: KeyDoes
     """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks),
     `end_turn_unless` (false ends the turn), `output_text` (the tool's output, as text), `verdict` (see `words`),
     `note` (kept under its own name for `Reply.finish`)."""
     on: tuple[str, ...] = ()
     """The canonical events on which it has an effect; () for all."""
-    words: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    words: Words = ()
     """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all); for `note`,
     the words that are known."""
     any_case: bool = False
     """Whether the words are read without regard to upper and lower case."""
 
 
-BLOCKING = ("block", "block_if_said")
+BLOCKING: tuple[ExitMeaning, ...] = ("block", "block_if_said")
 """What an exit status means by which a hook that says why blocks."""
 
 
 class Reply(Record):
     """How a finished run is read."""
 
-    read: Callable[[bytes], tuple[str, Json]]
-    """stdout → (`nothing` | `blank` | `object` | `text` | `garbage`, value)."""
+    read: Callable[[bytes], Printed]
+    """stdout → what it is, and its value."""
     keys: tuple[Key, ...]
     also: tuple[str, ...] = ()
     """Keys that its product documents and that have no effect here; dots lead into nested objects."""
-    exits: Mapping[int, str] = {0: "pass"}
-    otherwise: str = "fail"
-    """What an exit status not in `exits` means: `pass`, `block`, `fail`, or `block_if_said` (a failure without a
-    word of why)."""
-    exit_reasons: tuple[str, ...] = ("stderr",)
-    """Where a block by exit status takes its reason from, first found: `stderr`, `stdout`, `reason`, `message`."""
-    json_reasons: tuple[str, ...] = ("reason", "message", "stderr")
+    exits: Mapping[int, ExitMeaning] = {0: "pass"}
+    otherwise: ExitMeaning = "fail"
+    """What an exit status means that is not in `exits`. With `block_if_said`, a hook that says why blocks, and a silent
+    one fails."""
+    exit_reasons: tuple[ReasonSource, ...] = ("stderr",)
+    """Where a block by exit status takes its reason from; the first that is not empty counts."""
+    json_reasons: tuple[ReasonSource, ...] = ("reason", "message", "stderr")
     mistyped: Callable[[Draft, str], str] | None = None
     """Why an answer with a value of the wrong type cannot be used at all, or "": gets the draft, and what is wrong.
     Without it, such a value is ignored. The docs quote its docstring."""
@@ -160,8 +172,8 @@ class Reply(Record):
     """Keys of an answer that the product itself warns about, where it does."""
     text_on: tuple[str, ...] = ()
     """The canonical events on which plain text is heard; () for all."""
-    text_does: str = "context"
-    """The Outcome field that it fills: `context` or `messages`."""
+    text_does: TextDoes = "context"
+    """The Outcome field that it fills."""
     text_doubted: bool = False
     """Whether text that is not heard counts as unclear, because it may be meant as a refusal."""
     streams: Callable[[Run], Run] | None = None
@@ -193,8 +205,8 @@ class Asking(Record):
 class Failing(Record):
     """What a broken hook means in this dialect, cause by cause; what is not named lets the action go on."""
 
-    blocks: tuple[str, ...] = ()
-    gates_only: tuple[str, ...] = ()
+    blocks: tuple[Cause, ...] = ()
+    gates_only: tuple[Cause, ...] = ()
     """Causes that block only where a block would keep something from happening."""
     codes: Mapping[str, str] = {}
     """The dialect's own error ids; `blocked` is for a block that is not a failure."""
@@ -228,7 +240,7 @@ class Scaffold(Record):
     """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's
     {root} and {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
 
-    shape: str
+    shape: ScaffoldShape
     """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `rows`: handlers in
     one list, each with its event; `folder`: a folder with a file of fields and a script; `executable`: a script that
     says its own event; `rules`: an entry that needs no script."""
@@ -297,10 +309,10 @@ class Dialect(Record):
     """By handler kind."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
-    layering: str = "concatenate"
-    """How layers meet: `concatenate`, `replace_lists`, `later_name_wins`, `earlier_name_wins`."""
+    layering: Layering = "concatenate"
+    """How layers meet."""
     failing: Failing = Failing()
-    chains: tuple[str, ...] = ()
+    chains: tuple[Rewritable, ...] = ()
     """Fields whose rewritten value the next hook of this dialect sees."""
     scaffold: Scaffold | None = None
     """How a new hook is written; None for a dialect without files."""

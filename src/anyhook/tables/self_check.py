@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
+from anyhook.model.outcome import EFFECTS
+from anyhook.model.words import VERDICTS
 from anyhook.tables.cell_names import (
-    BLOCKS,
     CAUSES,
     CHAINS,
     DOES,
@@ -23,7 +24,6 @@ from anyhook.tables.cell_names import (
     REASONS,
     SCAFFOLDS,
     SCOPES,
-    VERDICTS,
     doubled,
     unknown,
 )
@@ -85,7 +85,7 @@ def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
 def _event(row: EventRow, has_base: bool) -> Iterator[str]:
     cell = f"DIALECT.events[{row.native}]"
     yield from unknown(f"{cell}.canonical", row.canonical, EVENTS, "event")
-    yield from unknown(f"{cell}.block", [row.block] if row.block else [], BLOCKS, "effect of a block")
+    yield from unknown(f"{cell}.block", [row.block] if row.block else [], EFFECTS, "effect of a block")
     yield from unknown(f"{cell}.target", [row.target] if row.target else [], FIELDS, "field")
     yield from unknown(f"{cell}.closed_on", row.closed_on, CAUSES, "cause")
     yield from _fields(f"{cell}.payload", row.payload)

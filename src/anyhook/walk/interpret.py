@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.model.hook import ASKING
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
-from anyhook.model.words import VERDICTS
+from anyhook.model.words import VERDICTS, never
 from anyhook.tables.cells import text_of
 
 TYPE_CHECKING = False
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Run
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import ExitMeaning, KeyKind, ReasonSource
     from anyhook.tables.rows import Draft, Key, Reply
 
     Interpreted = dict[tuple[str, str, int | None, bytes, bytes], Outcome]
@@ -63,7 +64,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     return look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
 
 
-def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: str) -> Outcome:
+def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: ExitMeaning) -> Outcome:
     """What a run that ended by itself asks for, by the dialect's own rules."""
     if meaning == "block_if_said":
         said = _RunReading(hook, reply, event, run).reason(reply.exit_reasons)
@@ -128,16 +129,19 @@ class _RunReading:
         silent = f"{self.hook.name} exited with status {code} and gave no reason"
         return Outcome(verdict=BLOCK, reason=self.reason(self.reply.exit_reasons) or silent)
 
-    def reason(self, sources: tuple[str, ...]) -> str:
+    def reason(self, sources: tuple[ReasonSource, ...]) -> str:
         for source in sources:
-            if source == "stderr":
-                said = stderr_text(self.run)
-            elif source == "stdout":
-                said = self.run.stdout.decode("utf-8", "replace").strip()
-            elif source == "message":
-                said = (*self.texts("messages"), "")[0].strip()
-            else:
-                said = str(self.draft.get("reason") or "").strip()
+            match source:
+                case "stderr":
+                    said = stderr_text(self.run)
+                case "stdout":
+                    said = self.run.stdout.decode("utf-8", "replace").strip()
+                case "message":
+                    said = (*self.texts("messages"), "")[0].strip()
+                case "reason":
+                    said = str(self.draft.get("reason") or "").strip()
+                case _:
+                    never(source)
             if said:
                 return said
         return ""
@@ -213,29 +217,31 @@ class _RunReading:
             self.problem("wrong-output-type", f"{what}; it is ignored", "Use the documented type.")
 
     def apply(self, key: Key, value: Json) -> None:
-        does = key.does
-        if does == "block":
-            if value:
-                self.draft["verdict"] = BLOCK
-        elif does == "block_unless":
-            if not value:
-                self.draft["verdict"] = BLOCK
-        elif does == "end_turn_unless":
-            if not value:
-                self.draft["end_turn"] = True
-        elif does == "verdict":
-            self.take_word(key, str(value))
-        elif does in ("messages", "context"):
-            self.draft[does] = [*self.texts(does), str(value)]
-        elif does == "output_text":
-            self.draft["tool_output"] = text_of(value)
-        elif does == "note":
-            words = [row[0] for row in key.words]
-            if value and words and value not in words:
-                self.unknown_word(key, str(value), words)
-            self.draft[key.path[-1]] = value
-        else:
-            self.draft[does] = value
+        match key.does:
+            case "block":
+                if value:
+                    self.draft["verdict"] = BLOCK
+            case "block_unless":
+                if not value:
+                    self.draft["verdict"] = BLOCK
+            case "end_turn_unless":
+                if not value:
+                    self.draft["end_turn"] = True
+            case "verdict":
+                self.take_word(key, str(value))
+            case "messages" | "context":
+                self.draft[key.does] = [*self.texts(key.does), str(value)]
+            case "output_text":
+                self.draft["tool_output"] = text_of(value)
+            case "note":
+                words = [row[0] for row in key.words]
+                if value and words and value not in words:
+                    self.unknown_word(key, str(value), words)
+                self.draft[key.path[-1]] = value
+            case "reason" | "prompt" | "tool_input" | "tool_output" | "follow_ups" | "history" | "recipe" | "end_turn":
+                self.draft[key.does] = value
+            case _:
+                never(key.does)
 
     def take_word(self, key: Key, word: str) -> None:
         known = [row for row in key.words if row[0] == (word.lower() if key.any_case else word)]
@@ -282,11 +288,6 @@ class _RunReading:
 
 
 DEPTH_LIMIT = 64
-PLAIN_TYPES: dict[str, tuple[type, str]] = {
-    "string": (str, "text"),
-    "bool": (bool, "true or false"),
-    "object": (dict, "an object"),
-}
 
 
 def _too_deep(value: Json) -> bool:
@@ -305,23 +306,33 @@ def _too_deep(value: Json) -> bool:
     return True
 
 
-def _wrong_type(value: Json, kind: str) -> str:
-    """What the type should have been, or "" where it is right."""
+def _wrong_type(value: Json, kind: KeyKind) -> str:
+    """What the type should have been; "" if it is right."""
     if isinstance(value, (dict, list)) and _too_deep(value):
         return f"it is nested more than {DEPTH_LIMIT} levels deep"
-    if kind == "any":
-        return ""
-    if kind == "strings":
-        right = isinstance(value, list) and all(isinstance(text, str) for text in value)
-        return "" if right else "it must be a list of texts"
-    if kind == "texts by name":
-        right = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
-        return "" if right else "it must be an object whose values are texts"
-    if kind == "messages":
-        right = isinstance(value, list) and all(
-            isinstance(item, dict) and isinstance(item.get("role"), str) and isinstance(item.get("content"), str)
-            for item in value
-        )
-        return "" if right else "it must be a list of {role, content}"
-    wanted, words = PLAIN_TYPES[kind]
-    return "" if isinstance(value, wanted) else f"it must be {words}"
+    match kind:
+        case "any":
+            return ""
+        case "string":
+            right, wanted = isinstance(value, str), "text"
+        case "bool":
+            right, wanted = isinstance(value, bool), "true or false"
+        case "object":
+            right, wanted = isinstance(value, dict), "an object"
+        case "strings":
+            right, wanted = _all_texts(value), "a list of texts"
+        case "texts by name":
+            right = isinstance(value, dict) and _all_texts([*value.values()])
+            wanted = "an object whose values are texts"
+        case "messages":
+            right = isinstance(value, list) and all(
+                isinstance(item, dict) and _all_texts([item.get("role"), item.get("content")]) for item in value
+            )
+            wanted = "a list of {role, content}"
+        case _:
+            never(kind)
+    return "" if right else f"it must be {wanted}"
+
+
+def _all_texts(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

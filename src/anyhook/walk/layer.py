@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.model.problem import WARNING
+from anyhook.model.words import never
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from anyhook.documents.files import Files
     from anyhook.model.hook import Layer
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 def layer(dialect: Dialect, layers: Sequence[Layer], files: Files) -> list[Hook]:
     """One list of hooks, in the order in which they run."""
-    if dialect.layering == "replace_lists":
-        hooks = _replace_lists(layers, files)
-    elif dialect.layering == "concatenate":
-        hooks = [hook for each in layers for hook in each.hooks]
-    else:
-        hooks = _one_per_name(layers, files, later_wins=dialect.layering == "later_name_wins")
+    match dialect.layering:
+        case "concatenate":
+            hooks = [hook for each in layers for hook in each.hooks]
+        case "replace_lists":
+            hooks = _replace_lists(layers, files)
+        case "later_name_wins":
+            hooks = _one_per_name(layers, reversed(layers), files)
+        case "earlier_name_wins":
+            hooks = _one_per_name(layers, layers, files)
+        case _:
+            never(dialect.layering)
     off = _switched_off(layers)
     if off:
         hooks = [hook.replace(status=DISABLED, why=f"{off} turns all hooks off") for hook in hooks]
@@ -47,9 +53,9 @@ def _replace_lists(layers: Sequence[Layer], files: Files) -> list[Hook]:
     return kept
 
 
-def _one_per_name(layers: Sequence[Layer], files: Files, later_wins: bool) -> list[Hook]:
+def _one_per_name(layers: Sequence[Layer], strongest_first: Iterable[Layer], files: Files) -> list[Hook]:
     winners: dict[str, Hook] = {}
-    for each in reversed(layers) if later_wins else layers:
+    for each in strongest_first:
         for hook in each.hooks:
             if hook.trusted and hook.status != DISABLED:
                 winners.setdefault(hook.name, hook)

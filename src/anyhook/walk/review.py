@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
+from anyhook.model.words import never
 from anyhook.state.ledger import Item
 from anyhook.tables.isolation import one_file
 from anyhook.walk.trust import ALL, fingerprints, gated, switches
@@ -82,12 +83,15 @@ def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots
             continue
         prints = fingerprints(hook, table, roots, files)
         item = Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
-        if table.layering == "replace_lists":
-            overridden = [each.id for each in theirs if each.native_event == hook.native_event]
-        elif table.layering == "concatenate":
-            overridden = []
-        else:
-            overridden = [each.id for each in theirs if each.name == hook.name]
+        match table.layering:
+            case "concatenate":
+                overridden = []
+            case "replace_lists":
+                overridden = [each.id for each in theirs if each.native_event == hook.native_event]
+            case "later_name_wins" | "earlier_name_wins":
+                overridden = [each.id for each in theirs if each.name == hook.name]
+            case _:
+                never(table.layering)
         yield Reviewed(item, NEW, hook.native_event, hook, tuple(overridden), prints)
     for event, item in switches(layer).items():
         yield Reviewed(item, NEW, event, None, tuple(each.id for each in theirs if event in (each.native_event, ALL)))

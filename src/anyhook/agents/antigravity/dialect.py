@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft
 
 
@@ -45,7 +46,7 @@ EVENTS = event_rows(
         "Stop": (Field("executionNum", _zero), Field("error", "tool_error"), Field("fullyIdle", _yes)),
     },
 )
-BEFORE = (("deny", "block", ()), ("allow", "none", ()), ("ask", "ask", ()), ("force_ask", "ask", ()))
+BEFORE: Words = (("deny", "block", ()), ("allow", "none", ()), ("ask", "ask", ()), ("force_ask", "ask", ()))
 INJECTING = ("session_start", "user_prompt_submit")
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Printed, Words
 
 
 def _milliseconds(_scene: Scene) -> Json:
@@ -263,7 +264,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
     return made.replace(env={**made.env, **env_of(hook)}, cwd=place)
 
 
-def read(stdout: bytes) -> tuple[str, Json]:
+def read(stdout: bytes) -> Printed:
     """One object, once the lines that only tell of progress are gone."""
     lines = stdout.splitlines()
     kept = [line for line in lines if not (line.strip().startswith(b"{") and _is_progress(line))]
@@ -275,7 +276,7 @@ def _is_progress(line: bytes) -> bool:
     return kind == "object" and isinstance(value, dict) and value.get("type") == "progress"
 
 
-PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
+PERMISSIONS: Words = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
 CONTEXT_EVENTS = (
     "session_start", "user_prompt_submit", "post_tool", "post_tool_failure", "subagent_start", "notification",
 )  # fmt: skip

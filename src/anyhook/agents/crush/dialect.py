@@ -13,6 +13,7 @@ from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft
 
 LATER = frozenset(
@@ -23,7 +24,7 @@ LATER = frozenset(
 )  # fmt: skip
 """Events of its newest documents, which no release was seen to fire."""
 EVENTS = event_rows(HOST)
-PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()))
+PERMISSIONS: Words = (("deny", "block", ()), ("allow", "allow", ()))
 
 
 def _halted(draft: Draft, _event: str) -> Draft:

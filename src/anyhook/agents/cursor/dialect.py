@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft
 
 
@@ -94,7 +95,7 @@ EVENTS = (
         for native, (when, about, payload) in FACETS.items()
     ),
 )
-PERMISSIONS = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
+PERMISSIONS: Words = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
 GATES, STOPS = ("pre_tool", "subagent_start"), ("stop", "subagent_stop")
 
 

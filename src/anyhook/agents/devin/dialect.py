@@ -12,6 +12,7 @@ from anyhook.tables.rows import Field, Key, Limits, Scene
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
 
 
 def _response(scene: Scene) -> Json:
@@ -34,7 +35,7 @@ EVENTS = event_rows(
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))
 NESTED = ("additionalContext", "updatedInput")
 CONTEXT = ("session_start", "user_prompt_submit", "post_tool", "post_tool_failure")
-DECISIONS = (("block", "block", ()), ("approve", "allow", ("pre_tool", "permission_request")))
+DECISIONS: Words = (("block", "block", ()), ("approve", "allow", ("pre_tool", "permission_request")))
 REPLY = READ.replace(
     also=("suppressOutput", "systemMessage", "continue", "stopReason"),
     keys=(

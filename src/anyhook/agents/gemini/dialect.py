@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Run
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft, EventRow
 
 EVENTS = event_rows(
@@ -143,7 +144,7 @@ def _halted(draft: Draft, event: str) -> Draft:
     return {**draft, "verdict": "block"} if event == "pre_tool" and draft.get("end_turn") else draft
 
 
-DENIALS = (("deny", "block", ()), ("block", "block", ()))
+DENIALS: Words = (("deny", "block", ()), ("block", "block", ()))
 DOCUMENTED = (
     "suppressOutput",
     *(f"{SPECIFIC}.{key}" for key in (

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
 
 
 def _snake(scene: Scene) -> Json:
@@ -50,7 +51,7 @@ EVENTS = event_rows(
     },
     bound=8,
 )
-REFUSALS = (("deny", "block", ()), ("block", "block", ()), ("allow", "none", ()), ("approve", "none", ()))
+REFUSALS: Words = (("deny", "block", ()), ("block", "block", ()), ("allow", "none", ()), ("approve", "none", ()))
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), also=("suppressOutput",))
 REPLY = READ.replace(
     exit_reasons=("stderr",),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft
 
 KEYS = {
@@ -59,7 +60,7 @@ def _blocked(draft: Draft, _event: str) -> Draft:
     return {**draft, "verdict": "block", "reason": draft.get("reason") or draft.get("message")}
 
 
-WORDS = (("block", "block", ()),)
+WORDS: Words = (("block", "block", ()),)
 REPLY = Reply(
     read=object_or_nothing,
     exits={0: "pass"},

@@ -11,13 +11,17 @@ from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Failing, Field, Key, Limits
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.tables.cell_names import Words
+
 EVENTS = event_rows(
     HOST,
     extra={"Stop": (Field("stop_hook_active", not_in_a_stop_hook),)},
     untold=("PermissionRequest.tool_use_id",),
 )
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))
-REFUSALS = (("block", "block", ()), ("deny", "block", ()), ("allow", "none", ()), ("approve", "none", ()))
+REFUSALS: Words = (("block", "block", ()), ("deny", "block", ()), ("allow", "none", ()), ("approve", "none", ()))
 REPLY = READ.replace(
     keys=(
         Key(("decision",), "string", "verdict", words=REFUSALS),

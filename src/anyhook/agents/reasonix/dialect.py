@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Run
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Printed
 
 
 def _turn(_scene: Scene) -> Json:
@@ -25,7 +26,7 @@ def _shown(run: Run) -> Run:
     return run.replace(stdout=run.stderr if run.exit_code == 2 else b"")
 
 
-def _text(stdout: bytes) -> tuple[str, Json]:
+def _text(stdout: bytes) -> Printed:
     text = stdout.decode("utf-8", "replace").strip()
     return ("text", text) if text else ("nothing", None)
 
