@@ -99,5 +99,6 @@ class Judge:
             f"{Path(rule.source).stem}/{rule.name}"
             for rule in self.rules
             if rule.spec["then"] in ("deny", "ask")
-            and holds(rule.spec["tree"], call, Hits(rule.spec.get("except") or ()))  # type: ignore[arg-type]
+            and rule.condition is not None
+            and holds(rule.condition[0], call, Hits(rule.condition[2]))
         ]

@@ -185,9 +185,9 @@ def compact_trigger(scene: Scene) -> dict[str, Json]:
     threshold = scene.event.get("auto_compact_threshold") or 0.80
     if not isinstance(usage, dict) or not scene.event.get("auto_compact_enabled"):
         return {}
-    current, full = usage.get("current_context_window"), usage.get("max_context_window")
-    numbers = all(isinstance(value, (int, float)) for value in (current, full, threshold))
-    if not numbers or not full or current / full < threshold:  # type: ignore[operator]
+    given = (usage.get("current_context_window"), usage.get("max_context_window"), threshold)
+    numbers = [value for value in given if isinstance(value, (int, float))]
+    if len(numbers) < len(given) or not numbers[1] or numbers[0] / numbers[1] < numbers[2]:
         return {}
     return {"result": "callback", "callback": "compact"}
 

@@ -12,6 +12,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -23,7 +24,7 @@ def _result(_response: Json, output: Json) -> Json:
 
 
 TOOL = (Taken("tool", ("toolName",)), Taken("input", ("input",)), Taken("call_id", ("toolCallId",)))
-MESSAGE = {"message": Say({"message": "{message}"})}
+MESSAGE: dict[HostEffect, Say] = {"message": Say({"message": "{message}"})}
 EVENTS = (
     HostEvent("session_start", ("session_start",), (Taken("source", ("reason",)),), MESSAGE),
     HostEvent(

@@ -145,7 +145,7 @@ def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Ru
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
             continue
-        if "tree" in step.hook.spec:
+        if step.hook.condition is not None:
             yield from _asked(engine, subject, step, event, rules)
             continue
         seen = to_native(event, step.dialect)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Host, HostEvent
 
 
@@ -31,12 +32,13 @@ class InAgent(Record):
     """As the agent would report it."""
     entry: str
     """Where our entry is, or why it is not there."""
-    honours: dict[str, str]
+    honours: dict[HostEffect, str]
     """Effect → `works`, what it becomes, or `lost`."""
     evidence: str
 
     def as_json(self) -> dict[str, Json]:
         data = self.event.data
+        honours: dict[str, Json] = {str(effect): word for effect, word in self.honours.items()}
         return {
             "name": self.table.name,
             "event": self.row.native if self.row is not None else None,
@@ -44,7 +46,7 @@ class InAgent(Record):
             "tool": data.get("tool"),
             "input": data.get("input"),
             "limit_ms": round(self.row.limit_s * 1000) if self.row is not None else None,
-            "honours": {**self.honours},
+            "honours": honours,
             "evidence": self.evidence,
         }
 

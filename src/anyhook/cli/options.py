@@ -197,9 +197,10 @@ def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T
             return None
         before = values.get(row.key, ())
         values[row.key] = (*before, value) if row.many and isinstance(before, tuple) else value
-    if "dialect" in values:
+    dialects = values.get("dialect")
+    if isinstance(dialects, tuple):
         from anyhook.tables.registry import DIALECTS
 
-        if any(name not in DIALECTS for name in values["dialect"]):  # type: ignore[union-attr]
+        if any(name not in DIALECTS for name in dialects):
             return None
     return (arguments, kind(**values)) if len(arguments) == count else None

@@ -311,7 +311,8 @@ def _files(tool: str, words: Sequence[str], given: dict[str, Json], cwd: str | N
         else:
             into.read(path, cwd)
     for key in ("edits", "changes", "operations"):
-        for each in given.get(key) if isinstance(given.get(key), list) else ():  # type: ignore[union-attr]
+        parts = given.get(key)
+        for each in parts if isinstance(parts, list) else ():
             if isinstance(each, dict):
                 _files(tool, [*words, "edit"], each, cwd, into)
 

@@ -56,13 +56,12 @@ _MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
 def is_suspect(value: Json, depth: int = 0) -> bool:
     """Whether there may be anything at all, or a long text, or something nested deeply or no plain JSON value: most are
     done with after this."""
-    kind = type(value)
-    if kind is str:
-        return len(value) >= _SHORT and (len(value) > TEXT_LIMIT or is_suspect_text(value))  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return len(value) >= _SHORT and (len(value) > TEXT_LIMIT or is_suspect_text(value))
     if depth > _DEPTH_QUICK:
         return True
-    if kind is dict:
-        for key, item in value.items():  # type: ignore[union-attr]
+    if isinstance(value, dict):
+        for key, item in value.items():
             if key not in _harmless and not _is_harmless(key):
                 return True
             if key in NAMING and type(item) is str and [stem for stem in STEMS if stem in item.lower()]:
@@ -73,13 +72,13 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
             elif type(item) not in _PLAIN and is_suspect(item, depth + 1):
                 return True
         return False
-    if kind is list:
+    if isinstance(value, list):
         return any(
             (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
             or is_suspect(item, depth + 1)
-            for item in value  # type: ignore[union-attr]
+            for item in value
         )
-    return kind not in _PLAIN
+    return type(value) not in _PLAIN
 
 
 def _is_harmless(key: object) -> bool:

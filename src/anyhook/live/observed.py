@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Host
 
 PATH = os.path.join(os.path.dirname(__file__), "observed.json")
@@ -32,7 +33,7 @@ QUIET = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""
 
 
-ASKABLE: dict[str, tuple[str, ...]] = {
+ASKABLE: dict[str, tuple[HostEffect, ...]] = {
     "session_start": ("block", "context", "message"),
     "user_prompt_submit": ("block", "end_turn", "prompt", "context", "message"),
     "pre_tool": ("block", "end_turn", "ask", "allow", "input", "context", "message"),
@@ -90,7 +91,7 @@ class Sight(Record):
         return (STOPPED,) if self.promised == "block" and self.event not in AFTER_CALL else (HEARD, WORKS)
 
 
-def promised(table: Host, event: str, effect: str) -> str | None:
+def promised(table: Host, event: str, effect: HostEffect) -> str | None:
     """What a host's table says about an effect; None where it has no such event installed."""
     row = next((row for row in table.events if row.installed and event in row.canonical), None)
     if row is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Mode, Posture
+    from anyhook.model.words import HostEffect, Mode, Posture
 
 
 class HookRun(Record):
@@ -52,7 +52,7 @@ class Part(Record):
 class Settled(Record):
     """Effect → value, of what the host will be told, and what was changed or lost on the way."""
 
-    effects: dict[str, Json]
+    effects: dict[HostEffect, Json]
     problems: tuple[Problem, ...]
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookScope, HookState
+    from anyhook.rules.language import Condition
 
 # Statuses of a hook in the catalog.
 ARMED: HookState = "armed"
@@ -80,6 +81,8 @@ class Hook(Record):
     project: str = ""
     """The folder whose file declares it, where that is above the one that the agent works in: it is the hook's project.
     "" for the agent's own."""
+    condition: Condition | None = None
+    """When it applies, if it is a rule."""
 
     @property
     def trusted(self) -> bool:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
         "advisory", "feedback", "keep_working", "skip", "deny_permission", "deny_tool", "end_turn", "abort"
     ]
     """What a block does."""
+    HostEffect = Literal[
+        "block", "end_turn", "ask", "allow", "input", "output", "prompt", "context", "message", "follow_up"
+    ]
+    """What a host can be asked to do."""
     Ending = Literal["exited", "timed_out", "signalled", "not_started", "overflowed", "cancelled"]
     """How a run ended."""
     Cause = Literal["timed_out", "signalled", "not_started", "overflowed", "exit", "output", "cancelled"]

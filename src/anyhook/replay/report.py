@@ -125,6 +125,6 @@ def _today(hook: Hook, rules: Rules, event: Event) -> str:
     """What a rule says today about a call of the past."""
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
-    if row is None or "tree" not in hook.spec or rules.wanted(HookStep(hook, table, row, None), event):
+    if row is None or hook.condition is None or rules.wanted(HookStep(hook, table, row, None), event):
         return "none"
     return rules.answers[hook.id].verdict

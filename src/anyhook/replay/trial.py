@@ -20,6 +20,7 @@ from anyhook.process.run import end_all, run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
+    from typing import Any
 
     from anyhook.model.words import Ending
 
@@ -97,9 +98,9 @@ def end_with(lifeline: Connection) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def run_batch(trials: Sequence[tuple[object, ...]], sandbox: tuple[str, ...]) -> tuple[list[Result], list[str]]:
+def run_batch(trials: Sequence[tuple[Any, ...]], sandbox: tuple[str, ...]) -> tuple[list[Result], list[str]]:
     """Run the trials of one hook; the results, and the keys of those that went otherwise warm than cold."""
-    made = [Trial(*values) for values in trials]  # type: ignore[arg-type]
+    made = [Trial(*values) for values in trials]
     results: list[Result] = []
     strange: list[str] = []
     warm = [trial for trial in made if trial.interpreter]

@@ -12,12 +12,12 @@ from anyhook.rules.language import Names
 from anyhook.rules.rule_file import RuleFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HookState, Severity
+    from anyhook.model.words import Severity
     from anyhook.rules.rule_file import Place
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -83,13 +83,6 @@ class FunctionFile(RuleFile):
             self.broken(node, str(error))
             return
         self.rule(table, Names(), (), node.name)
-
-    def add(
-        self, table: Mapping[str, Json], events: list[str], spec: dict[str, Json], place: Place, limit_s: float,
-        status: HookState, why: str,
-    ) -> None:  # fmt: skip
-        """The same without a place in a document: the line is known."""
-        super().add(table, events, spec, (), limit_s, status, why)
 
     def broken(self, node: Function, why: str) -> None:
         """A function that was meant to be a hook and cannot be one is a gate that is off: people are told."""

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from anyhook.rules.paths import PathPattern
+
     Node = tuple[Any, ...]
+    Condition = tuple[Node, tuple[str, ...], tuple[PathPattern, ...]]
+    """A rule's condition, compiled: what has to hold, the marks of which a call must have one for that, and the paths
+    that do not count. Plain tuples, as a plan stores them."""
     """A word that says what is asked, and its operands."""
 
 PATHS = {

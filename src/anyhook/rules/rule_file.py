@@ -19,12 +19,13 @@ from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookState, Severity
-    from anyhook.rules.language import Node
+    from anyhook.rules.language import Condition, Node
     from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
@@ -177,7 +178,8 @@ class RuleFile:
             limit_s = self.limit(given)
             tree = self.condition(given, names, key)
             events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
-            spec = self.spec(given, tree, function)
+            spared = tuple(compile_path(path) for path in _list(given, "except"))
+            spec = self.spec(given, function)
         except RuleError as error:
             at = (*place, error.key) if error.key in table else place
             wrong = f"`{error.key}`: {error.what}" if error.key else error.what
@@ -187,7 +189,8 @@ class RuleFile:
         self.unknown_agents(named_in(tree, "agent"), name, (*place, "agents" if "agents" in table else key))
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
-        self.add(given, events, spec, (*place, key), limit_s, DISABLED if off else "armed", why)
+        status: HookState = DISABLED if off else "armed"
+        self.add(given, events, spec, (*place, key), limit_s, status, why, (tree, needs_of(tree), spared))
 
     def unknown_agents(self, names: Iterable[str], rule: str, place: Place) -> None:
         """Agents that anyhook does not know: either a program that embeds it, or a rule that never applies."""
@@ -225,7 +228,7 @@ class RuleFile:
             parts.insert(0, ("agent", agents))
         return parts[0] if len(parts) == 1 else ("and", tuple(parts))
 
-    def spec(self, table: Mapping[str, Json], tree: Node, function: str) -> dict[str, Json]:
+    def spec(self, table: Mapping[str, Json], function: str) -> dict[str, Json]:
         then = "function" if function else str(table.get("then") or ("run" if "run" in table else "deny"))
         if then not in ACTIONS and not function:
             raise RuleError(
@@ -239,11 +242,6 @@ class RuleFile:
             raise RuleError("it must be true or false", "enabled")
         condition = next(str(table[key]) for key in USUAL if key in table)
         spec: dict[str, Json] = {"then": then, "severity": severity, "condition": condition}
-        spec["tree"] = tree  # type: ignore[assignment]  # plain tuples, as a plan keeps them
-        spec["needs"] = needs_of(tree)  # type: ignore[assignment]
-        spared = tuple(compile_path(str(path)) for path in _list(table, "except"))
-        if spared:
-            spec["except"] = spared  # type: ignore[assignment]
         if function:
             return {**spec, "function": function, "modules": {**self.modules}}
         for key in ("because", "instead", "run", "to"):
@@ -254,7 +252,7 @@ class RuleFile:
 
     def add(
         self, table: Mapping[str, Json], events: list[str], spec: dict[str, Json], place: Place, limit_s: float,
-        status: HookState, why: str,
+        status: HookState, why: str, condition: Condition | None = None,
     ) -> None:  # fmt: skip
         if self.changed and status == "armed":
             status, why = CHANGED, self.changed
@@ -264,13 +262,16 @@ class RuleFile:
         matcher: dict[str, Json] = {key: table[key] for key in (*USUAL, "unless", "agents") if key in table}
         if tools:
             matcher["tool"] = "|".join(tools)
+        means = _plain(condition[0]) if condition is not None else None
         self.files.made_hook()
         handler = "function" if "function" in spec else "command" if "run" in spec else "rule"
+        if self.line is not None:
+            place = ()  # the line says where it is
         for event in events:
             hook = source.hook(
                 f"{owner}:{event}:{_short(name)}", name, event, self.rows[event].canonical, spec, limit_s, place=place,
                 matcher=matcher, handler=handler, status=status, why=why, line=self.line,
-                definition=canonical({"rule": dict(table), "means": _plain(spec.get("tree"))}),
+                definition=canonical({"rule": dict(table), "means": means}), condition=condition,
             )  # fmt: skip
             self.hooks.append(hook)
 
@@ -333,8 +334,10 @@ def _short(name: str) -> str:
     return "-".join(filter(None, slug(name).split("-"))) or "rule"
 
 
-def _plain(tree: object) -> Json:
-    return [_plain(each) for each in tree] if isinstance(tree, tuple) else tree  # type: ignore[return-value]
+def _plain(tree: Any) -> Json:
+    """A condition as JSON."""
+    made: Json = [_plain(each) for each in tree] if isinstance(tree, tuple) else tree
+    return made
 
 
 def rule_schema() -> dict[str, Json]:

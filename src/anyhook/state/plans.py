@@ -18,17 +18,21 @@ from anyhook.tables.registry import DIALECTS, VARIABLES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
     from anyhook.model.words import Mode, Trust
     from anyhook.tables.rows import Roots
 
-    Values = tuple[object, ...]
+    Values = tuple[Any, ...]
+    """The fields of a record, in order."""
 
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can tell a person that a guard is off: when a session starts, and, where a call cannot,
 with the next prompt or after the call."""
+FORMAT = 2
+"""Changes when the fields of a hook, a problem or the settings change: a plan holds them by their order."""
 SETTLED_NS = 50_000_000
 """A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
 
@@ -87,7 +91,7 @@ class Setup(Record):
         """What a plan is found by."""
         seen = tuple([self.env.get(name) for name in VARIABLES])
         return (
-            __version__,
+            (__version__, FORMAT),
             self.project,
             self.outer,
             self.dialects,

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.cell_names import EntryStyle
 
     Without = Literal["open", "refuses", "unknown"]
     Input = dict[str, Json]
 
 # What a decision can ask of a host, in the order in which it is expressed.
-EFFECTS = ("block", "end_turn", "ask", "allow", "input", "output", "prompt", "context", "message", "follow_up")
+EFFECTS: tuple[HostEffect, ...] = (
+    "block", "end_turn", "ask", "allow", "input", "output", "prompt", "context", "message", "follow_up",
+)  # fmt: skip
 
 
 class Taken(Record):
@@ -63,7 +66,7 @@ class HostEvent(Record):
     canonical: tuple[str, ...] = ()
     """Success first; () if another row has the canonical event, or if there is none."""
     takes: tuple[Taken, ...] = ()
-    says: Mapping[str, Say] = {}
+    says: Mapping[HostEffect, Say] = {}
     """Effect → how it is said, for effects that the host honours. What is not here degrades by `steps.settle`."""
     error: tuple[str, ...] = ()
     """Where a failed tool's error stands, for an event that stands for success and failure."""

@@ -57,8 +57,8 @@ def events_schema(shape: EntryShape, scaffold: Scaffold) -> dict[str, Json]:
     """A list of handlers, or of groups of them, for each event."""
     grouped = scaffold.shape == "groups"
     typed = grouped or len(shape.handlers) > 1 or bool(shape.default_kind) or "type" in scaffold.fixed
-    handlers: list[Json] = [_handler(shape, handler, typed) for handler in shape.handlers]
-    handler: dict[str, Json] = {"anyOf": handlers} if len(handlers) > 1 else handlers[0]  # type: ignore[assignment]
+    handlers = [_handler(shape, handler, typed) for handler in shape.handlers]
+    handler: dict[str, Json] = {"anyOf": [*handlers]} if len(handlers) > 1 else handlers[0]
     entry: dict[str, Json] = handler
     if grouped:
         keys: dict[str, Json] = {key: {} for key in shape.group_keys}

@@ -42,11 +42,11 @@ def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reas
         if said is None:
             continue
         made: dict[str, Json] = {}
-        _put(made, key.path, said)
+        put(made, key.path, said)
         wanted = next((REASONS[source] for source in reply.json_reasons if source in REASONS), "")
         reasons = [each.path for each in heard if each.does == wanted]
         for path in sorted(reasons, key=lambda each: each[:-1] != key.path[:-1])[:1]:
-            _put(made, path, reason)
+            put(made, path, reason)
         _complete(made, key, row, dialect)
         if reply.spoils is None or not reply.spoils(made, canonical):
             answer = made
@@ -64,7 +64,7 @@ def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoke
     for key in _heard(reply, canonical):
         if key.does == "context":
             answer: dict[str, Json] = {}
-            _put(answer, key.path, [text] if key.kind == "strings" else text)
+            put(answer, key.path, [text] if key.kind == "strings" else text)
             _complete(answer, key, row, dialect)
             return Spoken(lean_json.dumps(answer, ensure_ascii=False))
     heard = reply.text_does == "context" and (not reply.text_on or canonical in reply.text_on)
@@ -108,7 +108,8 @@ def _complete(answer: dict[str, Json], key: Key, row: EventRow, dialect: Dialect
         inner.setdefault("hookEventName", row.native)
 
 
-def _put(made: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+def put(made: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    """Put a value where the path leads, with the objects on the way."""
     for key in path[:-1]:
         inner = made.setdefault(key, {})
         made = inner if isinstance(inner, dict) else {}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Protocol, Unpack
+    from typing import Any, Protocol, Unpack
 
     from anyhook.testing.kit.events import Events
     from anyhook.testing.kit.harness import Harness, HarnessOptions
@@ -101,8 +101,8 @@ class CaseFile(pytest.File):
 class CaseItem(pytest.Item):
     """One case."""
 
-    def __init__(self, *, run: object, project: str, refused: str, **more: object) -> None:
-        super().__init__(**more)  # type: ignore[arg-type]
+    def __init__(self, *, run: object, project: str, refused: str, **more: Any) -> None:
+        super().__init__(**more)
         self._case, self._project, self._refused = run, project, refused
 
     def runtest(self) -> None:

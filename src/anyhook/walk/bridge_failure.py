@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.decision import Decision
     from anyhook.model.problem import Problem
-    from anyhook.model.words import Mode, Posture
+    from anyhook.model.words import HostEffect, Mode, Posture
     from anyhook.tables.host_rows import Host, HostEvent, Say
 
 
@@ -75,7 +75,7 @@ def _failed(
     return answer
 
 
-def doubted(decision: Decision, says: Mapping[str, Say], where: str, why: str, posture: Posture) -> Decision:
+def doubted(decision: Decision, says: Mapping[HostEffect, Say], where: str, why: str, posture: Posture) -> Decision:
     """The decision about an event that could not be judged as a whole: refused under `deny` where it can be, else the
     person is told. A block stays what it is."""
     problem = _problem(where, why)

@@ -140,8 +140,10 @@ class Recent:
 
 
 def _is_alive(pid: Json) -> bool:
+    if not isinstance(pid, int):
+        return False
     try:
-        os.kill(int(pid), 0)  # type: ignore[arg-type]
-    except (OSError, TypeError, ValueError):
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
         return False
     return True

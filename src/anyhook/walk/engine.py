@@ -285,7 +285,7 @@ class Engine:
         for step in context.routes.steps(event):
             scene = scene_of(context, to_native(event, step.dialect), step.dialect, step.row)
             _, model = context.asked(step.hook, step.dialect)
-            made.append(explain(step, event, scene, model, rules if "tree" in step.hook.spec else None))
+            made.append(explain(step, event, scene, model, rules if step.hook.condition is not None else None))
         explained(made, context.routes.find(event).declared_again)
         return made
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Say
 
 VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "reason"}
 """The word by which templates call an effect's value, where that is not the effect's own name."""
 
 
-def express(effects: Mapping[str, Json], says: Mapping[str, Say]) -> Answer:
+def express(effects: Mapping[HostEffect, Json], says: Mapping[HostEffect, Say]) -> Answer:
     """The answer that says all of it."""
     made: dict[str, Json] = {}
     texts: list[str] = []

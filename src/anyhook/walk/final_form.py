@@ -127,7 +127,7 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
         )
         if others:
             again.append(place)
-        elif "tree" not in hook.spec:  # rules that rewrite come first, so the others have seen what they made
+        elif hook.condition is None:  # rules that rewrite come first, so the others have seen what they made
             unseen.append(place)
     # What one declaration of a program is asked, all of them are: it runs once for all.
     asked_for = {walk.read_with.get(place, place) for place in again}

@@ -27,7 +27,7 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
     for fields in (dialect.base, row.payload):
         for field in fields:
             cell = field.cell
-            value = get(cell) if type(cell) is str else cell(scene)  # type: ignore[operator]
+            value = get(cell) if isinstance(cell, str) else cell(scene)
             if value or not field.optional:
                 made[field.key] = value
     if scene.facts is not None:

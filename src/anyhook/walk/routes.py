@@ -117,10 +117,10 @@ def from_plan(plan: CatalogPlan | None) -> Catalog | None:
     if plan is None:
         return None
     try:
-        hooks = [Hook(*values) for values in plan.hooks]  # type: ignore[arg-type]
-        problems = [Problem(*values) for values in plan.problems]  # type: ignore[arg-type]
-        gone = tuple(Hook(*values) for values in plan.gone)  # type: ignore[arg-type]
-        config = Settings(*plan.config)  # type: ignore[arg-type]
+        hooks = [Hook(*values) for values in plan.hooks]
+        problems = [Problem(*values) for values in plan.problems]
+        gone = tuple(Hook(*values) for values in plan.gone)
+        config = Settings(*plan.config)
         if config.hook_until:
             config = config.at(time_ns() / 1e9)
         return Catalog(hooks, problems, config, plan.stamps, gone=gone)
@@ -325,7 +325,7 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         return None  # what a broken hook means is the posture's business
     if hook.status != ARMED:
         return hook.why or hook.status
-    by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or "tree" in hook.spec
+    by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or hook.condition is not None
     if by_content and isinstance(hook.matcher, dict):
         hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":

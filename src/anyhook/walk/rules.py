@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.rules.language import Condition
     from anyhook.walk.context import Context
     from anyhook.walk.routes import HookStep
     from anyhook.walk.walk import Walk
@@ -66,8 +67,9 @@ class Rules:
         if why:
             return why
         try:
-            hits = Hits(hook.spec.get("except") or ())  # type: ignore[arg-type]
-            if not failed and not holds(hook.spec["tree"], self.call(event), hits):  # type: ignore[arg-type]
+            tree, _, spared = condition_of(hook)
+            hits = Hits(spared)
+            if not failed and not holds(tree, self.call(event), hits):
                 return NOT_MET
             self._hits[hook.id] = hits
             if hook.handler == "rule":
@@ -165,6 +167,12 @@ def ask_rule(walk: Walk, position: int) -> str:
     return rules.wanted(step, event)
 
 
+def condition_of(hook: Hook) -> Condition:
+    """The condition of a hook that is a rule."""
+    assert hook.condition is not None  # noqa: S101 (only rules are asked here)
+    return hook.condition
+
+
 class RuleIndex:
     """The rules among the steps of a route, by the marks of which a call must have one for them to be asked."""
 
@@ -174,10 +182,10 @@ class RuleIndex:
         """What is said of each where it does not apply: the same each time."""
         self.by_mark: dict[str, list[int]] = {}
         for position, step in enumerate(steps):
-            needs = step.hook.spec.get("needs")
-            if isinstance(needs, tuple) and step.why is None and step.hook.status == ARMED:
+            condition = step.hook.condition
+            if condition is not None and step.why is None and step.hook.status == ARMED:
                 self.reports[position] = idle_report(step.hook, NOT_MET)
-                for mark in needs:
+                for mark in condition[1]:
                     self.by_mark.setdefault(mark, []).append(position)
 
 
@@ -201,9 +209,9 @@ def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
     index = _index_of(walk)
     found = index.reports.copy()
     for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
-        spec = index.steps[position].hook.spec
+        tree, _, spared = condition_of(index.steps[position].hook)
         try:
-            if not holds(spec["tree"], call, Hits(spec.get("except") or ())):  # type: ignore[arg-type]
+            if not holds(tree, call, Hits(spared)):
                 continue
         except Exception:  # noqa: BLE001, S110 (the same)
             pass

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Say
 
 ENDINGS = ("stop", "subagent_stop", "session_end")
 
 # Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
 # without need: what was to be kept from happening is rather blocked than let through.
-RULES: dict[str, tuple[str, ...]] = {
+RULES: dict[HostEffect, tuple[HostEffect, ...]] = {
     "block": ("context", "message"),
     "end_turn": ("block", "context", "message"),
     "ask": ("block",),
@@ -36,7 +37,7 @@ RULES: dict[str, tuple[str, ...]] = {
 }
 
 # How the value of an effect reads as another; the first argument is the value, the second the event.
-WORDS: dict[tuple[str, str], str] = {
+WORDS: dict[tuple[HostEffect, HostEffect], str] = {
     ("block", "context"): "A hook refused this: {}",
     ("block", "message"): "A hook refused this: {}",
     ("end_turn", "context"): "A hook wants the turn to end here: {}",
@@ -48,9 +49,9 @@ WORDS: dict[tuple[str, str], str] = {
 }
 
 
-def settle(decision: Decision, says: Mapping[str, Say], where: str) -> Settled:
+def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Settled:
     """What the host can be told about a decision; `where` names host and event."""
-    effects: dict[str, Json] = {}
+    effects: dict[HostEffect, Json] = {}
     problems: list[Problem] = []
     for effect, value in _asked(decision):
         other = next((name for name in (effect, *RULES[effect]) if name in says), None)
@@ -90,12 +91,12 @@ def as_told(decision: Decision, settled: Settled) -> Decision:
     return decision.replace(verdict=BLOCK, effect=effect, reason=text_of(told["block"]))
 
 
-def _asked(decision: Decision) -> list[tuple[str, Json]]:
+def _asked(decision: Decision) -> list[tuple[HostEffect, Json]]:
     """Every effect that the decision asks for, with its value."""
     if not decision.enforced:
         return []
     reason = decision.reason or (f"refused by {decision.hook}" if decision.hook else "refused by a hook")
-    asked: list[tuple[str, Json]] = []
+    asked: list[tuple[HostEffect, Json]] = []
     messages = list(decision.messages)
     if decision.stops:
         ends = decision.effect == "end_turn" and decision.event in AFTER_CALL
@@ -107,20 +108,18 @@ def _asked(decision: Decision) -> list[tuple[str, Json]]:
     # What ends anyway need not be told to; a block in its place would even send the agent on.
     if decision.end_turn and not decision.stops and decision.event not in ENDINGS:
         asked.append(("end_turn", reason))
-    for effect, value in (
+    others: tuple[tuple[HostEffect, Json], ...] = (
         ("input", None if decision.stops else decision.tool_input),
         ("output", decision.tool_output),
         ("prompt", None if decision.stops else decision.prompt),
         ("context", "\n\n".join(decision.context) or None),
         ("message", "\n".join(messages) or None),
         ("follow_up", "\n\n".join(decision.follow_ups) or None),
-    ):
-        if value is not None:
-            asked.append((effect, value))
-    return asked
+    )
+    return [*asked, *((effect, value) for effect, value in others if value is not None)]
 
 
-def _degraded(effect: str, other: str, where: str) -> Problem:
+def _degraded(effect: HostEffect, other: HostEffect, where: str) -> Problem:
     return Problem(
         "effect-degraded",
         f"`{effect}` became `{other}`",

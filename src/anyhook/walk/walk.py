@@ -217,7 +217,7 @@ class Walk:
         why, failed = prepared.matched or (step.why, "")
         if hook.status == BROKEN:
             failed = hook.why
-        elif why is None and "tree" in hook.spec:
+        elif why is None and hook.condition is not None:
             from anyhook.walk.rules import ask_rule
 
             why = ask_rule(self, position)

@@ -8,6 +8,11 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BLOCK, EXIT_2, HALT, TELL, TOOL, TRIGGER, context, permission, specific
 from anyhook.tables.host_rows import HostEvent, Taken
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.words import HostEffect
+    from anyhook.tables.host_rows import Say
+
 WHY = "hooked up where a hook wants it: older versions may refuse a settings file that names it"
 
 
@@ -27,7 +32,7 @@ LOADED = _taken("file_path", "memory_type", "load_reason", "globs", "trigger_fil
 SHOWN = (*_taken("turn_id", "message_id", "index", "final"), Taken("message", ("delta",)))
 FAILED = (*_taken("error", "error_details"), Taken("last_message", ("last_assistant_message",)))
 EXPANDED = _taken("expansion_type", "command_name", "command_args", "command_source", "prompt")
-KEEP_ON = {"block": EXIT_2, "end_turn": HALT, "message": TELL}
+KEEP_ON: dict[HostEffect, Say] = {"block": EXIT_2, "end_turn": HALT, "message": TELL}
 
 
 def _answers(event: str) -> HostEvent:

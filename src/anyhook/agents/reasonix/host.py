@@ -9,6 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
 
 TOOL = (Taken("tool", ("toolName",)), Taken("input", ("toolArgs",)))
 
@@ -17,7 +18,7 @@ def _succeeded(payload: dict[str, Json]) -> bool:
     return not payload.get("error")
 
 
-SHOWN = {"message": Say(stderr="{message}", status=2)}
+SHOWN: dict[HostEffect, Say] = {"message": Say(stderr="{message}", status=2)}
 """After a tool that status refuses nothing: the user is shown what stderr holds, and the model is not."""
 ALONE = "no run without a person fired it"
 

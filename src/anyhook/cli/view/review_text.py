@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 400
 """Of one file's difference; a person who is shown more reads less."""
-COMPILED = ("tree", "needs", "condition", "except", "modules")
+COMPILED = ("condition", "modules")
 """What a rule's matcher says already, in the form in which it is asked."""
 MAX_BRIEF = 90
 """Of the words about one group of hooks."""

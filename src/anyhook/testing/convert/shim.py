@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.event import FIELDS, Event
 from anyhook.tables.rows import BLOCKING, SPECIFIC, Scene
+from anyhook.tables.spoken import put
 from anyhook.tables.translate import to_native
 from anyhook.testing.scaffold.answers import refusal, reply_to
 from anyhook.walk.present import payload
@@ -143,7 +144,7 @@ def shim(
     fixed: dict[str, Json] = {}
     for path, value in asked.items():
         if not str(value).startswith("‹"):
-            _put(fixed, path, value)
+            put(fixed, path, value)
     tables: dict[str, Json] = {
         "argv": [*argv],
         "env": {**env},
@@ -262,9 +263,3 @@ def _inside(leaves: dict[Path, Json]) -> Path | None:
     """The path of the tool's input."""
     path = _path(leaves, "‹input›")
     return path[:-1] if path else None
-
-
-def _put(made: dict[str, Json], path: Path, value: Json) -> None:
-    for key in path[:-1]:
-        made = made.setdefault(key, {})  # type: ignore[assignment]  # leaves of one object: what is above them is one
-    made[path[-1]] = value

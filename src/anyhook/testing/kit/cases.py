@@ -212,10 +212,12 @@ def _fits(value: Json, kind: str) -> bool:
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         return False
     if kind == "number":
-        return value > 0  # type: ignore[operator]
+        return isinstance(value, (int, float)) and value > 0
     if kind == "rows":
         return bool(value)
-    return kind not in ("texts", "list of texts") or all(isinstance(item, str) for item in value)  # type: ignore[union-attr]
+    if kind in ("texts", "list of texts"):
+        return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+    return True
 
 
 def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mistake]:

@@ -17,6 +17,8 @@ from anyhook.walk.engine import Engine
 from anyhook.walk.routes import open_catalog
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from anyhook.model.json_types import Json
 
 BAD_TASK = 3
@@ -42,7 +44,8 @@ class Task(Record):
 
 
 def main() -> None:
-    task = Task(*lean_json.loads(sys.stdin.buffer.read().decode()))  # type: ignore[misc]
+    values: Any = lean_json.loads(sys.stdin.buffer.read().decode())
+    task = Task(*values)
     setup = Setup.of(os.getcwd(), dict(os.environ), task.dialects, word_of(task.trust, TRUST), task.plugin_dirs)
     catalog = open_catalog(setup)
     try:
