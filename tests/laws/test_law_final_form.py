@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anyhook import Event
 from anyhook.model.call import Call, Run
 from anyhook.walk.present import stdin_of
-from anyhook.walk.walk import Started, Walk
+from anyhook.walk.walk import StartedHook, Walk
 from conftest import World
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: l
     does = {hook.id: behaviour for hook, behaviour in zip(hooks, chosen, strict=True)}
     asked: list[tuple[str, str]] = []
 
-    def start(_: Walk, step: HookStep, scene: Scene) -> Started:
+    def start(_: Walk, step: HookStep, scene: Scene) -> StartedHook:
         stdin = stdin_of(step.dialect, step.row, scene)
         command = next(name for name in COMMANDS if f'"command":"{name}"' in stdin.decode().replace(": ", ":"))
         asked.append((step.hook.id, command))
         status, stdout = answer(step.hook.dialect, does[step.hook.id], command)
         run = Run("exited", status, stdout.encode(), b"no", 0, 0.0)
-        return Started(Call((), b"", {}, "/", 1.0, ""), "", run)
+        return StartedHook(Call((), b"", {}, "/", 1.0, ""), "", run)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Walk, "start", start)

@@ -97,7 +97,7 @@ class Queue(Record):
         return Queue(event, seen, self.dialect, stop)
 
 
-class Started(Record):
+class StartedHook(Record):
     """A hook that was started."""
 
     call: Call
@@ -114,7 +114,7 @@ class Prepared(Record):
     """What `match` said; None if it has not been asked."""
     same_as: str = ""
     """The id of an earlier hook that runs for both."""
-    started: Started | None = None
+    started: StartedHook | None = None
     """Its run, if it was started before its turn."""
     seen: Event | None = None
     """The event that it was started with."""
@@ -308,7 +308,7 @@ class Walk:
         self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
         return call, run, outcome
 
-    def start(self, step: HookStep, scene: Scene) -> Started:
+    def start(self, step: HookStep, scene: Scene) -> StartedHook:
         """Start a hook. A process gets its input while it starts."""
         hook, table, context = step.hook, step.dialect, self.context
         late = hook.handler == "command" and context.recorder.listener is None
@@ -317,7 +317,7 @@ class Walk:
         if context.deadline_s is not None:  # it gets no more time than the host has left for all of us
             call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
         if missing:
-            return Started(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
+            return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
         if here.warm_child is not None and context.config.may_be_warm(hook):
             call = call.replace(may_be_warm=True)
         if hook.handler == "command":
@@ -326,9 +326,9 @@ class Walk:
             child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
             if not isinstance(child, Run):
                 self.grace_s = min(GRACE_S + child.sent * GRACE_PER_BYTE_S, MAX_GRACE_S)
-            return Started(call, "", child)
+            return StartedHook(call, "", child)
         asked, model = context.asked(hook, table)
-        return Started(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))
+        return StartedHook(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))
 
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count, for the hooks that follow and for the decision."""
