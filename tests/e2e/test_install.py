@@ -384,7 +384,7 @@ def test_a_bad_call(world: World, words: list[str], said: str) -> None:
 
 def test_many_installs_at_once_lose_no_entry(world: World) -> None:
     """A dozen of them, of many agents, for the user and for the project: all change one index."""
-    places = [(agent, scope) for agent in AGENTS for scope in (host(agent).entry or Entry("", {})).files]
+    places = [(agent, scope) for agent in AGENTS for scope in (host(agent).entry or Entry("groups", {})).files]
     calls = places[:: len(places) // 11]
     assert len(calls) >= 11
     assert {scope for _, scope in calls} == {"user", "project"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft7Validator
@@ -20,6 +20,9 @@ from anyhook.walk.express import completed, express
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import RULES, settle
 from captured import AGENTS, BY_FOLDER, DATA, PAYLOADS, each_folder, received, table_of
+
+if TYPE_CHECKING:
+    from anyhook.model.words import HostEffect
 
 ENOUGH = 149
 """As many payloads there were when there were ten agents; more came with more."""
@@ -289,7 +292,7 @@ def test_codex_is_told_nothing_that_its_schemas_do_not_have() -> None:
             assert row.says == {}, row.native
             continue
         for effects in [*([effect] for effect in row.says), list(row.says)]:
-            values: dict[str, Any] = {effect: "text" for effect in effects if effect in row.says}
+            values: dict[HostEffect, Any] = {effect: "text" for effect in effects if effect in row.says}
             if "input" in values:
                 values["input"] = {"command": "ls"}
             if "block" in values:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import Say
 from anyhook.walk.express import express
 
-BY_STATUS = {"block": Say(stderr="{reason}", status=2)}
-BY_JSON = {
+if TYPE_CHECKING:
+    from anyhook.model.words import HostEffect
+
+BY_STATUS: dict[HostEffect, Say] = {"block": Say(stderr="{reason}", status=2)}
+BY_JSON: dict[HostEffect, Say] = {
     "block": Say(json={"decision": "block", "reason": "{reason}"}),
     "context": Say(json={"out": {"event": "E", "context": "{context}"}}),
     "input": Say(json={"out": {"event": "E", "input": "{input}"}}),
     "message": Say(json={"systemMessage": "{message}"}),
 }
-BY_TEXT = {"context": Say(text="{context}"), "message": Say(text="note: {message}")}
-TABLE: list[tuple[dict[str, Json], dict[str, Say], tuple[str, str, int], str]] = [
+BY_TEXT: dict[HostEffect, Say] = {"context": Say(text="{context}"), "message": Say(text="note: {message}")}
+TABLE: list[tuple[dict[HostEffect, Json], dict[HostEffect, Say], tuple[str, str, int], str]] = [
     ({}, BY_JSON, ("", "", 0), "no opinion is no output and status 0"),
     ({"block": "no"}, BY_STATUS, ("", "no", 2), "a status and a reason on stderr"),
     ({"block": "no"}, BY_JSON, ('{"decision": "block", "reason": "no"}', "", 0), "an object on stdout"),
@@ -32,6 +37,8 @@ TABLE: list[tuple[dict[str, Json], dict[str, Say], tuple[str, str, int], str]] =
 
 
 @pytest.mark.parametrize(("effects", "says", "answer", "why"), TABLE, ids=[row[3] for row in TABLE])
-def test_the_answer(effects: dict[str, Json], says: dict[str, Say], answer: tuple[str, str, int], why: str) -> None:
+def test_the_answer(
+    effects: dict[HostEffect, Json], says: dict[HostEffect, Say], answer: tuple[str, str, int], why: str
+) -> None:
     made = express(effects, says)
     assert (made.stdout, made.stderr, made.status) == answer, why

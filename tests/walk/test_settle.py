@@ -3,6 +3,8 @@ Nothing gets lost in silence, and nothing that was to be kept from happening is 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from anyhook.model.decision import Decision, Texts
@@ -10,10 +12,13 @@ from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
 from anyhook.walk.settle import as_told, settle
 
+if TYPE_CHECKING:
+    from anyhook.model.words import HostEffect
+
 EVERYTHING = tuple(EFFECTS)
 BLOCKED = Decision("pre_tool", verdict="block", effect="deny_tool", reason="no")
 REWRITTEN = Decision("pre_tool", tool_input={"command": "ls"})
-TABLE: list[tuple[Decision, tuple[str, ...], list[str], list[str], str]] = [
+TABLE: list[tuple[Decision, tuple[HostEffect, ...], list[str], list[str], str]] = [
     (Decision("pre_tool"), EVERYTHING, [], [], "silence is not consent: nothing is said"),
     (BLOCKED, EVERYTHING, ["block"], [], "a host that can block is told to"),
     (BLOCKED, ("context", "message"), ["context"], ["effect-degraded"], "who cannot block lets the model hear of it"),
@@ -44,13 +49,13 @@ TABLE: list[tuple[Decision, tuple[str, ...], list[str], list[str], str]] = [
 ]  # fmt: skip
 
 
-def said(names: tuple[str, ...]) -> dict[str, Say]:
+def said(names: tuple[HostEffect, ...]) -> dict[HostEffect, Say]:
     return {name: Say(text="x") for name in names}
 
 
 @pytest.mark.parametrize(("decision", "powers", "effects", "codes", "why"), TABLE, ids=[row[4] for row in TABLE])
 def test_what_happens(
-    decision: Decision, powers: tuple[str, ...], effects: list[str], codes: list[str], why: str
+    decision: Decision, powers: tuple[HostEffect, ...], effects: list[str], codes: list[str], why: str
 ) -> None:
     settled = settle(decision, said(powers), "host:event")
     assert sorted(settled.effects) == sorted(effects), why
@@ -58,7 +63,7 @@ def test_what_happens(
     assert {problem.where for problem in settled.problems} <= {"host:event"}
 
 
-VALUES: list[tuple[Decision, tuple[str, ...], str, Json]] = [
+VALUES: list[tuple[Decision, tuple[HostEffect, ...], HostEffect, Json]] = [
     (BLOCKED, ("block",), "block", "no"),
     (BLOCKED.replace(reason=None, hook="kodik:x"), ("block",), "block", "refused by kodik:x"),
     (BLOCKED.replace(context=Texts(["c"])), ("block",), "block", "no\n\nc"),
@@ -68,7 +73,7 @@ VALUES: list[tuple[Decision, tuple[str, ...], str, Json]] = [
 
 
 @pytest.mark.parametrize(("decision", "powers", "effect", "value"), VALUES)
-def test_with_which_words(decision: Decision, powers: tuple[str, ...], effect: str, value: Json) -> None:
+def test_with_which_words(decision: Decision, powers: tuple[HostEffect, ...], effect: HostEffect, value: Json) -> None:
     assert settle(decision, said(powers), "w").effects[effect] == value
 
 
@@ -100,7 +105,7 @@ def test_what_no_host_can_be_told(enforced: bool, codes: list[str]) -> None:
     ],
 )
 def test_the_decision_is_kept_as_the_host_is_told_it(
-    decision: Decision, can: tuple[str, ...], verdict: str, effect: str | None
+    decision: Decision, can: tuple[HostEffect, ...], verdict: str, effect: str | None
 ) -> None:
     settled = settle(decision, dict.fromkeys(can, Say()), "there")
     told = as_told(decision, settled)

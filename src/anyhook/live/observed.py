@@ -91,14 +91,15 @@ class Sight(Record):
         return (STOPPED,) if self.promised == "block" and self.event not in AFTER_CALL else (HEARD, WORKS)
 
 
-def promised(table: Host, event: str, effect: HostEffect) -> str | None:
+def promised(table: Host, event: str, effect: str) -> str | None:
     """What a host's table says about an effect; None where it has no such event installed."""
     row = next((row for row in table.events if row.installed and event in row.canonical), None)
     if row is None:
         return None
     if effect in row.says:
         return WORKS
-    return next((other for other in RULES[effect] if other in row.says), LOST)
+    fallbacks = (other for name, others in RULES.items() if name == effect for other in others)
+    return next((other for other in fallbacks if other in row.says), LOST)
 
 
 def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:
