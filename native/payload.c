@@ -3,6 +3,7 @@
  * a name that is there twice) is a doubt as well: Python knows what to do with it.
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "launcher.h"
@@ -140,7 +141,7 @@ static int read_members(struct reader *in, char close) {
     while (in->at < in->end && *in->at != close) {
         if (close == '}') {
             if (!read_text(in, &name, &size, &plain)) return 0;
-            if (!plain && in->depth <= LOOKED_AT) return 0;
+            if (!plain && (in->depth <= LOOKED_AT || in->inside)) return 0;
             if (in->inside && in->depth == in->inside + 1) {
                 int line = (size == 7 && !memcmp(name, "command", 7)) || (size == 3 && !memcmp(name, "cmd", 3));
                 in->texts->key = line ? LINE : size == 11 && !memcmp(name, "description", 11) ? SAYING : OTHER;
@@ -161,6 +162,7 @@ static int read_members(struct reader *in, char close) {
             in->inside = in->depth;
             skip_blanks(in);
             if (in->at >= in->end || (*in->at != '{' && *in->at != 'n')) return 0; /* what a call would do is not told */
+            in->texts->is_there = *in->at == '{';
         }
         if (!read_value(in)) return 0;
         if (begins) in->inside = 0;
@@ -176,6 +178,29 @@ static int read_members(struct reader *in, char close) {
     }
     in->depth--;
     return in->at < in->end && *in->at++ == (unsigned char)close;
+}
+
+/* A text as it is meant. One with a sign beyond ASCII is a doubt. */
+static int take(struct reader *in, const char *text, size_t size, int plain) {
+    static char meant[LARGEST];
+    size_t kept = 0;
+    if (plain) return in->texts->take(in->texts, text, size);
+    if (size > sizeof meant) return 0;
+    for (size_t i = 0; i < size; i++) {
+        static const char signs[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+        if (text[i] != '\\') {
+            meant[kept++] = text[i];
+        } else if (text[++i] != 'u') {
+            meant[kept++] = meanings[strchr(signs, text[i]) - signs];
+        } else {
+            char digits[5] = {text[i + 1], text[i + 2], text[i + 3], text[i + 4]};
+            unsigned long code = strtoul(digits, NULL, 16);
+            if (!code || code > 0x7E) return 0;
+            meant[kept++] = (char)code;
+            i += 4;
+        }
+    }
+    return in->texts->take(in->texts, meant, kept);
 }
 
 static int read_value(struct reader *in) {
@@ -201,7 +226,7 @@ static int read_value(struct reader *in) {
     size_t size;
     int plain;
     if (!read_text(in, &text, &size, &plain)) return 0;
-    if (in->inside && !(plain && in->texts->take(in->texts, text, size))) return 0;
+    if (in->inside && in->texts->take && !take(in, text, size, plain)) return 0;
     for (int i = 0; in->depth <= LOOKED_AT && i < in->count; i++) {
         if (strcmp(in->wanted[i].path, in->path)) continue;
         if (!plain) return 0;

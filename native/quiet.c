@@ -2,8 +2,6 @@
  * that holds, and under which conditions (src/anyhook/warm/quiet.py); here each of them is looked at, in this process
  * and now. The event goes to the server for the journal, and nobody waits for that. A call in doubt is made in the
  * ordinary way, so this file answers `nothing` or does not answer.
- *
- * A table is a list of texts, each of which ends with a NUL and begins with a letter that says what it is.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,17 +22,10 @@
 #include "launcher.h"
 
 #define NOTE 0x316B686Eu
-#define LARGEST (1 << 18) /* of a table, and of a payload: a larger one does not fit into a datagram */
 #define MOST_PATHS 32
 
-struct table {
-    char *text, *end; /* all of it */
-};
-
-static char *after(char *at) { return at + strlen(at) + 1; }
-
 /* Whether a table has an entry of a kind with exactly this text. */
-static int has(struct table *table, char kind, const char *text, size_t size) {
+int has(struct table *table, char kind, const char *text, size_t size) {
     for (char *at = table->text; at < table->end; at = after(at))
         if (*at == kind && !strncmp(at + 1, text, size) && !at[1 + size]) return 1;
     return 0;
@@ -215,14 +206,18 @@ static int take_line(struct texts *texts, const char *text, size_t size) {
     return 1;
 }
 
-static int take_any(struct texts *texts, const char *text, size_t size) {
-    (void)texts, (void)text, (void)size;
-    return 1;
+/* Whether self-protection has nothing against a call: the tool only reads, nothing in its input can mean us, or a line only
+ * looks. A call whose input is missing is not told at all. */
+static int is_allowed(struct table *table, const char *payload, size_t size, struct wanted *tool, struct texts *seen) {
+    struct texts texts = {.path = seen->path, .take = take_line, .table = table};
+    if (!seen->is_there || !tool->value || has(table, 's', tool->value, tool->size)) return 0;
+    return has(table, 'r', tool->value, tool->size) || is_harmless(table, payload, size, seen->path, seen->is_line) ||
+           (seen->is_line && read_payload(payload, size, NULL, 0, &texts));
 }
 
 static int is_same_payload(struct table *table, const char *payload, size_t size) {
     struct wanted wanted[MOST_PATHS] = {{0}}, *tool = NULL;
-    struct texts texts = {.take = take_any, .table = table};
+    struct texts texts = {.table = table};
     int count = 0, projects = 0;
     for (char *at = table->text; at < table->end; at = after(at)) {
         if (!*at || !strchr("Ptiyo", *at)) continue;
@@ -238,16 +233,8 @@ static int is_same_payload(struct table *table, const char *payload, size_t size
      * else is calling. */
     for (int i = 0; i < count; i++)
         if (wanted[i].path[-1] == 'y' && wanted[i].seen && !(i + 1 < count && wanted[i + 1].seen)) return 0;
-    if (tool) { /* a call that self-protection has to look at */
-        if (!tool->value || has(table, 's', tool->value, tool->size)) return 0;
-        if (!has(table, 'r', tool->value, tool->size)) {
-            struct wanted again = {.path = texts.path};
-            texts.take = take_line;
-            texts.is_line = 0;
-            if (!read_payload(payload, size, &again, 1, &texts) || !texts.is_line) return 0;
-        }
-    }
-    return is_same_project(table, wanted, projects);
+    if (!is_same_project(table, wanted, projects)) return 0;
+    return !tool || is_allowed(table, payload, size, tool, &texts);
 }
 
 /* All of it in one datagram, or nothing. */

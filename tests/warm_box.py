@@ -19,6 +19,7 @@ from unittest import mock
 
 import pytest
 
+from anyhook.state.plans import read_plan
 from anyhook.warm.notes import open_notes, receive_note
 from anyhook.warm.place import checksum
 from anyhook.warm.quiet import keep_table
@@ -26,6 +27,7 @@ from anyhook.warm.quiet import keep_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from anyhook.state.plans import CatalogPlan
     from anyhook.warm.notes import Note
     from conftest import World
 
@@ -104,6 +106,16 @@ def eventually(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.01)
+
+
+def settle(world: World) -> CatalogPlan:
+    """Have a plan: files have to be a moment old for that."""
+    deadline = time.monotonic() + LIMIT_S
+    while (plan := read_plan(world.setup())) is None:
+        assert time.monotonic() < deadline, "no plan is kept"
+        world.engine()
+        time.sleep(0.02)
+    return plan
 
 
 def lives(pid: int) -> bool:

@@ -7,17 +7,15 @@ import json
 import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.state.plans import read_plan
 from conftest import World
 from examples import examples
-from warm_box import Desk
+from warm_box import Desk, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,14 +92,6 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
 )  # fmt: skip
 
 
-def settled(world: World) -> None:
-    """Files have to be a moment old for a plan to be kept."""
-    deadline = time.monotonic() + 60
-    while read_plan(world.setup()) is None and time.monotonic() < deadline:
-        world.engine()
-        time.sleep(0.02)
-
-
 @examples(60)
 @given(before=st.lists(EDITS, max_size=2), after=st.lists(EDITS, min_size=1, max_size=3))
 def test_a_wrong_nothing_is_never_said(launcher: Path, before: list[Edit], after: list[Edit]) -> None:
@@ -113,7 +103,7 @@ def test_a_wrong_nothing_is_never_said(launcher: Path, before: list[Edit], after
     try:
         for edit in before:
             edit(world)
-        settled(world)
+        settle(world)
         desk.env = {**world.env, "XDG_RUNTIME_DIR": str(desk.folder)}
         desk.keep(*CALL, payload())
         for edit in after:
@@ -135,7 +125,7 @@ def test_these_edits_can_be_missed(launcher: Path, tmp_path: Path) -> None:
     world = World(tmp_path)
     desk = Desk(launcher, world)
     try:
-        settled(world)
+        settle(world)
         desk.keep(*CALL, payload())
         assert desk.ask(*CALL, payload()) is not None
         world.hook("kodik", "PostToolUse", "echo no; exit 2")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.state.plans import read_plan
+from anyhook.state.plans import SETTLED_NS
 from anyhook.tables.registry import HOSTS, host
-from warm_box import eventually
+from warm_box import eventually, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,14 +25,6 @@ PRE = ("claude", "PreToolUse")
 
 def payload(tool: str = "Bash", **given: Any) -> bytes:
     return json.dumps({"session_id": "s", "tool_name": tool, "tool_input": given or {"command": "ls -la src"}}).encode()
-
-
-def settle(world: World) -> None:
-    """Have a plan: files have to be a moment old for that."""
-    deadline = time.monotonic() + 60
-    while read_plan(world.setup()) is None and time.monotonic() < deadline:
-        world.engine()
-        time.sleep(0.02)
 
 
 def kept(desk: Desk, call: tuple[str, str] = POST, sent: bytes = b"") -> Desk:
@@ -120,34 +112,84 @@ def test_only_a_plain_payload(desk: Desk, sent: bytes, quiet: bool) -> None:
 
 LOOKS = [
     (payload(command="ls -la src"), True),
-    (payload(command="grep -rn pattern src; wc -l a.py"), True),
     (payload(command="ls", description="List the files, all of them"), True),
     (payload("Read", file_path="/etc/hosts"), True),
-    (payload(command="rm -rf build"), False),
-    (payload(command="ls; rm x"), False),
-    (payload(command="ls > x"), False),
-    (payload(command="ls $HOME"), False),
-    (payload(command="ls 'a'"), False),
-    (payload(command="mytool x"), False),
-    (payload(command="ls \u00e9"), False),
-    (payload(description="ls", command="mytool"), False),
-    (payload(description="ls", command="ls"), True),
-    (payload(command="ls; mytool x"), False),
-    (payload(command="ls | wc -l && cd sub"), True),
-    (payload(command="ls", script="ls"), False),
+    (payload(command="rm -rf build"), True),
+    (payload(command="echo 'make test' > call.txt"), True),
+    (payload(command='git commit -m "A line\nand another\tone"'), True),
+    (payload(command="mytool x/../y"), False),
+    (payload("Write", file_path="x", content="def f(x):\n    return {x: [1]}  # ~ * ? $"), True),
+    (payload("Write", file_path="x/../y"), False),
+    (payload("mcp__x__y", path="x", deep={"list": ["a", 1, None]}), True),
+    (payload(command="grep hook x"), True),
+    (payload(command="sed -n 1p anyhook.txt"), False),
+    (payload(command='sed -n 1p a"ny"hook.txt'), False),
+    (payload(command="sed -n 1p trust\\.json"), False),
+    (payload(description="hooks", command="mytool"), False),
+    (payload(command="mytool settings.json"), False),
+    (payload(command="rm $HOME"), False),
+    (payload(command="rm *"), False),
+    (payload(command="HOME=x mytool"), False),
+    (payload(command="rm -rf /"), False),
+    (payload(command="rm -rf ."), False),
+    (payload(command="mytool //x"), False),
+    (payload(command="cd . && make"), True),
+    (payload(command="cd .; /usr/bin/rm x"), False),
+    (payload(command="mytool link"), False),
+    (payload(command="mytool link/x/y"), False),
+    (payload(command="mytool plain/x/y"), True),
+    (payload(command="mytool plain;link"), True),
+    (payload(command="mytool (link)"), False),
+    (payload(command="mytool \u00e9"), False),
+    (payload(command="mytool \u00a0link"), False),
+    (payload(command="mytool \x1clink"), False),
+    (payload(command="mytool \x7f"), False),
+    (payload(command="a/" * 511 + "b"), True),
+    (payload(command="a/" * 511 + "bc"), False),
+    (payload(command="a" * 256), False),
+    (payload(command="x " * 40_000), False),
+    (payload(command="ls", script="rm *"), False),
+    (b'{"tool_name": "Bash", "tool_input": {"command": "my\\u0074ool \\u0022a\\/b"}}', True),
+    (b'{"tool_name": "Bash", "tool_input": {"command": "mytool any\\u0068ook"}}', False),
+    (b'{"tool_name": "Bash", "tool_input": {"command": "mytool (\\u2028link"}}', False),
+    (b'{"tool_name": "Bash", "tool_input": {"comm\\u0061nd": "mytool *"}}', False),
+    (b'{"tool_name": "Bash", "tool_input": {"x": {"comm\\u0061nd": "mytool"}}}', False),
     (b'{"tool_name": "Bash", "tool_input": ["ls"]}', False),
     (b'{"tool_name": "Bash", "tool_input": "ls"}', False),
-    (payload("Write", file_path="x", content="y"), False),
-    (payload("mcp__x__y", path="x"), False),
     (b'{"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_input": {"x": "ls"}}', False),
     (b'{"tool_name": "Read", "tool_name": "Write", "tool_input": {}}', False),
     (b'{"tool_input": {"command": "ls"}}', False),
+    (b'{"tool_name": "Read"}', False),
+    (b'{"tool_name": "Read", "tool_input": null}', False),
+    (b'{"tool_name": "Bash"}', False),
 ]
 
 
-@pytest.mark.parametrize(("sent", "quiet"), LOOKS)
+@pytest.mark.parametrize(("sent", "quiet"), LOOKS, ids=lambda each: str(each)[:60])
 def test_self_protection_looks_at_every_call_that_may_mean_us(desk: Desk, sent: bytes, quiet: bool) -> None:
+    (desk.world.project / "link").symlink_to(desk.world.root)
+    (desk.world.project / "plain").mkdir()
     assert (kept(desk, PRE).ask(*PRE, sent) is not None) == quiet
+
+
+def test_what_self_protection_holds_may_change(desk: Desk) -> None:
+    """The files that have our entry, links, and the folders in which commands are looked for."""
+    sent = payload(command="rm -rf tools")
+    assert kept(desk, PRE).ask(*PRE, sent) is not None
+    index = desk.world.state / "installs/index.json"
+    desk.world.write(index, json.dumps({str(desk.world.project / "tools/settings"): {}}))
+    assert desk.ask(*PRE, sent) is None
+    os.utime(index, (0, 0))
+    eventually(lambda: time.time_ns() - index.stat().st_ctime_ns > 2 * SETTLED_NS, "time stands still")
+    assert kept(desk, PRE, sent).ask(*PRE, sent) is None
+    index.unlink()
+    assert kept(desk, PRE, sent).ask(*PRE, sent) is not None
+    desk.env["PATH"] = desk.world.env["PATH"] = f"{desk.world.project}/tools:/usr/bin"
+    assert desk.ask(*PRE, sent) is None
+    assert kept(desk, PRE, sent).ask(*PRE, sent) is None
+    assert desk.ask(*PRE, payload(command="rm -rf other")) is not None
+    (desk.world.project / "other").symlink_to(desk.world.home)
+    assert desk.ask(*PRE, payload(command="rm -rf other")) is None
 
 
 CHANGES: dict[str, Callable[[Desk], object]] = {

@@ -28,8 +28,8 @@ READERS = ("read_file", "list_files", "grep", "web_fetch")
 """Our names of tools that only look."""
 OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook")
 """Names by which our files, or places for hooks, are recognised at a glance."""
-SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..")
-"""Signs of a shell by which a line names more than its letters say."""
+SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=")
+"""Signs of a shell by which a line names more than its letters say, and variables that move an agent's settings."""
 CHANGERS = frozenset({
     "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "link", "install", "rsync", "scp", "tee", "touch",
     "truncate", "dd",
@@ -80,10 +80,10 @@ def refusal(
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict) or event.ours in READERS:
         return None
+    if ("command" in given or "cmd" in given) and _only_looks(given):
+        return None
     entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that hold our entry
     if not _may_matter(given, env, project, (*places, *entries, *(host.settings if host is not None else ()))):
-        return None
-    if ("command" in given or "cmd" in given) and _only_looks(given):
         return None
     from anyhook.guard.calls import refused
 
@@ -91,34 +91,39 @@ def refusal(
 
 
 def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str]) -> bool:
-    """Whether any text of the input could name us, a file that must stay, or a folder above one."""
+    """Whether any text of the input could name us, a file that must stay, or a folder above one. `native/glance.c` asks
+    the same, and calls every doubt a yes."""
     texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
-    if any(name in text for name in OWN_NAMES) or (is_line and any(sign in text for sign in SPECIAL)):
-        return True
-    if is_line and ("HOME=" in text or "_DIR=" in text):
-        return True  # another agent's settings may be moved
-    home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
-    tails = set()
-    for path in places:
-        start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
-        tails.update(path[len(start) :].rsplit("/", 2))
-    if any(tail in text for tail in tails if len(tail) > 2):
+    names, held = telling(env, project, places)
+    if any(name in text for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
     # A link leads elsewhere than its name says, and a folder may hold what must stay.
     real = os.path.realpath(project)
-    folders = [f"{sys.prefix}/bin", *env.get("PATH", "").split(":")]  # where our command is, or would be
-    held = [*places, __file__, *(f"{folder}/anyhook" for folder in folders if folder)]
-    words = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
-    is_visit = is_line and REMOVERS.isdisjoint(words)  # most lines that name the project only go there
-    for word in words:
-        plain = os.path.normpath(os.path.join(real, word.strip(";&|<>()")))
+    parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
+    # Most lines that name the project only go there.
+    is_visit = is_line and REMOVERS.isdisjoint(text.translate(_WORDS).split())
+    for word in {part.strip(";&|<>()") for part in parts} - {""}:
+        plain = os.path.normpath(os.path.join(real, word))
         if "\0" not in plain and os.path.realpath(plain) != plain:
             return True
-        if not (is_visit and plain == real) and any(path.startswith(f"{plain}/") for path in held):
+        above = f"{plain.rstrip('/')}/"
+        if not (is_visit and plain == real) and any(path.startswith(above) for path in held):
             return True
     return False
+
+
+def telling(env: Mapping[str, str], project: str, places: Iterable[str]) -> tuple[set[str], list[str]]:
+    """What gives a call away that may mean us: names, anywhere in its texts; and paths, of which no word may be a
+    folder above."""
+    home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
+    names = {*OWN_NAMES}
+    for path in places:
+        start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
+        names.update([tail for tail in path[len(start) :].rsplit("/", 2) if len(tail) > 2])
+    folders = [f"{sys.prefix}/bin", *env.get("PATH", "").split(":")]  # where our command is, or would be
+    return names, [*places, __file__, *(f"{folder}/anyhook" for folder in folders if folder)]
 
 
 def _only_looks(given: dict[str, Json]) -> bool:

@@ -6,13 +6,23 @@ ordinary way."""
 from __future__ import annotations
 
 import os
+from time import time_ns
 
 from anyhook.documents.managed import PLACE
-from anyhook.documents.places import AT_ONCE, config_file, make_private_dir, replace_file, stamp, state_dir
-from anyhook.guard.guard import CHANGERS, LOOKERS, READERS
+from anyhook.documents.places import (
+    AT_ONCE,
+    INSTALLS,
+    config_file,
+    make_private_dir,
+    read_object,
+    replace_file,
+    stamp,
+    state_dir,
+)
+from anyhook.guard.guard import CHANGERS, LOOKERS, READERS, REMOVERS, SPECIAL, telling
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD
-from anyhook.state.plans import Setup, first_missing, read_plan
+from anyhook.state.plans import SETTLED_NS, Setup, first_missing, read_plan
 from anyhook.tables.host_rows import opening
 from anyhook.tables.registry import VARIABLES
 from anyhook.walk.bridge import KEEPING, named, read
@@ -81,7 +91,13 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     entries += [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
     entries += [("R", setup.project), ("O", setup.outer)]
     if "pre_tool" in row.canonical:
-        entries += _self_protection(host, row)
+        index = f"{state_dir(setup.env)}/{INSTALLS}"
+        seen = stamp(index)
+        if seen is not None and time_ns() - max(seen[0], seen[1]) < SETTLED_NS:
+            return  # it may be written again without another stamp
+        entries += _files({index: seen})
+        names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ()), *host.settings))
+        entries += _self_protection(host, row, names, held)
     elif _takes(host, row, "input"):
         entries.append(("i", _plain_path(host, row, "input")))
     entries += _files({**plan.checks, PLACE: stamp(PLACE)})
@@ -100,9 +116,9 @@ def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
     return not plan.events.keys().isdisjoint(KEEPING) and bool({"user_prompt_submit", *KEEPING} & {*row.canonical})
 
 
-def _self_protection(host: Host, row: HostEvent) -> Iterator[Entry]:
-    """How the launcher knows a call that self-protection has nothing against: by a tool that only reads, or a command
-    line that only looks. A host whose payloads are not that plain has no such calls."""
+def _self_protection(host: Host, row: HostEvent, names: Iterable[str], held: Iterable[str]) -> Iterator[Entry]:
+    """How the launcher knows a call that self-protection has nothing against: by a tool that only reads, an input that
+    cannot mean us, or a command line that only looks. A host whose payloads are not that plain has no such calls."""
     yield "t", _plain_path(host, row, "tool")
     yield "i", _plain_path(host, row, "input")
     for name, tool in host.tools.items():
@@ -112,6 +128,10 @@ def _self_protection(host: Host, row: HostEvent) -> Iterator[Entry]:
             yield "r", name
     yield from [("c", word) for word in sorted(CHANGERS)]
     yield from [("k", word) for word in sorted(LOOKERS)]
+    yield from [("m", word) for word in sorted(REMOVERS)]
+    yield from [("g", sign) for sign in SPECIAL]
+    yield from [("n", "" if "\n" in name else name) for name in sorted(names)]  # "" is in every text
+    yield from [("h", path) for path in dict.fromkeys(held)]
 
 
 def _takes(host: Host, row: HostEvent, field: str) -> list[Taken]:
