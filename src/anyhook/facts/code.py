@@ -91,12 +91,13 @@ def _others(program: Program, into: Collector) -> None:
 
 
 HOME_CALL = (
-    r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home"
+    r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home|(?<![\w.])homedir\(\)"
     r"|ENV\[['\"]HOME['\"]\]|getenv\(['\"]HOME['\"]\))"
 )
 HOMES = (
     (re.compile(r"File\.expand_path\(\s*(['\"])~/([^'\"]*)\1\s*\)"), r"\1{home}/\2\1"),
     (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
+    (re.compile(r"(?<=[,(])\s*\$ENV\{['\"]?HOME['\"]?\}(?=\s*[,)])"), "'{home}'"),
     (re.compile(r"[#$]\{" + HOME_CALL + r"\}|\$ENV\{['\"]?HOME['\"]?\}"), "{home}"),
     (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),
     (re.compile(HOME_CALL), "'{home}'"),
@@ -110,16 +111,22 @@ def _with_home(code: str, home: str) -> str:
     return code.replace("`", "'") if "homedir" in code else code
 
 
+WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
+"""A text, or a variable whose value only running the code would show."""
+
+
 def _with_list(code: str, found: re.Match[str], first: str) -> str:
     """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
     import shlex
 
     tail = code[found.end() : found.end() + 500]
-    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(r"((?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))+)\s*\)", tail)
+    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*\)", tail)
     if listed is None:
         return first
-    words = [single or double for single, double in re.findall(r"'([^']*)'|\"([^\"]*)\"", listed[1])]
-    return " ".join([first, *map(shlex.quote, words)])
+    words = [
+        f"${name}" if name else shlex.quote(single or double) for single, double, name in re.findall(WORD, listed[1])
+    ]
+    return " ".join([first, *words])
 
 
 def _opened(found: re.Match[str], program: Program, into: Collector) -> None:
