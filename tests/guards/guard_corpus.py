@@ -24,7 +24,7 @@ from anyhook.rules.rule_file import RuleFile
 
 HERE = Path(__file__).parent / "corpus"
 KINDS = ("destructive", "harmless")
-KEPT_ASIDE = {"fifth": 128, "sixth": 0, "seventh": 0, "eighth": 0, "own": 0}
+KEPT_ASIDE = {"fifth": 128, "sixth": 0, "seventh": 0, "eighth": 0, "own": 0, "ninth": 256}
 """By set, how many of 256 are kept aside;"""
 MOSTLY_KEPT_ASIDE = 77
 """of all others it is three in ten."""

@@ -49,6 +49,7 @@ class Commands(MadeFiles):
         self.home, self.depth = home, 0
         self.via: tuple[str, ...] = ()
         self.remote = False
+        self.traps: list[Word] = []
         self.unknowns = expand.Unknowns()
         self.values = expand.Values(self.unknowns, home)
         self.values.lookup = self._lookup
@@ -245,7 +246,9 @@ class Commands(MadeFiles):
             if _readable(joined):
                 self._via("eval", lambda: self._text(joined, stdin))
         elif name == "trap" and len(texts) > 2 and texts[1] not in ("-", "-p", "-l"):
-            self._via("trap", lambda: self._text(words[1], NOTHING))
+            self.traps.append(words[1])
+            if not {"EXIT", "0"}.issuperset(texts[2:]):  # it may run earlier, too
+                self._via("trap", lambda: self._text(words[1], NOTHING))
         elif name == "read":
             for word in words[1:]:
                 if word.text.isidentifier():

@@ -40,15 +40,18 @@ class LineReader(Commands):
             self.unknown.append("not read: lines inside lines go too deep")
             return NOTHING
         before, self.scope = self.scope, scope
+        waiting, self.traps = self.traps, []
         self.depth += 1
         try:
             root = understood(text)
             out = self.run(root, stdin)
+            for trap in self.traps:
+                self._via("trap", lambda trap=trap: self._text(trap, NOTHING))  # type: ignore[misc]
             if root.has_error:
                 self._doubt(text)
         finally:
             self.depth -= 1
-            self.scope = before
+            self.scope, self.traps = before, waiting
         return out
 
     def _doubt(self, text: str) -> None:
