@@ -13,6 +13,7 @@ import pytest
 from anyhook.state.plans import TELLING
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.tables.registry import HOSTS, host, sample
+from anyhook.walk.tell import OffGuard, sentence
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -134,6 +135,23 @@ def test_several_share_one_line(waiting: World) -> None:
     said = json.loads(call(waiting, "SessionStart"))["systemMessage"]
     assert "2 guards OFF" in said
     assert "\n" not in said
+
+
+def test_guards_that_are_off_for_one_reason_stand_together() -> None:
+    some = [OffGuard(f"id{number}", f"g{number:02}.sh", "not approved yet; see `anyhook trust`", "anyhook trust")
+            for number in range(40)]  # fmt: skip
+    assert sentence(some[:1]) == "anyhook: 1 guard OFF: g00.sh: not approved yet. Run: anyhook trust"
+    other = OffGuard("id", "lint", "it cannot\nstart", "anyhook status")
+    assert sentence([*some[:2], other, some[2]]) == (
+        "anyhook: 4 guards OFF: g00.sh, g01.sh, g02.sh: not approved yet; lint: it cannot start."
+        " Run: anyhook trust, anyhook status"
+    )
+    assert all(guard.name in sentence(some) for guard in some)
+    assert sentence(some).count("not approved yet") == 1
+    same = [guard.replace(name="sh") for guard in some[:3]]
+    assert sentence(same) == "anyhook: 3 guards OFF: sh (3 times): not approved yet. Run: anyhook trust"
+    many = [guard.replace(name=f"{guard.name}{'x' * 40}", why="y" * 900 + guard.id) for guard in some]
+    assert len(sentence([*many, *(guard.replace(why="z") for guard in many)])) < 2_000
 
 
 def test_a_hook_that_the_agent_runs_itself_is_not_called_off(world: World) -> None:

@@ -103,13 +103,18 @@ CLEAR = [
 
 
 def judged(
-    name: str, said: str, posture: Posture, exit_code: int = 0, event: str = "pre_tool", handler: str = "command"
+    name: str,
+    said: str | bytes,
+    posture: Posture,
+    exit_code: int = 0,
+    event: str = "pre_tool",
+    handler: str = "command",
 ) -> Outcome:
     table = dialect(name)
     row = table.row_for(event)
     assert row is not None
     hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, handler, {}, 5.0)
-    run = Run("exited", exit_code, said.encode(), b"", 0, 0.0)
+    run = Run("exited", exit_code, said.encode() if isinstance(said, str) else said, b"", 0, 0.0)
     return judge(hook, table, row, interpret(hook, table.replies[handler], event, run), posture, {})
 
 
@@ -153,6 +158,24 @@ def test_a_documented_yes_goes_on_under_deny(name: str, said: str) -> None:
     assert "foreign-refusal" not in codes(outcome)
     if "tyop" not in said:
         assert codes(outcome) == []
+
+
+GATED = [name for name in DIALECTS if "command" in dialect(name).replies and dialect(name).row_for("pre_tool")]
+
+
+@pytest.mark.parametrize("said", [b"\x80\xff", b"fine\0", b'{"x": "\xff"}'])
+@pytest.mark.parametrize("name", GATED)
+def test_bytes_that_are_no_text_are_no_yes(name: str, said: bytes) -> None:
+    assert judged(name, said, "deny").verdict == "block"
+    assert judged(name, "schön ✓", "native").verdict == judged(name, "fine", "native").verdict
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 126, 127, 255])
+@pytest.mark.parametrize("name", GATED)
+def test_a_status_other_than_0_is_no_yes(name: str, code: int) -> None:
+    """Also where the agent reads no status: a shell says with it that it has not found the program."""
+    assert judged(name, "", "deny", exit_code=code).verdict == "block"
+    assert judged(name, "", "allow", exit_code=code).verdict in ("none", "block")
 
 
 NEVER_A_YES = (

@@ -10,8 +10,8 @@ from anyhook.cli.view.render import short_path
 from anyhook.state.plans import Setup
 from anyhook.walk.agent_status import calling_agents
 from anyhook.walk.build import build
-from anyhook.walk.status import gates, protected
-from anyhook.walk.tell import guards_off, sentence
+from anyhook.walk.status import gates, not_holding, protected
+from anyhook.walk.tell import guards_not_holding, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
             setup = Setup.of(project, dict(env))
         except OSError:
             return ""
-        off = guards_off(setup, build(setup, may_start=False))
+        off = guards_not_holding(setup, build(setup, may_start=False))
         return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}" if off else ""
 
     return line
@@ -38,13 +38,12 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
     folder = f"~/{os.path.relpath(project, home)}" if project.startswith(f"{home}/") else project
 
     def standing() -> tuple[bool, str]:
-        if told := off():
-            return False, f"Not protected. {told}"
         setup = Setup.of(project, dict(env))
         catalog = build(setup, may_start=False)
         found = gates(setup, catalog)
         if not protected(found):
-            return False, f"Not protected. {folder}: no guard is on. Run: anyhook setup"
+            told = off() or f"{folder}: {summary(found)}"
+            return False, f"Not protected. {told}" + ("" if not_holding(found) else ". Run: anyhook setup")
         if alone := unasked(True, calling_agents(setup, catalog)):
             return False, f"Not protected. {folder}: {summary(found)}{alone}"
         return True, f"Protected. {folder}: {summary(found)}"

@@ -20,7 +20,7 @@ from anyhook.walk.status import cannot_start, gates
 from anyhook.walk.unread import summary, unread_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -58,7 +58,7 @@ def list_(options: ListOptions) -> int:
         built_in: list[Json] = [as_dict(hook) for hook in apart]
         render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
         return 0
-    show(hook_table(hooks, states))
+    show(hook_table(hooks, states, catalog.gone))
     for hook in apart:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
@@ -93,24 +93,25 @@ def as_dict(hook: Hook) -> dict[str, Json]:
     }
 
 
-def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus]) -> RenderableType:
-    """The catalog as a person reads it."""
-    if not hooks:
+def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus], gone: Sequence[Hook] = ()) -> RenderableType:
+    """The catalog as a person reads it, and the guards that it had when it was approved."""
+    lost = [hook.replace(status=CHANGED) for hook in gone if hook.id in states]
+    if not hooks and not lost:
         return cell("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
     table = grid()
     table.add_column(min_width=8, no_wrap=True)
     table.add_column(overflow="fold")  # an id is there to be copied: it is never cut
     table.add_column(overflow="fold")
-    for hook in hooks:
+    for hook in (*hooks, *lost):
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
         # That a hook waits for approval is shown once, below.
         gate = states.get(hook.id)
-        less = gate is not None and gate.state in ("shadow", "unmatched") and hook.status == ARMED
-        why = f"  ({hook.why})" if hook.why and hook.status not in WAITING else ""
-        why = f"  ({gate.state}: {gate.why})" if less and gate is not None else why
+        why = f"  ({hook.why})" if hook.why and (hook.status not in WAITING or hook in lost) else ""
+        if gate is not None and hook.status == ARMED and gate.why:
+            why = f"  ({gate.why})" if gate.state == "armed" else f"  ({gate.state}: {gate.why})"
         above = f"  from {hook.project}" if hook.project else ""
         table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}{above}"))
-    waiting = sum(hook.status in WAITING for hook in hooks)
+    waiting = sum(hook.status in WAITING for hook in (*hooks, *lost))
     return Group(table, cell(f"{waiting} of them wait for approval: anyhook trust")) if waiting else table
 
 

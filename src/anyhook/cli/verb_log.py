@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
+from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
@@ -45,6 +46,8 @@ class LogOptions(RecordFilter):
 def log(options: LogOptions) -> int:
     """Print the journal of fired events, oldest first."""
     wanted, folder, as_json = wanted_of(options), state_dir(os.environ), options.json
+    if not as_json and (off := here()()):
+        render.say(off)
     if options.follow:
         if options.search is not None:
             raise BadCall("--search looks through what is there, --follow waits for more. Use --text with --follow.")

@@ -26,7 +26,7 @@ from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import agent_status, calling_agents, entry_files, unheard
 from anyhook.walk.build import build
 from anyhook.walk.routes import from_plan
-from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, protected
+from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, not_holding, protected
 from anyhook.walk.trust import with_interpreters
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _root(project: str) -> str | None:
 def summary(found: list[GateStatus]) -> str:
     """All guards in one line."""
     on = sum(gate.state == "armed" for gate in found)
-    off = [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
+    off = not_holding(found)
     said = f"{on} guard{'' if on == 1 else 's'} on"
     if not off:
         return said if on else "no guard is on"

@@ -359,6 +359,9 @@ CODES = {
     "matcher-elsewhere": Code(
         ENTRY, WARNING, "A matcher names tools that only other agents have.", "Use this agent's name for the tool."
     ),
+    "matcher-misspelt": Code(
+        ENTRY, WARNING, "A matcher names a tool that no known agent has, and that is nearly the name of one.",
+        "Correct the name. If it is a tool of your own, or of an MCP server, leave it."),
     "merge-conflict": Code(COMMAND, ERROR, "A merge left its markers in a hook's script.", "Resolve the conflict."),
     "downloaded-code": Code(
         COMMAND, WARNING, "A hook runs code as it is downloaded or decoded, so nobody can approve it.",

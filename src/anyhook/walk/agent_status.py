@@ -14,7 +14,7 @@ from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.walk.can_match import tools_wanted
 from anyhook.walk.left_to_host import runs_itself
-from anyhook.walk.status import SAFE_STATES, gates, protected
+from anyhook.walk.status import gates, not_holding, protected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ def unguarded(found: Sequence[GateStatus]) -> str:
     """Why an agent that asks us is not guarded, or not by every guard; "" where it is."""
     if protected(found):
         return ""
-    off = [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
+    off = not_holding(found)
     if not off:
         return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"
     first, armed = off[0], sum(gate.state == "armed" for gate in found)

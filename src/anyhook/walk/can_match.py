@@ -4,6 +4,7 @@ certain: an agent has more tools than its table knows, from its own servers and 
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, Event
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 NEVER = "matcher-never-matches"
+NEAR = 0.75
+"""How much a name must be like another one, of 1."""
 PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 """A name that no dialect reads as a list, a pattern or the opposite of one."""
 
@@ -99,6 +102,24 @@ def not_in_its_own(hook: Hook) -> str:
     if names & own or not names <= _all_names():
         return ""
     return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+
+
+def misspelt(hook: Hook) -> str:
+    """What a matcher probably means by a tool that no agent has which we know; "" where nothing is near. (It may be a
+    tool of somebody's own, so this is only a hint.)"""
+    table, pattern = dialect(hook.dialect), _tool_pattern(hook)
+    row = table.row(hook.native_event)
+    names = names_only(pattern) if pattern else None
+    own = [*table.tools, *(each.native for each in table.tools.values())]
+    if names is None or row is None or row.target != "tool" or names.issubset(own):
+        return ""
+    everywhere = _all_names()
+    for name in sorted(names - everywhere):
+        if PLAIN_NAME.fullmatch(name) and not name.startswith("mcp__"):
+            near = get_close_matches(name, own, 1, NEAR) or get_close_matches(name, sorted(everywhere), 1, NEAR)
+            if near:
+                return f"no agent that anyhook knows has a tool `{name}`; did you mean `{near[0]}`?"
+    return ""
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:

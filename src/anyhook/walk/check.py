@@ -20,7 +20,7 @@ from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Isolated
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import Loaded, build, joined, with_types, within_budget
-from anyhook.walk.can_match import not_in_its_own
+from anyhook.walk.can_match import misspelt, not_in_its_own
 from anyhook.walk.discover import discover
 from anyhook.walk.inspect import duplicates, inspect, misplaced
 from anyhook.walk.load import load
@@ -75,7 +75,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     for hook in hooks:
         if hook.status == ARMED:
             with Isolated(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
-                problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_elsewhere_only(hook)])
+                problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_other_tools(hook)])
     problems.extend(duplicates(hooks))
     if setup.trust != "all":
         problems.extend(_waiting(setup))
@@ -98,10 +98,15 @@ def _waiting(setup: Setup) -> Iterator[Problem]:
             yield Problem("waiting-for-trust", what, hook.where(), hook.why, fix, WARNING)
 
 
-def _elsewhere_only(hook: Hook) -> list[Problem]:
-    why = not_in_its_own(hook)
-    what = f"the matcher {hook.matcher!r} matches no tool of the agent that the hook is written for"
-    return [Problem("matcher-elsewhere", what, hook.where(), why, "Write that name.", WARNING)] if why else []
+def _other_tools(hook: Hook) -> list[Problem]:
+    """A matcher that names other agents' tools, or one that is probably misspelt."""
+    if why := not_in_its_own(hook):
+        what = f"the matcher {hook.matcher!r} matches no tool of the agent that the hook is written for"
+        return [Problem("matcher-elsewhere", what, hook.where(), why, "Write that name.", WARNING)]
+    if why := misspelt(hook):
+        what = f"the matcher {hook.matcher!r} may be misspelt"
+        return [Problem("matcher-misspelt", what, hook.where(), why, severity=WARNING)]
+    return []
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

@@ -29,6 +29,7 @@ ENDINGS = {
 
 NOT_FOUND = 127
 """A shell's exit status for a program that is not there."""
+UNREAD_STATUS = "it exited with status {}, which its dialect does not read"
 MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 """How many answers of hooks are remembered, and up to which length."""
 
@@ -55,13 +56,25 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         run = reply.streams(run)
     meaning = reply.exits.get(code, reply.otherwise)
     if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
-        return SILENT
+        return SILENT if code in reply.exits else SILENT.replace(doubt=UNREAD_STATUS.format(code))
     outcome = _read(hook, reply, event, run, code, meaning)
+    if meaning == "pass" and code not in reply.exits:
+        outcome = outcome.replace(doubt=outcome.doubt or UNREAD_STATUS.format(code))
+    if not run.stdout.isascii() or b"\0" in run.stdout:
+        outcome = outcome.replace(doubt=outcome.doubt or _not_text(run.stdout))
     if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
         return outcome
     from anyhook.walk.near_miss import look_closer
 
     return look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
+
+
+def _not_text(stdout: bytes) -> str:
+    """Why an output says nothing clearly: bytes that are no text, as a program prints that is not the one meant."""
+    try:
+        return "its output holds bytes that are not text" if "\0" in stdout.decode() else ""
+    except UnicodeDecodeError:
+        return "its output is not UTF-8"
 
 
 def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: ExitMeaning) -> Outcome:

@@ -12,7 +12,7 @@ from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.build import SWITCHED_OFF
-from anyhook.walk.can_match import never_matches
+from anyhook.walk.can_match import misspelt, never_matches
 from anyhook.walk.left_to_host import is_gate, runs_itself
 from anyhook.walk.packaged import TRUST, approval_of
 
@@ -77,8 +77,12 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
 def protected(found: Iterable[GateStatus]) -> bool:
     """Whether something is guarded, and nothing that should be is not."""
     found = list(found)
-    held = all(gate.state in SAFE_STATES or (gate.state == "disabled" and gate.excused) for gate in found)
-    return held and any(gate.state == "armed" for gate in found)
+    return not not_holding(found) and any(gate.state == "armed" for gate in found)
+
+
+def not_holding(found: Iterable[GateStatus]) -> list[GateStatus]:
+    """The gates that do not hold, though their user has not turned them off."""
+    return [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
 
 
 def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
@@ -136,7 +140,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         where = f'[hooks."{hook.id}"]' if own else "the settings"
         why = f"its decisions do not count: `mode` is `shadow` in {where}"
         return _gate(hook, "shadow", why, f"anyhook enforce {hook.id}")
-    return _gate(hook, "armed")
+    return _gate(hook, "armed", misspelt(hook))
 
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:

@@ -10,7 +10,7 @@ from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_befor
 from anyhook.walk.left_to_host import is_gate
 from anyhook.walk.never_ran import NOT_FOUND
 from anyhook.walk.off_gates import asked_about
-from anyhook.walk.status import OFF_STATES, gates, is_off
+from anyhook.walk.status import OFF_STATES, gates, is_off, not_holding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from anyhook.walk.bridge import Incoming
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Catalog
+    from anyhook.walk.status import GateStatus
 
-SHOWN = 3
-"""How many guards one line names."""
+REASONS_SHOWN = 5
+NAMES_LENGTH = 320
+REASON_LENGTH = 200
+"""How much one line says: reasons, letters of names for each, letters of each reason."""
 
 
 class OffGuard(Record):
@@ -94,7 +97,23 @@ def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
 def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> list[OffGuard]:
     """All guards that are off in a project, as far as its user wants to be told."""
     off = [gate for gate in gates(setup, catalog, table) if gate.state in OFF_STATES]
-    return _wanted([OffGuard(gate.id, gate.name, gate.why, _command(gate.state)) for gate in off], catalog)
+    return _wanted([_guard(gate) for gate in off], catalog)
+
+
+def guards_not_holding(setup: Setup, catalog: Catalog) -> list[OffGuard]:
+    """The same for whoever looks by themselves: every guard that does not hold, but for those that they want to hear
+    nothing of."""
+    config = catalog.config
+    return [
+        _guard(gate)
+        for gate in not_holding(gates(setup, catalog))
+        if gate.state not in OFF_STATES or (config.hook_off.get(gate.id) or config.off) != "pass"
+    ]
+
+
+def _guard(gate: GateStatus) -> OffGuard:
+    named = gate.fix if gate.fix.startswith("anyhook ") else "anyhook status"
+    return OffGuard(gate.id, gate.name, gate.why, _command(gate.state) if gate.state in OFF_STATES else named)
 
 
 def off_line(setup: Setup, catalog: Catalog) -> str:
@@ -114,8 +133,27 @@ def _command(state: str) -> str:
 
 
 def sentence(guards: list[OffGuard]) -> str:
-    """What a person reads."""
-    shown = "; ".join(f"{guard.name}: {guard.why}" for guard in guards[:SHOWN])
-    more = f"; {len(guards) - SHOWN} more" if len(guards) > SHOWN else ""
+    """What a person reads: one line, in which guards that are off for one reason stand together."""
+    alike: dict[str, list[str]] = {}
+    for guard in guards:
+        reason = " ".join(guard.why.split()).removesuffix(f"; see `{guard.fix}`")
+        reason = reason if len(reason) <= REASON_LENGTH else f"{reason[: REASON_LENGTH - 1]}…"
+        alike.setdefault(reason, []).append(guard.name)
+    shown = [f"{_names(names)}: {reason}" for reason, names in [*alike.items()][:REASONS_SHOWN]]
+    left = sum(len(names) for names in [*alike.values()][REASONS_SHOWN:])
+    said = "; ".join([*shown, *([f"{left} more"] if left else [])])
     commands = ", ".join(dict.fromkeys(guard.fix for guard in guards))
-    return f"anyhook: {len(guards)} guard{'' if len(guards) == 1 else 's'} OFF: {shown}{more}. Run: {commands}"
+    return f"anyhook: {len(guards)} guard{'' if len(guards) == 1 else 's'} OFF: {said}. Run: {commands}"
+
+
+def _names(names: list[str]) -> str:
+    """Names that share a reason, as many as fit. (Guards may have the same name.)"""
+    shown, counted = list[str](), 0
+    for name in dict.fromkeys(names):
+        many = names.count(name)
+        shown.append(f"{name} ({many} times)" if many > 1 else name)
+        counted += many
+        if sum(map(len, shown)) > NAMES_LENGTH:
+            break
+    left = len(names) - counted
+    return ", ".join(shown) + (f" and {left} more" if left else "")

@@ -1,0 +1,118 @@
+"""Every view of protection says the same: `status` for programs and people, `list`, `log`, and the line of the page."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from anyhook.cli.off_banner import banner_of, standing_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import World
+
+PASS = "exit 0"
+
+
+def _shadow_of_one(world: World) -> None:
+    [gate] = json.loads(world.command("list", "--json").stdout)["hooks"]
+    world.hook("kolega", "PreToolUse", PASS)
+    assert world.command("shadow", gate["id"]).returncode == 0
+
+
+def _gone(world: World) -> None:
+    world.hook("kode", "tool_call_pre", PASS, scope="project")
+    world.approve()
+    (world.project / ".kode/config.yaml").unlink()
+
+
+def _disabled(world: World) -> None:
+    world.hook("kolega", "PreToolUse", PASS)
+    gates = json.loads(world.command("status", "--json").stdout)["gates"]
+    assert world.command("disable", gates[0]["id"]).returncode == 0
+
+
+def _switched_off_by_the_project(world: World) -> None:
+    world.hook("claude", "PreToolUse", PASS, scope="project")
+    path = world.project / ".claude/settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    assert world.command("trust", "--yes").returncode == 0
+
+
+def _waiting(world: World) -> None:
+    world.hook("kode", "tool_call_pre", PASS, scope="project")
+
+
+def _waiting_and_closed(world: World) -> None:
+    _waiting(world)
+    world.config('off = "deny"\n')
+
+
+def _misspelt(world: World) -> None:
+    path = world.home / "Documents/Kodik/Hooks/hooks.json"
+    path.write_text(path.read_text().replace('"hooks": [{', '"matcher": "Bsh", "hooks": [{', 1))
+
+
+STATES: dict[str, tuple[Callable[[World], object], int, str]] = {
+    "armed": (lambda world: None, 1, ""),
+    "waiting": (_waiting, 1, "waiting"),
+    "waiting, and closed": (_waiting_and_closed, 1, "waiting"),
+    "gone": (_gone, 1, "changed"),
+    "unreadable": (lambda world: world.write(world.project / ".kode/config.yaml", "a: [", 0o644), 1, "unreadable"),
+    "broken": (lambda world: world.hook("kolega", "PreToolUse", "x", command="/no/such/program"), 1, "broken"),
+    "shadow": (lambda world: world.config('mode = "shadow"\n'), 0, "shadow"),
+    "shadow of one": (_shadow_of_one, 1, "shadow"),
+    "disabled by its user": (_disabled, 1, ""),
+    "disabled by the project": (_switched_off_by_the_project, 1, "disabled"),
+    "misspelt": (_misspelt, 1, ""),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_all_views_agree(world: World, name: str) -> None:
+    make, on, state = STATES[name]
+    world.hook("kodik", "PreToolUse", PASS)
+    assert world.command("install", "claude").returncode == 0
+    make(world)
+    done = world.command("status", "--json")
+    told = json.loads(done.stdout)
+    held = told["protected"]
+    assert (done.returncode, held) == ((0, True) if not state else (1, False))
+    assert sum(gate["state"] == "armed" for gate in told["gates"]) == on
+    off = [gate for gate in told["gates"] if gate["state"] == state]
+    assert len(off) == (1 if state else 0)
+
+    screen = world.command("status").stdout
+    assert screen.startswith("PROTECTED: " if held else "NOT PROTECTED: ")
+    short = world.command("status", "--short").stdout
+    listed = world.command("list")
+    log = world.command("log").stderr
+    protected, line = standing_of(str(world.project), world.env)()
+    banner = banner_of(str(world.project), world.env)()
+    assert protected == held
+    assert line.startswith("Protected. " if held else "Not protected. ")
+    assert f"{on} guard" in short
+    assert "no guard is on" not in line
+    for view in (short, log, line, banner):
+        assert ("OFF" in view) == bool(state), view
+    if state:
+        assert off[0]["why"].split("; see ")[0] in banner
+        assert off[0]["id"] in listed.stdout + listed.stderr
+    if name == "misspelt":
+        assert "did you mean `Bash`?" in told["gates"][0]["why"]
+        assert "did you mean `Bash`?" in listed.stdout
+        assert "matcher-misspelt" in world.command("check").stdout
+
+
+def test_a_name_of_somebodys_own_tool_is_not_called_misspelt(world: World) -> None:
+    for number, matcher in enumerate(("deploy_to_moon", "mcp__bas__Bas", "Bash|Edit", "Bas.*")):
+        world.hook("kodik", "PreToolUse", f"exit 0 # {number}")
+        path = world.home / "Documents/Kodik/Hooks/hooks.json"
+        told = json.loads(path.read_text())
+        told["hooks"]["PreToolUse"][-1]["matcher"] = matcher
+        path.write_text(json.dumps(told))
+    assert [gate["why"] for gate in json.loads(world.command("status", "--json").stdout)["gates"]] == [""] * 4
+    assert "misspelt" not in world.command("check").stdout
