@@ -70,7 +70,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
 
 
 def _not_text(stdout: bytes) -> str:
-    """Why an output says nothing clearly: bytes that are no text, as a program prints that is not the one meant."""
+    """Why an output says nothing clearly: bytes that are not text, which no hook means to print."""
     try:
         return "its output holds bytes that are not text" if "\0" in stdout.decode() else ""
     except UnicodeDecodeError:

@@ -101,8 +101,7 @@ def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> lis
 
 
 def guards_not_holding(setup: Setup, catalog: Catalog) -> list[OffGuard]:
-    """The same for whoever looks by themselves: every guard that does not hold, but for those that they want to hear
-    nothing of."""
+    """The same for people who look for themselves: every guard that does not hold, unless `off` is `pass` for it."""
     config = catalog.config
     return [
         _guard(gate)
