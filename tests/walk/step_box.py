@@ -1,0 +1,27 @@
+"""Hooks as loading makes them, for tables about single steps of the walk. It decides nothing."""
+
+from __future__ import annotations
+
+from anyhook.model.hook import Hook
+from anyhook.model.json_types import Json
+from anyhook.tables.registry import dialect
+from anyhook.tables.rows import EventRow
+
+
+def row_of(name: str, event: str) -> EventRow:
+    """A dialect's row for a canonical event."""
+    row = dialect(name).row_for(event)
+    assert row is not None, f"{name} has no {event}"
+    return row
+
+
+def hook_of(
+    name: str, event: str, *, called: str = "n", handler: str = "command", spec: dict[str, Json] | None = None
+) -> Hook:
+    """A user's hook of this dialect for a canonical event."""
+    row = row_of(name, event)
+    return Hook(
+        id=f"{name}:user:{row.native}:{called}", name=called, dialect=name, scope="user", source="/f", place=(),
+        root="/", label="", native_event=row.native, events=row.canonical, matcher=None, handler=handler,
+        spec=spec or {}, limit_s=1.0,
+    )  # fmt: skip
