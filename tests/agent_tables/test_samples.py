@@ -9,6 +9,7 @@ import pytest
 from anyhook.tables.registry import AGENTS, DIALECTS, HOSTS, dialect, host, sample
 from anyhook.tables.sample_rows import REASON, Sample
 from conftest import World
+from each_of import each_of
 
 
 def laid_out(world: World, shown: Sample) -> None:
@@ -21,7 +22,7 @@ def laid_out(world: World, shown: Sample) -> None:
         )
 
 
-@pytest.mark.parametrize("agent", [name for name, _, _ in AGENTS])
+@each_of("agent", [name for name, _, _ in AGENTS])
 def test_every_agent_has_one(agent: str) -> None:
     shown = sample(agent)
     assert bool(shown.event and shown.files and shown.tool) == (agent in DIALECTS)

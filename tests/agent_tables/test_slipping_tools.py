@@ -11,6 +11,7 @@ import pytest
 from anyhook import Event
 from anyhook.tables.registry import dialect, host
 from anyhook.walk.receive import receive
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -30,7 +31,7 @@ def events(agent: str, native: str, payload: dict[str, Json]) -> list[tuple[str,
     ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("before", "folder"),
     [
         ("apply_patch <<'EOF'\n", ""),
@@ -111,7 +112,7 @@ def test_kolegas_matchers_may_use_either_name(world: World, name: str) -> None:
     assert world.engine().fire_sync(call).verdict == "block"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("native", "ours"),
     [("exec_command", "shell"), ("execute_terminal_command", "shell"), ("write", "write_file"), ("edit", "edit_file"),
      ("create_file", "write_file"), ("read", "read_file"), ("dispatch_agent", "delegate_task")],

@@ -24,9 +24,10 @@ from anyhook.tables.registry import (
 )
 from anyhook.tables.rows import Dialect, EventRow, Field
 from anyhook.tables.self_check import mistakes
+from each_of import each_of
 
 
-@pytest.mark.parametrize("line", AGENTS, ids=lambda line: str(line[0]))
+@each_of("line", AGENTS, ids=lambda line: str(line[0]))
 def test_a_line_of_the_registry(line: tuple[str, int, tuple[str, ...]]) -> None:
     name, does, variables = line
     found, called = part(module_of(name), "DIALECT"), part(module_of(name), "HOST")
@@ -68,7 +69,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_of("change", CHANGES)
 def test_a_dialects_mistake_names_its_cell(change: str) -> None:
     changes, cell = CHANGES[change]
     made = extend(dialect("claude"), **{key: value for key, value in changes.items() if key != "events"})
@@ -87,7 +88,7 @@ HOST_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("change", HOST_CHANGES)
+@each_of("change", HOST_CHANGES)
 def test_a_hosts_mistake_names_its_cell(change: str) -> None:
     changes, cell = HOST_CHANGES[change]
     made = extend(host("claude"), **changes)

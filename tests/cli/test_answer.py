@@ -19,6 +19,7 @@ from anyhook.tables.translate import to_native
 from anyhook.walk.interpret import interpret
 from anyhook.walk.present import payload
 from command import SCRIPT
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -49,7 +50,7 @@ def row_of(name: str, native: str) -> tuple[Dialect, EventRow, str]:
     return dialect(name), row, row.canonical[0]
 
 
-@pytest.mark.parametrize(("name", "native"), ROWS)
+@each_of(("name", "native"), ROWS)
 def test_a_refusal_is_one_in_every_dialect_and_event(name: str, native: str) -> None:
     table, row, canonical = row_of(name, native)
     said = spoken.verdict(table, row, canonical, BLOCK, "because of this")
@@ -65,7 +66,7 @@ def test_a_refusal_is_one_in_every_dialect_and_event(name: str, native: str) -> 
         assert "because of this" in (read.reason or "")
 
 
-@pytest.mark.parametrize(("name", "native"), ROWS)
+@each_of(("name", "native"), ROWS)
 def test_context_reaches_the_model_where_a_hook_can_give_any(name: str, native: str) -> None:
     table, row, canonical = row_of(name, native)
     said = spoken.context(table, row, canonical, "mind the gap")
@@ -83,7 +84,7 @@ def test_context_can_be_given_in_the_larger_dialects() -> None:
     assert {"claude", "codex", "gemini", "copilot", "cline", "kodik"} <= able
 
 
-@pytest.mark.parametrize("name", [name for name in DIALECTS if "command" in dialect(name).replies])
+@each_of("name", [name for name in DIALECTS if "command" in dialect(name).replies])
 def test_the_fields_of_a_call_have_one_name_in_every_dialect(name: str) -> None:
     table = dialect(name)
     row = table.row_for("pre_tool")

@@ -41,6 +41,7 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.scaffold.script import Lang, Script, brief, text
 from anyhook.walk.review import review
 from conftest import World
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import OwnScope
@@ -50,7 +51,7 @@ GUARD = Report("kodik:user:PreToolUse:guard", "guard", "kodik", "user", "hooks.j
 OTHER = GUARD.replace(id="kodik:user:PreToolUse:other", name="other")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("decided", "said"),
     [
         ({}, []),
@@ -116,7 +117,7 @@ def test_a_model_that_writes_no_hook() -> None:
         asyncio.run(write_hook(FunctionModel(chatter), "", "refuse pushes", lambda draft: []))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "command"),
     [("/help", True), ("/greet a/b", True), ("/etc/hosts is broken", False), ("and/or", False), ("", False)],
 )

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from anyhook.cli.view.sarif import sarif
 from anyhook.model.problem import ERROR, WARNING, Problem
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -73,7 +73,7 @@ def test_levels_follow_the_severity() -> None:
     assert [rule["defaultConfiguration"] for rule in rules_of(log)] == [{"level": "error"}, {"level": "warning"}]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("problem", "text"),
     [
         (Problem(code="A", what="bad entry", why="no list", fix="write a list"), "bad entry. no list. write a list."),
@@ -115,7 +115,7 @@ def test_a_resolved_path_is_inside_a_root_that_is_a_link(tmp_path: Path) -> None
         assert location == {"physicalLocation": {"artifactLocation": {"uri": "x.yaml", "uriBaseId": "%SRCROOT%"}}}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("where", "uri"),
     [
         ("/elsewhere/a b.json", "file:///elsewhere/a%20b.json"),

@@ -17,6 +17,7 @@ from corpus_box import CASES, Call, Done, answer_of, differences, load, normalis
 
 from anyhook.documents.places import state_dir
 from command import run
+from each_of import each_of
 from warm_box import eventually, plain
 
 DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
@@ -152,7 +153,7 @@ def test_a_missing_answer_is_a_difference() -> None:
     assert differences(case, {"exit": case["exit"]})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("one", "other"),
     [
         ('{"a": 1}\n', '{"a":1}\n'),

@@ -14,6 +14,7 @@ from anyhook.documents.files import MAX_HASHED_BYTES, MAX_LOCATED_BYTES, Files
 from anyhook.walk.build import Loaded, build, within_budget
 from anyhook.walk.routes import Catalog
 from conftest import World
+from each_of import each_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ def test_what_the_contract_promises_is_within_the_limits() -> None:
     assert min(LIMITS[kind] for kind in (HOOKS, NAMES, LOOKS, PROBLEMS)) >= 3 * 3000
 
 
-@pytest.mark.parametrize("kind", LIMITS)
+@each_of("kind", LIMITS)
 def test_up_to_the_limit_and_not_one_more(kind: str) -> None:
     made = budget(**{kind: 10})
     made.place = "there"

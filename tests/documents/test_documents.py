@@ -27,6 +27,7 @@ from anyhook.documents.parse import (
 )
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.json_types import Json
+from each_of import each_of
 from examples import examples
 
 PARSERS: dict[str, Callable[[str], Json]] = {"json": parse_json, "yaml": parse_yaml, "toml": parse_toml}
@@ -141,13 +142,13 @@ DEEP = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("syntax", "index"), [(syntax, i) for syntax, all_ in DEEP.items() for i in range(len(all_))])
+@each_of(("syntax", "index"), [(syntax, i) for syntax, all_ in DEEP.items() for i in range(len(all_))])
 def test_depth_never_reaches_a_parser(syntax: str, index: int) -> None:
     refused(PARSERS[syntax], DEEP[syntax][index])
 
 
-@pytest.mark.parametrize("syntax", ["json", "yaml", "toml"])
-@pytest.mark.parametrize("core", ["", "1"])
+@each_of("syntax", ["json", "yaml", "toml"])
+@each_of("core", ["", "1"])
 def test_the_depth_limit_is_the_same_everywhere(syntax: str, core: str) -> None:
     prefix, used = ("a = ", 1) if syntax == "toml" else ("", 0)
 
@@ -195,7 +196,7 @@ def test_any_text_gives_plain_data_or_unreadable(syntax: str, text: str) -> None
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "line", "fix"),
     [
         ("", None, "write {}"),
@@ -249,7 +250,7 @@ def test_toml_values() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "line", "fix"),
     [
         ("a = 1\nb = inf", 2, "finite"), ("b = 1\na = [1,\nnan]", 3, "finite"),
@@ -283,7 +284,7 @@ def test_the_bounds_of_toml_stop_nothing_shallow(text: str) -> None:
 # --- front matter ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "split"),
     [
         ("---\na: 1\nb: 2\n---\n# Title\n---\n", ("a: 1\nb: 2\n", 1)),
@@ -298,7 +299,7 @@ def test_front_matter(text: str, split: tuple[str, int] | None) -> None:
     assert split_front_matter(text) == split
 
 
-@pytest.mark.parametrize("text", ["---", "---\n", "---\na: 1\n", "---\na: 1\n ---\n", "---\n----\n"])
+@each_of("text", ["---", "---\n", "---\na: 1\n", "---\na: 1\n ---\n", "---\n----\n"])
 def test_front_matter_without_an_end_is_refused(text: str) -> None:
     with pytest.raises(Unreadable, match="has no end"):
         split_front_matter(text)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anyhook.documents.edit import CannotEdit, append, put, read, remove
 from anyhook.documents.edit_json import Malformed, scan
 from anyhook.documents.parse import syntax_of
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Syntax
@@ -42,7 +43,7 @@ def parts_kept(old: str, new: str, cuts: int = 2) -> bool:
 # -- JSON
 
 
-@pytest.mark.parametrize("text", LAYOUTS)
+@each_of("text", LAYOUTS)
 def test_a_member_comes_and_goes(text: str) -> None:
     made = put(text, "json", ("new",), {"k": ["ü"]})
     assert read(made, "json") == {**read(text, "json"), "new": {"k": ["ü"]}}  # type: ignore[dict-item]
@@ -57,8 +58,8 @@ ITEMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ITEMS)
-@pytest.mark.parametrize("index", [0, 1, 2])
+@each_of("text", ITEMS)
+@each_of("index", [0, 1, 2])
 def test_an_item_goes_and_comments_stay(text: str, index: int) -> None:
     left = remove(text, "json", (index,))
     assert read(left, "json") == [number for number in (1, 2, 3) if number != index + 1]
@@ -142,7 +143,7 @@ def test_any_layout_of_json(data: st.DataObject, document: dict[str, Any]) -> No
     assert [comments(each) for each in made] == [comments(text)] * len(made)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "line"),
     [
         ("", 1), ("{", 1), ('{\n"a" 1}', 2), ('{"a": 1 "b": 2}', 1), ("[1 2]", 1), ("{} x", 1), ("/* ", 1),
@@ -172,7 +173,7 @@ TABLES = [
 ENTRY: dict[str, Any] = {"matcher": "a\\d", "x y": [1, {"z": True}], "hooks": [{"command": 'say "é"'}, {"n": 1.5}]}
 
 
-@pytest.mark.parametrize("text", TABLES)
+@each_of("text", TABLES)
 def test_a_toml_table_comes_and_goes(text: str) -> None:
     made = append(text, "toml", ("hooks", "Pre"), ENTRY)
     before = read(text, "toml")
@@ -188,7 +189,7 @@ def test_a_toml_table_comes_and_goes(text: str) -> None:
         assert gone == text or gone == text + "\n"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "place", "made"),
     [
         ("a = 1 # x\nb = 2\n", ("a",), "b = 2\n"),
@@ -202,7 +203,7 @@ def test_toml_lines_go(text: str, place: tuple[str | int, ...], made: str) -> No
     assert remove(text, "toml", place) == made
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "place", "value", "made"),
     [
         ("a = 1 # x\n", ("a",), "é", 'a = "é" # x\n'),
@@ -221,7 +222,7 @@ def test_toml_values_are_set(text: str, place: tuple[str, ...], value: Any, made
 # -- YAML
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "place", "made"),
     [
         ("a: 1 # x\nb: 2\n", ("a",), "b: 2\n"),
@@ -235,7 +236,7 @@ def test_yaml_lines_go(text: str, place: tuple[str | int, ...], made: str) -> No
     assert remove(text, "yaml", place) == made
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "place", "value", "made"),
     [
         ("a: 1 # x\n", ("a",), "yes: no", "a: 'yes: no' # x\n"),
@@ -270,7 +271,7 @@ def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
 # -- refusals
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("syntax", "text", "place"),
     [
         ("json", "[1]", ("hooks", "a")), ("json", '{"hooks": []}', ("hooks", "a")), ("json", "{ half", ("hooks",)),

@@ -15,6 +15,7 @@ from anyhook.documents import yaml_tree
 from anyhook.documents.parse import clean, escape_backslashes, parse_yaml
 from anyhook.documents.read import Unreadable
 from anyhook.model.json_types import Json
+from each_of import each_of
 from examples import examples
 
 TASTY = st.text(alphabet="[]{}\"'\\:,-#&*!|>?%@`=.~ \n\t\rab10ueE+_<\ufeff\u2028é", max_size=60)
@@ -134,7 +135,7 @@ def test_yaml_reads_what_the_library_writes(value: Json, flow: bool) -> None:
     assert parse_yaml(text) == value
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "escaped"),
     [
         ('a: "\\.py$"', 'a: "\\\\.py$"'), ('"\\.": x', '"\\\\.": x'), ('- "\\d"\n- "\\s"', '- "\\\\d"\n- "\\\\s"'),

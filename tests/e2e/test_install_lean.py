@@ -13,6 +13,7 @@ from anyhook.tables.host_rows import speaks_before_calls
 from anyhook.tables.registry import INSTALLABLE, host
 from anyhook.walk.build import build
 from anyhook.walk.can_match import tools_wanted
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -41,7 +42,7 @@ def status(world: World, agent: str = "claude") -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("agent", INSTALLABLE)
+@each_of("agent", INSTALLABLE)
 def test_no_gate_is_ever_left_out_or_narrowed(agent: str) -> None:
     table = host(agent)
     for row in lean(table, {}).events:

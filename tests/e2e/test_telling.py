@@ -14,6 +14,7 @@ from anyhook.state.plans import TELLING
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.tables.registry import HOSTS, host, sample
 from anyhook.walk.tell import OffGuard, sentence
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -228,7 +229,7 @@ def test_an_agent_that_shows_nothing_is_said_to_be_one(waiting: World) -> None:
     assert json.loads(waiting.command("status", "goose", "--json").stdout)["agents"]["goose"]["channel"] is None
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_every_agent_that_can_tell_something_can_tell_it_within_a_session(agent: str) -> None:
     table = host(agent)
     rows = [row for row in table.events if row.installed and TELLING.intersection(row.canonical)]

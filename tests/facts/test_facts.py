@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from anyhook.facts.calls import facts_of
 from anyhook.facts.facts import Facts
+from each_of import each_of
 
 LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("rm -rf ~/x && cp a b", {"deletes": ["/home/me/x"], "reads": ["/p/a"], "writes": ["/p/b"]}),
@@ -83,7 +82,7 @@ def told(found: Facts) -> dict[str, list[str]]:
     return {kind: list(getattr(found, kind)) for kind in KINDS if getattr(found, kind)}
 
 
-@pytest.mark.parametrize(("line", "wanted"), LINES, ids=[line for line, _ in LINES])
+@each_of(("line", "wanted"), LINES, ids=[line for line, _ in LINES])
 def test_a_line(line: str, wanted: dict[str, list[str]]) -> None:
     assert told(facts_of("Bash", {"command": line}, cwd="/p", home="/home/me", project="/p")) == wanted
 
@@ -108,7 +107,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tool", "given", "wanted"), CALLS)
+@each_of(("tool", "given", "wanted"), CALLS)
 def test_a_tool(tool: str, given: dict[str, Any], wanted: dict[str, list[str]]) -> None:
     assert told(facts_of(tool, given, cwd="/p", home="/home/me", project="/p")) == wanted
 
@@ -118,7 +117,7 @@ def test_an_agents_own_names() -> None:
     assert facts_of("read_files", given, cwd="/p", home="/h", project="/p", agent="cline").reads == ("/p/a", "/p/b")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "verb", "flags", "args"),
     [
         ("git push -fu origin main", "push", ("--force", "--set-upstream"), ("origin", "main")),

@@ -10,6 +10,7 @@ from guard_corpus import Judge
 
 from anyhook.guard.pack_list import FOLDER, GUARDS, HELPERS, NAMES, members, read_pack
 from anyhook.model.json_types import Json
+from each_of import each_of
 
 CASES = Path(__file__).parent / "cases"
 
@@ -41,7 +42,7 @@ def test_similar_calls_pass(judge: Judge, pack: str) -> None:
     assert refused == {}
 
 
-@pytest.mark.parametrize("pack", NAMES)
+@each_of("pack", NAMES)
 def test_every_rule_has_a_name_of_its_own_and_a_reason(pack: str) -> None:
     rules = read_pack(pack).rules
     assert len({rule["name"] for rule in rules}) == len(rules)

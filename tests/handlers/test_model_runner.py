@@ -17,6 +17,7 @@ from anyhook.agents.kolega.dialect import ASKING
 from anyhook.handlers.question import indented, question
 from anyhook.handlers.tools import LONGEST_TEXT, MAX_MATCHES, Workplace, clipped
 from conftest import World
+from each_of import each_of
 from living import lives
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
@@ -140,7 +141,7 @@ def test_too_long_an_answer(world: World) -> None:
 # The question.
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("prompt", "ends"),
     [
         ("Fine?", 'Event:\n{\n  "a": "$EVENT é"\n}'),

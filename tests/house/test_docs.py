@@ -20,6 +20,7 @@ import pytest
 from anyhook.cli.app import VERBS, app
 from anyhook.documents.files import Files
 from anyhook.state.settings import Settings, read_settings
+from each_of import each_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -63,7 +64,7 @@ def test_every_page_is_on_the_site() -> None:
     assert named == {path.name for path in (ROOT / "docs").glob("*.md")}, "docs/site.py adds the dialects"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each_of("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     links = [link for link in LINK.findall(text) if not link.startswith(("http://", "https://"))]
@@ -71,7 +72,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert lost == []
 
 
-@pytest.mark.parametrize(("page", "line"), CALLS)
+@each_of(("page", "line"), CALLS)
 def test_a_call_in_the_docs_parses(page: str, line: str) -> None:
     words = shlex.split(line, comments=True)[1:]
     context = click.Context(app)
@@ -88,7 +89,7 @@ def test_a_wrong_call_would_be_noticed() -> None:
         command.make_context("fire", ["Stop", "--no-such-option"], parent=context)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+@each_of("page", WRITTEN, ids=name_of)
 def test_verbs_in_the_text_exist(page: Path) -> None:
     unknown = set(INLINE.findall(page.read_text(encoding="utf-8"))) - set(VERBS)
     assert unknown == set()

@@ -12,6 +12,7 @@ from plain_english import NAMES, PHRASES, ROOT, SOURCE, Hit, Phrase, hits, hits_
 
 from anyhook.cli.app import app
 from anyhook.model.codes import CODES
+from each_of import each_of
 
 NOT_YET: tuple[str, ...] = ()
 """Paths, or beginnings of paths, that still have phrases of the list. It only gets shorter."""
@@ -93,7 +94,7 @@ def test_what_has_good_names_leaves_the_list(prefix: str) -> None:
     assert any(True for path in modules for _ in names_in_code(path)), f"{prefix}: take it out of NAMES_NOT_YET"
 
 
-@pytest.mark.parametrize("phrase", PHRASES, ids=lambda phrase: phrase.example)
+@each_of("phrase", PHRASES, ids=lambda phrase: phrase.example)
 def test_a_phrase_is_found_and_its_replacement_is_not(phrase: Phrase) -> None:
     assert [hit.phrase for hit in hits("here", phrase.example)] == [phrase]
     assert [*hits("here", phrase.instead)] == []
@@ -114,9 +115,7 @@ def test_phrases_are_found_in_texts_docstrings_comments_and_names(
     assert [*names_in_code(module)] == ["module.py:2: WORD_MOST → max"]
 
 
-@pytest.mark.parametrize(
-    "text", ["There is no such verb.", "It is no longer there.", "stands for stdin", "no more than two"]
-)
+@each_of("text", ["There is no such verb.", "It is no longer there.", "stands for stdin", "no more than two"])
 def test_ordinary_english_is_left_alone(text: str) -> None:
     assert [*hits("here", text)] == []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from anyhook.model.firing import HookRun
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.model.problem import Problem
+from each_of import each_of
 from examples import examples
 
 HOOK = Hook("kodik:user:Stop:it", "it", "kodik", "user", "/f", (), "/f", "", "Stop", ("stop",), None, "prompt", {}, 1.0)
@@ -84,14 +84,14 @@ def test_a_run_that_is_none_is_not_taken_for_one_in_the_background() -> None:
         assert (run.ending, run.failed) == ("", False)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", '"x"', '{"a": 1', "{}" * 2])
+@each_of("text", ["", "{", "[]", "7", '"x"', '{"a": 1', "{}" * 2])
 def test_a_damaged_line(text: str) -> None:
     line = read_line(text.encode())
     assert line.record is None
     assert (line.n, line.number, line.event, line.calls, line.decision, line.reached) == (None, 0, None, (), None, [])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("bare", "has_data"),
     [
         ({"data": {}}, True), ({"data": {}, "lost": "too deep"}, False), ({"data": {}, "events": 7}, False),

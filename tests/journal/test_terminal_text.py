@@ -14,6 +14,7 @@ from anyhook.cli.view.fit import cut, cut_middle, padded
 from anyhook.cli.view.rows import row_of
 from anyhook.journal.read import JournalLine
 from conftest import World
+from each_of import each_of
 
 WIDE = "日本語の理由: 作業ディレクトリの外には書き込めません"
 LONG = "agenthooks:project:a-hook-with-a-long-name-that-ends-in-guard"
@@ -121,8 +122,8 @@ def test_what_a_row_is_about() -> None:
     assert told(decision=both)[2] == "OFF: b not approved", "a hook that waits is shown beside one that ran"
 
 
-@pytest.mark.parametrize("text", ["", "plain", WIDE, "e\u0301e\u0301e\u0301", "👩🏽 ok", "mixed 日本 e\u0301 text"])
-@pytest.mark.parametrize("room", [0, 1, 2, 5, 9, 100])
+@each_of("text", ["", "plain", WIDE, "e\u0301e\u0301e\u0301", "👩🏽 ok", "mixed 日本 e\u0301 text"])
+@each_of("room", [0, 1, 2, 5, 9, 100])
 def test_widths(text: str, room: int) -> None:
     for made_to_fit in (cut(text, room), cut_middle(text, room)):
         assert cell_len(made_to_fit) <= room

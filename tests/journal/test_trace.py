@@ -21,6 +21,7 @@ from anyhook.model.lean_json import short_digest
 from anyhook.model.words import TRACEPARENT
 from anyhook.tables.registry import DIALECTS, dialect
 from conftest import World
+from each_of import each_of
 
 GIVEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 NATIVE = {name: dialect(name).row_for("pre_tool").native for name in DIALECTS}  # type: ignore[union-attr]
@@ -174,7 +175,7 @@ def test_whatever_the_caller_has_is_right_or_left(text: str) -> None:
     assert parent_of(env) == env[TRACEPARENT]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "right"),
     [
         (GIVEN, GIVEN),

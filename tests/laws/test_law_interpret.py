@@ -6,7 +6,6 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, ROWS, TABLES, entries, hook_of, runs
@@ -17,6 +16,7 @@ from anyhook.model.words import ON_FAILURE
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import CODES, Judged, judge, merge
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import Posture
@@ -81,7 +81,7 @@ def test_judging_is_total_and_keeps_to_the_table(
             assert judged.verdict == "none"
 
 
-@pytest.mark.parametrize("name", TABLES)
+@each_of("name", TABLES)
 def test_silence_is_not_consent(name: str) -> None:
     """Every way to end, of every kind of hook, on every event of a dialect."""
     for ending, (table, row, event, handler) in product(ENDINGS, of_dialect(name)):
@@ -136,7 +136,7 @@ G_46 = ("block_unless", "ok")
 """The key of a model's answer."""
 
 
-@pytest.mark.parametrize("said", [b"false", b"null", b"0", b'""'])
+@each_of("said", [b"false", b"null", b"0", b'""'])
 def test_a_consent_that_is_not_true_is_none(said: bytes) -> None:
     """G-46: only an answer without the key at all is a failure."""
     run = Run("exited", 0, b'{"ok": %s}' % said, b"", 0, 0.1)

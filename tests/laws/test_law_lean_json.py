@@ -13,6 +13,7 @@ from law_strategies import values
 
 from anyhook.model import lean_json
 from anyhook.model.json_types import Json
+from each_of import each_of
 
 scraps = st.text(alphabet=' \t\n"\\{}[],:0-eE.+u\x00/nfNaI', max_size=3)
 nearly = (
@@ -84,7 +85,7 @@ def test_too_deep_is_an_error_like_any_other(text: str) -> None:
         lean_json.loads(text)
 
 
-@pytest.mark.parametrize("value", [{1, 2}, b"bytes", object(), {"a": {1}}, {(1, 2): 3}])
+@each_of("value", [{1, 2}, b"bytes", object(), {"a": {1}}, {(1, 2): 3}])
 def test_what_is_no_json_is_a_type_error(value: Json) -> None:
     with pytest.raises(TypeError):
         lean_json.dumps(value)

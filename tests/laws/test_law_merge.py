@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ROWS, TABLES, entries, failures, hook_of, outcomes
 
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
 from anyhook.walk.merge import CODES, Judged, merge
+from each_of import each_of
 
 
 @given(entries(), st.randoms())
@@ -42,8 +42,8 @@ FULL = Outcome(
 QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sorted(CODES))]
 
 
-@pytest.mark.parametrize("verdict", ["none", "allow", "ask", "block"])
-@pytest.mark.parametrize("name", TABLES)
+@each_of("verdict", ["none", "allow", "ask", "block"])
+@each_of("name", TABLES)
 def test_no_effect_of_any_kind_is_erased(name: str, verdict: str) -> None:
     """Every effect there is, beside every way of having none, before it and after it."""
     for (table, row, event), upstream in product(ROWS, (False, True)):

@@ -18,6 +18,7 @@ from anyhook.journal.redact import INSTEAD, redacted
 from anyhook.journal.secret_values import is_placeholder
 from anyhook.journal.suspect import TEXT_LIMIT, TOKENS, is_suspect
 from anyhook.model.json_types import Json
+from each_of import each_of
 
 CANARY = "Zebra7Canary9Secret0x"
 
@@ -57,7 +58,7 @@ def opened(line: str, depth: int) -> Json:
     return value
 
 
-@pytest.mark.parametrize("form", NAMED)
+@each_of("form", NAMED)
 def test_a_named_secret_in_a_text(form: str) -> None:
     for name, depth in product(NAMES, range(5)):
         line = redact(deep(form.format(name=name, secret=CANARY), depth))
@@ -124,13 +125,13 @@ def test_no_half_of_a_secret_stays_where_a_text_is_cut(monkeypatch: pytest.Monke
             halves(start, inside, (limit, limit))
 
 
-@pytest.mark.parametrize("start", ["ghp_", "https://user:", "Bearer ", ""])
+@each_of("start", ["ghp_", "https://user:", "Bearer ", ""])
 def test_no_half_of_a_secret_stays_where_a_long_text_is_cut(start: str) -> None:
     for inside in (1, len(CUT[start]) // 2, len(CUT[start])):
         halves(start, inside, (TEXT_LIMIT, OUTPUT_LIMIT))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         f"İ token={CANARY}",  # a letter that becomes two in lower case
@@ -188,8 +189,8 @@ PLAIN: list[Json] = [
 ]
 
 
-@pytest.mark.parametrize("value", PLAIN, ids=str)
-@pytest.mark.parametrize("depth", [0, 1, 2])
+@each_of("value", PLAIN, ids=str)
+@each_of("depth", [0, 1, 2])
 def test_what_is_no_secret_stays(value: Json, depth: int) -> None:
     line = deep(value, depth)
     assert redact(line) == line
@@ -198,8 +199,8 @@ def test_what_is_no_secret_stays(value: Json, depth: int) -> None:
 ENDINGS = ["my secret:", "my secret=", "secret: ", "secret:\\", "--password", "x --password ", 'password="', "token='"]
 
 
-@pytest.mark.parametrize("text", ENDINGS)
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@each_of("text", ENDINGS)
+@each_of("depth", [0, 1, 2, 3])
 def test_a_text_that_ends_with_a_name_takes_nothing_with_it(text: str, depth: int) -> None:
     value: Json = {"first": text, "second": ["x", text], "third": text}
     line = deep(value, depth)
@@ -244,7 +245,7 @@ def test_names_that_only_look_like_secrets(line: str) -> None:
     assert not is_suspect(json.loads(line))
 
 
-@pytest.mark.parametrize("name", ["tokens_token", "token_count_secret", "tokensecret", "secretary_password"])
+@each_of("name", ["tokens_token", "token_count_secret", "tokensecret", "secretary_password"])
 def test_a_secret_behind_a_name_that_only_looks_like_one(name: str) -> None:
     assert CANARY not in redact(json.dumps({name: CANARY}))
     assert CANARY not in redact(json.dumps({"stdout": f"{name}={CANARY}"}))

@@ -7,7 +7,6 @@ import json
 import shlex
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from anyhook.journal.record import ALL, clean
 from anyhook.journal.redact import redacted
 from anyhook.journal.suspect import is_suspect
 from anyhook.model.json_types import Json
+from each_of import each_of
 
 TABLE = json.loads((Path(__file__).parents[1] / "data" / "secrets.json").read_text(encoding="utf-8"))
 KINDS: dict[str, tuple[str, str]] = {
@@ -59,7 +59,7 @@ def test_the_table_is_large_enough_to_say_something() -> None:
     assert all(secret in text for text, secret in KINDS.values())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_no_secret_of_the_table_is_written(kind: str) -> None:
     text, secret = KINDS[kind]
     for value in contexts(text):
@@ -73,7 +73,7 @@ def test_what_looks_similar_stays() -> None:
     assert len(touched) * 50 <= len(INNOCENT), touched
 
 
-@pytest.mark.parametrize(
+@each_of(
     "argv",
     [
         ["curl", "-u", "me:{}", "https://x"],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.live.observed import (
     ASKABLE,
     HEARD,
@@ -20,6 +18,7 @@ from anyhook.live.observed import (
 )
 from anyhook.model.json_types import Json
 from anyhook.tables.registry import HOSTS, drive, host
+from each_of import each_of
 
 DATA = load()
 DRIVEN = [name for name in HOSTS if drive(name) is not None]
@@ -36,12 +35,12 @@ def test_there_is_data() -> None:
         assert seen["network"] == "off"  # type: ignore[index,call-overload]
 
 
-@pytest.mark.parametrize("agent", DRIVEN)
+@each_of("agent", DRIVEN)
 def test_tables_promise_what_was_seen(agent: str) -> None:
     assert [sight for sight in sights(host(agent), DATA) if not sight.agrees] == []
 
 
-@pytest.mark.parametrize("agent", DRIVEN)
+@each_of("agent", DRIVEN)
 def test_every_cell_is_seen_or_says_why_not(agent: str) -> None:
     assert [sight for sight in sights(host(agent), DATA) if sight.is_open] == []
 
@@ -78,7 +77,7 @@ def test_promises() -> None:
     assert promised(host("vibe"), "session_start", "context") is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("event", "effect", "said", "seen", "agrees"),
     [
         ("pre_tool", "block", WORKS, WORKS, True),

@@ -12,6 +12,7 @@ import pytest
 from anyhook.live.model_server import ModelRequest, ModelServer
 from anyhook.live.script import ASIDE, Step, script
 from anyhook.live.wire import ModelCall, ModelReply, whole
+from each_of import each_of
 
 STEPS = (
     Step(tool="shell", input={"command": "ls"}),
@@ -58,7 +59,7 @@ def answer(wire: str, body: dict[str, Any]) -> ModelReply:
     return script(STEPS, NAMES)(ModelRequest(wire, "", {}, body))
 
 
-@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+@each_of("wire", ["messages", "chat", "responses", "contents"])
 def test_the_step_follows_from_the_conversation(wire: str) -> None:
     assert answer(wire, request(wire, 0)).calls == (ModelCall("Bash", CALL),)
     written = answer(wire, request(wire, 1)).calls[0]
@@ -71,7 +72,7 @@ def test_the_step_follows_from_the_conversation(wire: str) -> None:
     assert "RESULT" in ModelRequest(wire, "", {}, request(wire, 1)).conversation
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("offered", "expected"),
     [
         (schema(cmd="string"), {"cmd": "ls"}),
@@ -88,7 +89,7 @@ def test_a_request_without_tools_is_no_step() -> None:
     assert answer("chat", {"messages": [{"role": "user", "content": "a title, please"}]}) == ModelReply(ASIDE)
 
 
-@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+@each_of("wire", ["messages", "chat", "responses", "contents"])
 def test_a_request_for_a_summary_is_no_step(wire: str) -> None:
     body = request(wire, 1)
     told = "Sum it up. DO NOT call any tools."
@@ -97,7 +98,7 @@ def test_a_request_for_a_summary_is_no_step(wire: str) -> None:
     assert answer(wire, body) == ModelReply(ASIDE)
 
 
-@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+@each_of("wire", ["messages", "chat", "responses", "contents"])
 def test_a_sub_agent_has_steps_of_its_own(wire: str) -> None:
     steps = (*STEPS, Step("done inside", where="go"), Step("elsewhere", where="away"))
     asked = ModelRequest(wire, "", {}, request(wire, 0))
@@ -121,7 +122,7 @@ def test_tools_in_a_namespace() -> None:
     assert (item["namespace"], item["name"]) == ("team", "spawn_agent")
 
 
-@pytest.mark.parametrize("wire", ["messages", "chat", "responses", "contents"])
+@each_of("wire", ["messages", "chat", "responses", "contents"])
 def test_a_conversation_that_is_said_to_be_long(wire: str) -> None:
     steps = (Step(tool="shell", input={"command": "ls"}, tokens=190_000), Step("all done"))
     found = script(steps, NAMES)(ModelRequest(wire, "", {}, request(wire, 0)))

@@ -20,6 +20,7 @@ from anyhook.walk.express import completed, express
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import RULES, settle
 from captured import AGENTS, BY_FOLDER, DATA, PAYLOADS, each_folder, received, table_of
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
@@ -106,7 +107,7 @@ def test_hooks_see_their_own_names_for_tools(folder: str) -> None:
             assert event.ours == "" or native["tool"] in ("rg", "sub_agent", event.data["tool"])
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_shell_calls_are_known_as_such(agent: str) -> None:
     shown, table = sample(agent), host(agent)
     row = table.row(shown.calls)
@@ -192,7 +193,7 @@ REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
 }
 
 
-@pytest.mark.parametrize(("agent", "native"), REFUSALS, ids="-".join)
+@each_of(("agent", "native"), REFUSALS, ids="-".join)
 def test_a_refusal_is_what_the_agent_honours(agent: str, native: str) -> None:
     row = host(agent).row(native)
     assert row is not None
@@ -214,7 +215,7 @@ def test_an_end_where_the_agent_ends_sends_nobody_on(event: str) -> None:
         assert (settled.effects, settled.problems) == ({}, ())
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_every_agent_can_refuse_a_tool_call(agent: str) -> None:
     rows = [row for row in host(agent).events if row.canonical[:1] == ("pre_tool",)]
     assert len(rows) == 1
@@ -244,7 +245,7 @@ DECISIONS = [
 ]
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_nothing_is_lost_in_silence(agent: str) -> None:
     """Whatever a decision asks for is said, or a problem names it."""
     for row, decision in product((row for row in host(agent).events if row.canonical), DECISIONS):
@@ -262,7 +263,7 @@ def test_nothing_is_lost_in_silence(agent: str) -> None:
             assert "new" not in told.replace("renew", ""), "a refused call is not rewritten as well"
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_asking_is_never_letting_through(agent: str) -> None:
     row = next(row for row in host(agent).events if row.canonical[:1] == ("pre_tool",))
     settled = settle(Decision("pre_tool", verdict="ask", reason="sure?"), row.says, "here")
@@ -270,7 +271,7 @@ def test_asking_is_never_letting_through(agent: str) -> None:
     assert bool(settled.problems) == ("block" in settled.effects)
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_a_rewrite_that_cannot_be_done_is_a_refusal(agent: str) -> None:
     row = next(row for row in host(agent).events if row.canonical[:1] == ("pre_tool",))
     settled = settle(Decision("pre_tool", tool_input={"command": "safe"}), row.says, "here")

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from anyhook.agents.codex.replies import ALLOWED
 from anyhook.model.call import Run
 from anyhook.model.decision import Decision
@@ -27,6 +25,7 @@ from anyhook.walk.present import payload
 from anyhook.walk.receive import receive
 from anyhook.walk.settle import settle
 from captured import BY_FOLDER, DATA, received
+from each_of import each_of
 
 AGENTS = tuple(name for name in DIALECTS if name in INSTALLABLE)
 CAPTURED = {name: paths for name, paths in BY_FOLDER.items() if name in AGENTS}
@@ -59,7 +58,7 @@ def presented(path: Path) -> tuple[dict[str, Any], dict[str, Json]]:
     return given, json.loads(encode(payload(table, native, scene)))
 
 
-@pytest.mark.parametrize("agent", CAPTURED)
+@each_of("agent", CAPTURED)
 def test_a_hook_gets_what_the_agent_gives(agent: str) -> None:
     heard = [path for path in CAPTURED[agent] if received(path)[4].events]
     assert heard
@@ -97,7 +96,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@each_of("agent", AGENTS)
 def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
     """The answer by which we ask an agent for an effect is one by which its own hooks ask us for the same."""
     assert set(ASKED) <= set(EFFECTS)
@@ -119,7 +118,7 @@ def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
                 assert getattr(outcome, field) == value, (said.native, canonical, effect, field, answer)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@each_of("agent", AGENTS)
 def test_an_agent_that_calls_us_runs_its_own_hooks(agent: str) -> None:
     table = host(agent)
     assert {scope for scope, _ in dialect(agent).files} - {"sub-agent", "skill"} <= set(table.reads.get(agent, ()))

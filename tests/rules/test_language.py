@@ -8,6 +8,7 @@ from hypothesis import strategies as some
 
 from anyhook.rules.language import ATOMS, Names, events_of, parse
 from anyhook.rules.tokens import BadCondition
+from each_of import each_of
 
 NAMES = Names({"shells": "sh|bash zsh"}, {"keys": ("~/.ssh/id_*", "*.pem")})
 
@@ -45,7 +46,7 @@ def test_how_conditions_combine() -> None:
     assert parse("(failed or failed) unless failed")[0] == "and"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "usual", "events"),
     [
         ("runs ls", "pre_tool", {"pre_tool"}),
@@ -63,7 +64,7 @@ def test_the_events_of_a_condition(text: str, usual: str, events: set[str]) -> N
     assert events_of(parse(text), usual) == events
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "column", "what", "fix"),
     [
         ("", 1, "missing", "runs git push"),

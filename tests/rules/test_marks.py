@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -12,11 +11,12 @@ from anyhook.rules.evaluate import Hits, RuleCall, holds
 from anyhook.rules.language import parse
 from anyhook.rules.marks import ANY, marks_of, needs_of
 from anyhook.rules.paths import Places
+from each_of import each_of
 
 PLACES = Places("/home/me", "/home/me/app")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("condition", "needs"),
     [
         ("runs git", {"runs git"}),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.rules.paths import Places, compile_path, matches
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.templates import shell_line, wrong_template
 from anyhook.rules.wildcards import alternatives, like
+from each_of import each_of
 
 PLACES = Places("/home/me", "/home/me/work/app")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "option", "found"),
     [
         ("rm -fr x", "-r", True),
@@ -43,7 +42,7 @@ def test_options(line: str, option: str, found: bool) -> None:
     assert has_option(name, sort_words(name, args), option) is found
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "operands", "found"),
     [
         ("git push", "push", True),
@@ -62,7 +61,7 @@ def test_operands(line: str, operands: str, found: bool) -> None:
     assert has_operands(sort_words(name, args), tuple((word,) for word in operands.split())) is found
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pattern", "path", "covers", "found"),
     [
         (".env*", "/home/me/work/app/a/.env.local", False, True),
@@ -121,7 +120,7 @@ def test_a_project_in_a_temporary_folder_is_not_temporary() -> None:
     assert matches(compile_path("@temp"), "/tmp/other", places, covers=False)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pattern", "text", "found"),
     [
         ("*", "", True),
@@ -140,7 +139,7 @@ def test_wildcards(pattern: str, text: str, found: bool) -> None:
     assert like(pattern, text) is found
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "asked"),
     [
         ("shred --help", True),

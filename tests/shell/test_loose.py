@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.shell.loose import loose_words, plain_parts, words_read
+from each_of import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "parts"),
     [
         ("git push && A=1 B= ls -l", ["git push", "ls -l"]),
@@ -25,7 +24,7 @@ def test_words_that_are_only_written_are_left_out() -> None:
     assert loose_words("a 'b") == ["a", "'b"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("command", "made"),
     [
         ("F=~/x.sh; sh $F", "~/x.sh"),

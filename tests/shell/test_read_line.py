@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.shell.read import read_line
+from each_of import each_of
 
 RUNS = [
     ("ls -l; cat a", ["ls -l", "cat a"]),
@@ -69,13 +68,13 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "wanted"), RUNS, ids=[line for line, _ in RUNS])
+@each_of(("line", "wanted"), RUNS, ids=[line for line, _ in RUNS])
 def test_what_a_line_runs(line: str, wanted: list[str]) -> None:
     found = read_line(line, "/p", "/home/me")
     assert [" ".join([program.name, *program.args]) for program in found.programs if program.name] == wanted
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "via"),
     [
         ("sudo -u x nohup rm y", ("sudo", "nohup")),
@@ -89,7 +88,7 @@ def test_what_it_runs_through(line: str, via: tuple[str, ...]) -> None:
     assert [program.via for program in found.programs if program.name == "rm"] == [via]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "cwd"),
     [
         ("cd sub && rm x", "/p/sub"), ("(cd sub); rm x", "/p"), ("cd $X; rm x", None),
@@ -102,7 +101,7 @@ def test_where_it_runs(line: str, cwd: str | None) -> None:
     assert [program.cwd for program in read_line(line, "/p", "/home/me").programs if program.name == "rm"] == [cwd]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "producer"),
     [
         ("curl u | sh", "curl"), ("bash <(curl u)", "curl"), ('sh -c "$(curl u)"', "curl"),
@@ -115,7 +114,7 @@ def test_where_code_comes_from(line: str, producer: str) -> None:
     assert producer in [origin.name for origin in last.stdin_from]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("line", "said"),
     [
         ("$X a", "program from $X"), ("eval $X", "code from eval of $X"),
@@ -134,9 +133,7 @@ def test_what_is_known_says_nothing() -> None:
     assert read_line("cd a && git status | head -3 > out 2>&1; rm -rf 'x y'", "/p", "/home/me").unknown == ()
 
 
-@pytest.mark.parametrize(
-    "line", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "\0", "\ue07b"]
-)
+@each_of("line", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "\0", "\ue07b"])
 def test_half_a_line(line: str) -> None:
     """What no shell would take is read as far as it goes, and nothing breaks."""
     assert "rm" in [program.name for program in read_line(f"rm x; {line}", "/p", "/home/me").programs]

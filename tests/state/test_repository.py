@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.state.repository import normalised
+from each_of import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     "url",
     [
         "https://github.com/Owner/repo",
@@ -32,7 +31,7 @@ def test_other_repositories_stay_others() -> None:
     assert len({normalised(url) for url in urls}) == len(urls)
 
 
-@pytest.mark.parametrize("url", ["", "https://", "https://github.com/", "git@host:", "a\0b", "https://h/\nx"])
+@each_of("url", ["", "https://", "https://github.com/", "git@host:", "a\0b", "https://h/\nx"])
 def test_what_names_no_repository_is_none(url: str) -> None:
     assert normalised(url) == ""
 

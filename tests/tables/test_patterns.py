@@ -23,6 +23,7 @@ from anyhook.tables.patterns import (
     compile_pattern,
     names_only,
 )
+from each_of import each_of
 from examples import examples
 
 TOOLS = [
@@ -40,7 +41,7 @@ TOOLS = [
 # --- names -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pattern", "names"),
     [
         ("Bash", {"Bash"}), ("Edit|Write", {"Edit", "Write"}), ("a-b|c:d|e/f|g h", {"a-b", "c:d", "e/f", "g h"}),
@@ -99,7 +100,7 @@ TEXTS = [*TOOLS, "ab", "abc", "abcd", "aa", "aaa", "rm -rf /", "rm -rf /tmp", "m
          "${HOME}", "}", "a{1,2", "a{i<=2}", "0123abcd-0000", '"q"', "{e}", "]", "a{"]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", ORDINARY)
+@each_of("pattern", ORDINARY)
 def test_ordinary_patterns_answer_as_re_does(pattern: str) -> None:
     ours, theirs = compile_pattern(pattern), re.compile(pattern)
     for text in TEXTS:
@@ -151,7 +152,7 @@ def test_alternatives_are_anchored_as_a_whole() -> None:
 # --- patterns that cannot be used ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pattern", "position"),
     [
         ("(", 1), ("a)", 1), ("a**", 2), ("*", 0), ("*.py", 0), ("[a", 2), ("(?P<n", 5), ("[z-a]", 4), ("\\", 1),
@@ -166,7 +167,7 @@ def test_a_bad_pattern_is_refused_with_its_position(pattern: str, position: int 
     assert caught.value.position == position
 
 
-@pytest.mark.parametrize(
+@each_of(
     "pattern",
     [
         "(" * 15 + "a" + "){2,3}" * 15, "(" * 30 + "a" + "){2}" * 30, "(?:(?:(?:a{1000}){1000}){1000}){1000}",
@@ -238,7 +239,7 @@ EVIL = [
 ]
 
 
-@pytest.mark.parametrize("pattern", EVIL)
+@each_of("pattern", EVIL)
 def test_a_catastrophic_pattern_ends(pattern: str) -> None:
     compiled = compile_pattern(pattern)
     for text in ("a" * 40 + "!", "a" * 20_000, "a," * 5_000):
@@ -266,7 +267,7 @@ def test_the_limit_is_really_set() -> None:
 # --- patterns that match nothing -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pattern", "word"),
     [
         ("/Bash/", "slash"), ("/Edit|Write/", "slash"), ("/bash/i", "slash"), ("^/Bash", "slash"),
@@ -284,7 +285,7 @@ def test_what_can_never_match_is_said(pattern: str, word: str) -> None:
     assert word in reason
 
 
-@pytest.mark.parametrize(
+@each_of(
     "pattern",
     [
         "", "*", "Bash", "^Bash$", "Edit|Write", "Edit|/x", " ?Bash", " *Bash", "/?Bash", "$B?", r"\$Bash", "[$]Bash",

@@ -14,6 +14,7 @@ from anyhook.documents.parse import split_front_matter
 from anyhook.tables.registry import DIALECTS, dialect, sample
 from anyhook.tables.schema import schema_of
 from conftest import World
+from each_of import each_of
 
 WITH_FILES = [name for name in DIALECTS if schema_of(dialect(name)) is not None]
 
@@ -60,7 +61,7 @@ def replaced(document: dict[str, Any], old: dict[str, Any], new: dict[str, Any])
     return json.loads(json.dumps(document).replace(json.dumps(old), json.dumps(new)))
 
 
-@pytest.mark.parametrize("name", WITH_FILES)
+@each_of("name", WITH_FILES)
 def test_a_mistake_does_not(name: str) -> None:
     schema, document = schema_of(dialect(name)), declaration(name)
     assert schema is not None

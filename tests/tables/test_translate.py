@@ -11,6 +11,7 @@ from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.translate import to_host, to_native
+from each_of import each_of
 
 HOST = {
     "shell": ("command", "timeout_seconds"),
@@ -50,13 +51,13 @@ def test_what_is_taken_as_it_is(name: str, call: tuple[str, dict[str, str]]) -> 
     assert to_host(outcome, fired, dialect(name)) is outcome
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@each_of("name", DIALECTS)
 def test_tools_that_nobody_knows(name: str) -> None:
     known = event("weather", {"path": "x"})
     assert to_native(known, dialect(name)) == known
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@each_of("name", DIALECTS)
 def test_a_table_names_no_field_twice(name: str) -> None:
     for tool, row in dialect(name).tools.items():
         assert tool in HOST
@@ -81,7 +82,7 @@ SAID: dict[str, dict[str, tuple[str, dict[str, str] | None]]] = {
 """What the five documents themselves name."""
 
 
-@pytest.mark.parametrize("name", SAID)
+@each_of("name", SAID)
 def test_what_the_documents_name(name: str) -> None:
     for tool, (native, fields) in SAID[name].items():
         seen = to_native(event(tool, {"command": "ls"}), dialect(name))

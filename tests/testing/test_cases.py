@@ -15,6 +15,7 @@ from anyhook.documents.parse import parse_yaml
 from anyhook.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
 from anyhook.testing.kit.keys import schema
 from anyhook.testing.kit.sandbox import LEFT_OUT
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -131,7 +132,7 @@ WRONG: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), WRONG, ids=[told for _, told in WRONG])
+@each_of(("text", "told"), WRONG, ids=[told for _, told in WRONG])
 def test_a_mistake_is_told(text: str, told: str) -> None:
     found = mistakes(text)
     assert told in found

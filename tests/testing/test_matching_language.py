@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.testing.conformance.matching import faults, member, mismatches, parse_json
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -109,22 +110,20 @@ FAULTY: list[tuple[Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "actual"), [row[1:] for row in MATCHING], ids=[row[0] for row in MATCHING])
+@each_of(("expected", "actual"), [row[1:] for row in MATCHING], ids=[row[0] for row in MATCHING])
 def test_matches(expected: Json, actual: Json) -> None:
     assert mismatches(expected, actual) == []
     assert faults(expected) == []
 
 
-@pytest.mark.parametrize(
-    ("expected", "actual", "said"), [row[1:] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT]
-)
+@each_of(("expected", "actual", "said"), [row[1:] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT])
 def test_differs_and_says_where(expected: Json, actual: Json, said: str) -> None:
     found = mismatches(expected, actual)
     assert len(found) == 1
     assert said in found[0]
 
 
-@pytest.mark.parametrize(("expected", "said"), FAULTY)
+@each_of(("expected", "said"), FAULTY)
 def test_faults_of_an_expectation(expected: Json, said: str) -> None:
     found = faults(expected)
     assert len(found) == 1
@@ -142,7 +141,7 @@ def test_a_long_value_is_cut_in_the_message() -> None:
     assert "100002 characters" in line
 
 
-@pytest.mark.parametrize("text", ["", "{} {}", "NaN", '{"a": -Infinity}', '{"a": 1, "a": 2}', "[" * 100_000])
+@each_of("text", ["", "{} {}", "NaN", '{"a": -Infinity}', '{"a": 1, "a": 2}', "[" * 100_000])
 def test_parse_json_refuses(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the words are json's own and differ between versions
         parse_json(text)

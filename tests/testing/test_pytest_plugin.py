@@ -19,6 +19,7 @@ from anyhook.testing.kit.events import Events, payload_of_agent
 from anyhook.testing.kit.recorded import case_of
 from anyhook.walk.receive import receive
 from captured import BY_FOLDER, each_folder, received
+from each_of import each_of
 
 pytest_plugins = ["pytester"]
 
@@ -202,7 +203,7 @@ def test_builders_are_found() -> None:
         assert [*events.agents[name]] == [row.native for row in host(name).events]
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@each_of("name", DIALECTS)
 def test_every_event_of_a_dialect_can_be_made(name: str) -> None:
     """The payload has every key that the dialect's page lists."""
     table = dialect(name)
@@ -212,7 +213,7 @@ def test_every_event_of_a_dialect_can_be_made(name: str) -> None:
         assert wanted <= set(json.loads(made.stdin))
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@each_of("agent", HOSTS)
 def test_every_field_that_is_built_is_received(agent: str) -> None:
     """Each event of an agent with each field that it may have; others are refused, so none is lost on the way."""
     table, seen = host(agent), 0

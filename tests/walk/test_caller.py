@@ -10,6 +10,7 @@ import pytest
 
 from anyhook.tables.registry import HOSTS, host
 from anyhook.walk.caller import caller_of, row_of
+from each_of import each_of
 
 if TYPE_CHECKING:
     from conftest import World
@@ -37,14 +38,14 @@ def named(part: object) -> str:
     return part.stem if isinstance(part, Path) else str(part)
 
 
-@pytest.mark.parametrize(("agent", "path"), FOREIGN, ids=named)
+@each_of(("agent", "path"), FOREIGN, ids=named)
 def test_a_foreign_call_is_recognised(agent: str, path: Path) -> None:
     payload = json.loads(path.read_text())
     assert shows(THROUGH[agent], payload)
     assert caller_of(host(THROUGH[agent]), payload, VARIABLES.get(agent, {})) is host(agent)
 
 
-@pytest.mark.parametrize(("agent", "path"), OWN, ids=named)
+@each_of(("agent", "path"), OWN, ids=named)
 def test_an_own_call_shows_nothing(agent: str, path: Path) -> None:
     assert not shows(agent, json.loads(path.read_text()))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import Event
 from anyhook.model.json_types import Json
 from anyhook.walk.combine import combine
+from each_of import each_of
 
 BLOCK = {"verdict": "block", "effect": "deny_tool"}
 VERDICTS = [
@@ -31,7 +30,7 @@ def parts(*fields: dict[str, Json]) -> list[tuple[Event, Decision]]:
     ]
 
 
-@pytest.mark.parametrize(("fields", "expected", "why"), VERDICTS, ids=[row[2] for row in VERDICTS])
+@each_of(("fields", "expected", "why"), VERDICTS, ids=[row[2] for row in VERDICTS])
 def test_the_verdict(fields: list[dict[str, Json]], expected: tuple[str, str | None], why: str) -> None:
     decision, lost = combine(parts(*fields), {}, None)
     assert ((decision.verdict, decision.reason), lost) == (expected, False), why
@@ -63,7 +62,7 @@ REWRITES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "rejoin", "expected", "is_lost", "why"), REWRITES, ids=[row[4] for row in REWRITES])
+@each_of(("fields", "rejoin", "expected", "is_lost", "why"), REWRITES, ids=[row[4] for row in REWRITES])
 def test_rewrites(
     fields: list[dict[str, Json]], rejoin: object, expected: dict[str, Json] | None, is_lost: bool, why: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Roots
 from anyhook.walk.discover import discover
+from each_of import each_of
 
 HOME = {"HOME": "/h"}
 PLACES = [
@@ -34,7 +35,7 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "env", "places", "why"), PLACES, ids=lambda value: str(value)[:60])
+@each_of(("name", "env", "places", "why"), PLACES, ids=lambda value: str(value)[:60])
 def test_where(name: str, env: dict[str, str], places: list[tuple[str, str]], why: str) -> None:
     roots = Roots("/p", {**HOME, **env}, ("/x",) if name == "kodik" else ())
     found = [(source.scope, source.path) for source in discover(dialect(name), roots)]

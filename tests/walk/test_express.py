@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import Say
 from anyhook.walk.express import express
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
@@ -36,7 +35,7 @@ TABLE: list[tuple[dict[HostEffect, Json], dict[HostEffect, Say], tuple[str, str,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("effects", "says", "answer", "why"), TABLE, ids=[row[3] for row in TABLE])
+@each_of(("effects", "says", "answer", "why"), TABLE, ids=[row[3] for row in TABLE])
 def test_the_answer(
     effects: dict[HostEffect, Json], says: dict[HostEffect, Say], answer: tuple[str, str, int], why: str
 ) -> None:

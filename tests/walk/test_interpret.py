@@ -14,7 +14,7 @@ from anyhook.model.json_types import Json
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.interpret import interpret
-from table import table
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import Ending
@@ -166,7 +166,7 @@ def effects(outcome: Outcome) -> dict[str, Json]:
     return made
 
 
-@table(("row", "name", "event", "run", "expected"), ROWS, ids=[row[0] for row in ROWS])
+@each_of(("row", "name", "event", "run", "expected"), ROWS, ids=[row[0] for row in ROWS])
 def test_what_a_run_asks_for(row: str, name: str, event: str, run: Run, expected: dict[str, Json]) -> None:
     assert effects(read(name, event, run)) == expected, row
 
@@ -183,7 +183,7 @@ NO_REASON: list[tuple[str, str, Run]] = [
 ]
 
 
-@table(("row", "name", "run"), NO_REASON)
+@each_of(("row", "name", "run"), NO_REASON)
 def test_a_block_without_a_reason_gets_one(row: str, name: str, run: Run) -> None:
     found = read(name, "pre_tool", run)
     assert found.verdict == "block", row
@@ -200,8 +200,8 @@ ASKED: list[tuple[str, str, dict[str, Json]]] = [
 ]
 
 
-@table(("row", "said", "expected"), ASKED)
-@table("handler", ["prompt", "agent"])
+@each_of(("row", "said", "expected"), ASKED)
+@each_of("handler", ["prompt", "agent"])
 def test_what_a_model_says(handler: str, row: str, said: str, expected: dict[str, Json]) -> None:
     assert effects(read("kolega", "stop", ended(0, said), handler)) == expected, row
 
@@ -214,7 +214,7 @@ SAID: list[tuple[str, str, str, Run, str]] = [
 ]
 
 
-@table(("row", "name", "event", "run", "word"), SAID)
+@each_of(("row", "name", "event", "run", "word"), SAID)
 def test_what_is_ignored_is_said(row: str, name: str, event: str, run: Run, word: str) -> None:
     """Law 5: nothing is dropped in silence."""
     found = read(name, event, run)

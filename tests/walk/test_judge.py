@@ -11,7 +11,7 @@ from step_box import hook_of, row_of
 from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.merge import judge
-from table import table
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import Cause, Posture, Verdict
@@ -53,7 +53,7 @@ NATIVE: list[tuple[str, str, str, Cause, Verdict, str]] = [
 ]  # fmt: skip
 
 
-@table(("row", "name", "event", "cause", "verdict", "code"), NATIVE)
+@each_of(("row", "name", "event", "cause", "verdict", "code"), NATIVE)
 def test_what_a_failure_means_to_its_dialect(
     row: str, name: str, event: str, cause: Cause, verdict: Verdict, code: str
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_missing_program_of_kode_may_pass_by_a_setting() -> None:
     assert [problem.code for problem in found.problems] == ["KODE-HOOK-004"]
 
 
-@table(
+@each_of(
     ("cause", "code"), [("timed_out", "KODE-HOOK-001"), ("output", "KODE-HOOK-003"), ("not_started", "KODE-HOOK-004")]
 )
 def test_kode_shows_its_errors_to_the_user(cause: Cause, code: str) -> None:
@@ -125,7 +125,7 @@ CANNOT: list[tuple[str, str, str]] = [
 ]
 
 
-@table(("row", "name", "event"), CANNOT)
+@each_of(("row", "name", "event"), CANNOT)
 def test_what_cannot_block_does_not_and_says_so(row: str, name: str, event: str) -> None:
     found = counted(name, event, Outcome.block("no"))
     assert (found.verdict, found.reason) == ("none", None), row
@@ -142,7 +142,7 @@ DOUBTED: list[tuple[str, str, Posture, Verdict]] = [
 ]
 
 
-@table(("name", "event", "posture", "verdict"), DOUBTED)
+@each_of(("name", "event", "posture", "verdict"), DOUBTED)
 def test_deny_closes_a_gate_on_an_answer_that_is_no_clear_yes(
     name: str, event: str, posture: Posture, verdict: Verdict
 ) -> None:

@@ -10,6 +10,7 @@ from anyhook.documents.files import Files
 from anyhook.model.hook import DISABLED, UNTRUSTED, Hook, Layer, Source
 from anyhook.tables.registry import dialect
 from anyhook.walk.layer import layer
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import HookScope, HookState
@@ -57,7 +58,7 @@ LAYERINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "layers", "ids", "why"), LAYERINGS, ids=[row[3] for row in LAYERINGS])
+@each_of(("name", "layers", "ids", "why"), LAYERINGS, ids=[row[3] for row in LAYERINGS])
 def test_which_hooks_in_which_order(name: str, layers: list[Layer], ids: list[str], why: str) -> None:
     found = [each.id for each in layer(dialect(name), layers, Files())]
     if name == "agenthooks" and len({each.priority for one in layers for each in one.hooks}) == 1:
@@ -75,7 +76,7 @@ SWITCHES = [
 ]
 
 
-@pytest.mark.parametrize(("said", "status", "why"), SWITCHES, ids=[row[2] for row in SWITCHES])
+@each_of(("said", "status", "why"), SWITCHES, ids=[row[2] for row in SWITCHES])
 def test_all_hooks_off(said: list[bool | None], status: str, why: str) -> None:
     layers = [source("user", USER, all_off=said[0]), source("project", PROJECT, all_off=said[1])]
     found = layer(dialect("claude"), layers, Files())

@@ -10,6 +10,7 @@ from anyhook.model.json_types import Json
 from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import dialect
 from anyhook.walk.routes import match
+from each_of import each_of
 
 TABLE: list[tuple[str, str, Json, Event, bool, str]] = [
     ("kodik", "PreToolUse", None, Event.pre_tool("Bash", {}), True, "no matcher means always"),
@@ -48,9 +49,7 @@ def hook(name: str, native: str, matcher: Json) -> Hook:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "native", "matcher", "event", "taken", "why"), TABLE, ids=[f"{row[0]}: {row[5]}" for row in TABLE]
-)
+@each_of(("name", "native", "matcher", "event", "taken", "why"), TABLE, ids=[f"{row[0]}: {row[5]}" for row in TABLE])
 def test_taken_or_not(name: str, native: str, matcher: Json, event: Event, taken: bool, why: str) -> None:
     table = dialect(name)
     row = table.row(native)

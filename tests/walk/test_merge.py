@@ -12,7 +12,7 @@ from anyhook.model.json_types import Json
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import dialect
 from anyhook.walk.merge import Judged, merge
-from table import table
+from each_of import each_of
 
 Said = list[tuple[str, Outcome]]
 """Who said what, in the catalog's order."""
@@ -106,14 +106,14 @@ def filled(decision: Decision) -> dict[str, Json]:
     }
 
 
-@table(("why", "event", "said", "expected"), ROWS)
+@each_of(("why", "event", "said", "expected"), ROWS)
 def test_the_decision(why: str, event: str, said: Said, expected: dict[str, Json]) -> None:
     found = merge(event, judged(event, said))
     assert filled(found) == expected, why
     assert (found.event, found.enforced) == (event, True)
 
 
-@table(("why", "event", "said", "expected"), ROWS)
+@each_of(("why", "event", "said", "expected"), ROWS)
 def test_in_whatever_order_they_finished(why: str, event: str, said: Said, expected: dict[str, Json]) -> None:
     """Law 3."""
     for finished in permutations(judged(event, said)):
@@ -127,7 +127,7 @@ UPSTREAM: list[tuple[str, list[Outcome], Json]] = [
 ]
 
 
-@table(("why", "said", "expected"), UPSTREAM)
+@each_of(("why", "said", "expected"), UPSTREAM)
 def test_kodelets_own_way_by_a_setting(why: str, said: list[Outcome], expected: Json) -> None:
     """L-12, Lb: the strict upstream behaviour."""
     entries = judged("pre_tool", [("kodelet", outcome) for outcome in said], upstream=True)

@@ -14,6 +14,7 @@ from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import judge
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import Posture
@@ -122,7 +123,7 @@ def codes(outcome: Outcome) -> list[str]:
     return [problem.code for problem in outcome.problems]
 
 
-@pytest.mark.parametrize(("name", "said"), FOREIGN)
+@each_of(("name", "said"), FOREIGN)
 def test_a_refusal_in_another_dialects_words_is_told_and_closes_under_deny(name: str, said: str) -> None:
     for posture in ("native", "allow"):
         outcome = judged(name, said, posture)
@@ -141,7 +142,7 @@ def test_a_refusal_that_its_own_dialect_cannot_use_is_told(said: str) -> None:
     assert outcome.messages[0].startswith("anyhook: `guard` refused, but its output cannot be used: ")
 
 
-@pytest.mark.parametrize(("name", "said"), UNCLEAR)
+@each_of(("name", "said"), UNCLEAR)
 def test_what_is_not_a_clear_yes_closes_under_deny(name: str, said: str) -> None:
     assert judged(name, said, "native").verdict != "block"
     assert judged(name, said, "allow").verdict != "block"
@@ -151,7 +152,7 @@ def test_what_is_not_a_clear_yes_closes_under_deny(name: str, said: str) -> None
     assert closed.problems
 
 
-@pytest.mark.parametrize(("name", "said"), CLEAR)
+@each_of(("name", "said"), CLEAR)
 def test_a_documented_yes_goes_on_under_deny(name: str, said: str) -> None:
     outcome = judged(name, said, "deny")
     assert outcome.verdict in ("none", "allow")
@@ -191,15 +192,15 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("said", NEVER_A_YES)
-@pytest.mark.parametrize(("name", "handler"), ASKED)
+@each_of("said", NEVER_A_YES)
+@each_of(("name", "handler"), ASKED)
 def test_every_kind_of_handler_needs_a_clear_yes_under_deny(name: str, handler: str, said: str) -> None:
     closed = judged(name, said, "deny", handler=handler)
     assert closed.verdict == "block"
     assert closed.reason
 
 
-@pytest.mark.parametrize(("name", "handler"), ASKED)
+@each_of(("name", "handler"), ASKED)
 def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
     """Nor is that of a function of `hooks.py`: its process answers even where it asks for nothing. If it ended before
     that, the function has failed, and failures of anyhook's own dialect block."""
@@ -211,7 +212,7 @@ def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
     assert judged(name, '{"ok": true}', "deny", handler=handler).verdict == "none"
 
 
-@pytest.mark.parametrize("said", ["no", "5", "null", "all good"])
+@each_of("said", ["no", "5", "null", "all good"])
 def test_text_of_an_mcp_tool_is_no_yes_unless_it_is_heard(said: str) -> None:
     """Claude Code reads it like stdout: context after a prompt, the path of a new worktree, nothing before a tool."""
     for posture in ("native", "allow"):

@@ -15,7 +15,7 @@ from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
 from anyhook.walk.present import present, stdin_of
 from conftest import World
-from table import table
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.call import Call
@@ -104,7 +104,7 @@ def read_by(name: str, event: Event) -> bytes:
     return stdin_of(dialect(name), row, Scene(event, row.native, "/p", "s-1", {}, {}))
 
 
-@table(("row", "name", "event", "expected"), PAYLOADS)
+@each_of(("row", "name", "event", "expected"), PAYLOADS)
 def test_what_it_reads(row: str, name: str, event: Event, expected: dict[str, Json]) -> None:
     found = json.loads(read_by(name, event))
     moments = [found.pop(key) for key in MOMENT.get(name, ())]
@@ -176,7 +176,7 @@ ARGV: list[tuple[str, str, tuple[str, ...]]] = [
 SHELLS = ("/bin/sh", "/bin/bash")
 
 
-@table(("row", "key", "argv"), ARGV)
+@each_of(("row", "key", "argv"), ARGV)
 def test_what_is_started(
     calls: dict[str, tuple[Call, dict[str, str]]], row: str, key: str, argv: tuple[str, ...]
 ) -> None:
@@ -191,7 +191,7 @@ LIMITS = [
 ]  # fmt: skip
 
 
-@table(("row", "key", "limit_s"), LIMITS)
+@each_of(("row", "key", "limit_s"), LIMITS)
 def test_how_long_it_may_take(
     calls: dict[str, tuple[Call, dict[str, str]]], row: str, key: str, limit_s: float
 ) -> None:
@@ -217,7 +217,7 @@ ENV: list[tuple[str, str, tuple[str, ...], dict[str, str]]] = [
 ]  # fmt: skip
 
 
-@table(("row", "key", "inherited", "more"), ENV)
+@each_of(("row", "key", "inherited", "more"), ENV)
 def test_its_variables(
     calls: dict[str, tuple[Call, dict[str, str]]], row: str, key: str, inherited: tuple[str, ...], more: dict[str, str]
 ) -> None:

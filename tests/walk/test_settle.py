@@ -11,6 +11,7 @@ from anyhook.model.decision import Decision, Texts
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
 from anyhook.walk.settle import as_told, settle
+from each_of import each_of
 
 if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
@@ -53,7 +54,7 @@ def said(names: tuple[HostEffect, ...]) -> dict[HostEffect, Say]:
     return {name: Say(text="x") for name in names}
 
 
-@pytest.mark.parametrize(("decision", "powers", "effects", "codes", "why"), TABLE, ids=[row[4] for row in TABLE])
+@each_of(("decision", "powers", "effects", "codes", "why"), TABLE, ids=[row[4] for row in TABLE])
 def test_what_happens(
     decision: Decision, powers: tuple[HostEffect, ...], effects: list[str], codes: list[str], why: str
 ) -> None:
@@ -72,7 +73,7 @@ VALUES: list[tuple[Decision, tuple[HostEffect, ...], HostEffect, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("decision", "powers", "effect", "value"), VALUES)
+@each_of(("decision", "powers", "effect", "value"), VALUES)
 def test_with_which_words(decision: Decision, powers: tuple[HostEffect, ...], effect: HostEffect, value: Json) -> None:
     assert settle(decision, said(powers), "w").effects[effect] == value
 
@@ -89,7 +90,7 @@ def test_what_no_host_can_be_told(enforced: bool, codes: list[str]) -> None:
     assert [problem.code for problem in settle(decision.replace(enforced=enforced), {}, "w").problems] == codes
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("decision", "can", "verdict", "effect"),
     [
         (BLOCKED, EVERYTHING, "block", "deny_tool"),

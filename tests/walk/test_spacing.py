@@ -8,6 +8,7 @@ import pytest
 
 from anyhook import Event
 from anyhook.tables.registry import dialect
+from each_of import each_of
 
 if TYPE_CHECKING:
     from conftest import World
@@ -18,7 +19,7 @@ SPACED = ("agenthooks", "kolega", "hermes", "codepuppy")
 EVENTS = {"claude": "PreToolUse", "gemini": "BeforeTool", "agenthooks": "before_tool", "kolega": "PreToolUse"}
 
 
-@pytest.mark.parametrize("name", [*DENSE, *SPACED])
+@each_of("name", [*DENSE, *SPACED])
 def test_every_table_says_it(name: str) -> None:
     assert dialect(name).dense is (name in DENSE)
 

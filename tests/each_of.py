@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-def table(
+def each_of(
     names: str | Sequence[str], rows: Iterable[object], ids: Callable[[Any], object] | Sequence[str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """What `pytest.mark.parametrize` does, for a test that changes nothing: fixtures are shared by all rows."""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from table import table
+from each_of import each_of
 
 
 def test_every_row_is_tried_and_each_that_fails_is_named() -> None:
     tried: list[int] = []
 
-    @table(("number", "name"), [(1, "one"), (2, "two"), pytest.param(3, "three", id="the third"), (4, "four")])
+    @each_of(("number", "name"), [(1, "one"), (2, "two"), pytest.param(3, "three", id="the third"), (4, "four")])
     def fails_twice(number: int, name: str) -> None:
         tried.append(number)
         assert number in (1, 4), name
@@ -27,8 +27,8 @@ def test_every_row_is_tried_and_each_that_fails_is_named() -> None:
 def test_tables_above_one_another_are_a_product() -> None:
     tried: list[tuple[int, str]] = []
 
-    @table("number", [1, 2])
-    @table("letter", ["a", "b"])
+    @each_of("number", [1, 2])
+    @each_of("letter", ["a", "b"])
     def takes_all(number: int, letter: str) -> None:
         tried.append((number, letter))
 
@@ -37,7 +37,7 @@ def test_tables_above_one_another_are_a_product() -> None:
 
 
 def test_what_a_table_does_not_give_is_a_fixture(tmp_path: Path) -> None:
-    @table("number", [1])
+    @each_of("number", [1])
     def takes(tmp_path: Path, number: int) -> None:
         assert (tmp_path, number) == (folder, 1)
 
@@ -48,6 +48,6 @@ def test_what_a_table_does_not_give_is_a_fixture(tmp_path: Path) -> None:
 
 def test_a_table_that_tests_nothing_is_refused() -> None:
     with pytest.raises(AssertionError, match="without rows"):
-        table("number", [])
+        each_of("number", [])
     with pytest.raises(AssertionError, match="mark"):
-        table("number", [pytest.param(1, marks=pytest.mark.skip)])
+        each_of("number", [pytest.param(1, marks=pytest.mark.skip)])
