@@ -122,7 +122,21 @@ def test_a_server_that_nobody_knows(world: World) -> None:
     world.write(world.home / ".claude/settings.json", settings("judge"))
     decision = opened(world).fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
     assert (decision.verdict, decision.hooks[0].status) == ("none", "broken")
-    assert "no MCP server is called 'guard' in ~/.claude.json." in decision.hooks[0].why
+    assert "no MCP server is called 'guard' in ~/.claude.json or [agent.mcp] of" in decision.hooks[0].why
+
+
+@pytest.mark.slow
+def test_a_server_of_our_own_settings_refuses_a_call(world: World) -> None:
+    """It starts where its entry says. A server of the agent's own file has the name first."""
+    world.write(world.home / ".claude/settings.json", settings("judge", input=ASK))
+    script = world.write(world.home / "apart/server.py", SERVER)
+    own = f'[agent.mcp.guard]\ncommand = "{sys.executable}"\nargs = ["-P", "server.py"]\ncwd = "{script.parent}"\n'
+    world.write(world.home / "config/anyhook/config.toml", own)
+    engine, event = opened(world), Event.pre_tool("Bash", {"command": "cat secret"})
+    assert engine.fire_sync(event).reason == "not these"
+    assert (world.home / "apart/asked").exists()
+    world.write(world.home / ".claude.json", json.dumps({"mcpServers": {"guard": {"command": "/no/such/it"}}}))
+    assert engine.fire_sync(event).problems[0].code == "hook-failed"
 
 
 def test_a_project_does_not_say_what_the_users_server_is(world: World) -> None:

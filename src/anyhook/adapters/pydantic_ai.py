@@ -32,10 +32,10 @@ from anyhook.adapters.tool_calls import delegated
 from anyhook.model.decision import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 
     from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
     from pydantic_ai.tools import ToolDefinition
 
     from anyhook.adapters.tool_calls import Gate, ToolRecord
@@ -68,6 +68,8 @@ class Hooked(WrapperCapability[Any]):
     """Who asks for permission before a tool runs; None where the host does that itself."""
     exit_code: Callable[[str, object], int] = lambda tool, result: 0
     """The exit status that a tool's result tells of; a failed one is a failed tool."""
+    before_tool: Callable[[str, dict[str, Json]], Awaitable[None]] | None = None
+    """Called with a tool and its input when everybody has let it run, just before it does."""
     log: Callable[[ToolRecord], None] = lambda record: None
     recipes: Recipe | None = None
     auto_compact: float = 0.0
@@ -126,13 +128,19 @@ class Hooked(WrapperCapability[Any]):
             data.setdefault("agent_type", self.state.name)
         return await self.lifecycle.fire(name, spent, invoked_by=self.state.kind, **data)
 
+    @property
+    def has_wrap_run_event_stream(self) -> bool:
+        return self.wrapped.has_wrap_run_event_stream
+
+    def wrap_run_event_stream(self, ctx: RunContext[Any], *, stream: Any) -> AsyncIterable[AgentStreamEvent]:
+        """The stream as it is, unless what is inside wants to see it: each layer costs every event a little."""
+        if not self.wrapped.has_wrap_run_event_stream:
+            return stream  # type: ignore[no-any-return]
+        return self.wrapped.wrap_run_event_stream(ctx, stream=stream)
+
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
-        async def inside(given: Any) -> Any:
-            return await self.wrapped.wrap_node_run(ctx, node=given, handler=handler)
-
-        return await self._node_run(ctx, node, inside)
-
-    async def _node_run(self, ctx: RunContext[Any], node: Any, handler: Any) -> Any:
+        if type(self.wrapped).wrap_node_run is not AbstractCapability.wrap_node_run:
+            handler = self._inner_node_run(ctx, handler)
         if isinstance(node, UserPromptNode):
             return await self._prompted(ctx, node, handler)
         if isinstance(node, ModelRequestNode):
@@ -143,6 +151,12 @@ class Hooked(WrapperCapability[Any]):
         if isinstance(node, CallToolsNode):
             return await self._stepped(ctx, node, await handler(node))
         return await handler(node)
+
+    def _inner_node_run(self, ctx: RunContext[Any], handler: Any) -> Any:
+        async def inside(given: Any) -> Any:
+            return await self.wrapped.wrap_node_run(ctx, node=given, handler=handler)
+
+        return inside
 
     def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
         """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is
@@ -346,6 +360,9 @@ class Hooked(WrapperCapability[Any]):
     async def wrap_tool_execute(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, handler: Any
     ) -> Any:
+        if type(self.wrapped).wrap_tool_execute is AbstractCapability.wrap_tool_execute:
+            return await tool_calls.execute(self, ctx, call, args, handler)
+
         async def inside(given: Any) -> Any:
             return await self.wrapped.wrap_tool_execute(ctx, call=call, tool_def=tool_def, args=given, handler=handler)
 

@@ -85,6 +85,8 @@ class _Call:
             if why is not None:
                 self.deny(f"Permission denied for {record.tool}: {why}")
         args = await self.before(args)
+        if hooked.before_tool is not None:
+            await hooked.before_tool(record.tool, record.input)
         began_s = perf_counter()
         token = self.announce()
         try:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.script import script_model
-from anyhook.documents.places import config_file
 from anyhook.handlers.model_client import Client, NoModelError
+from anyhook.state.agent_table import agent_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,19 +19,9 @@ COMPATIBLE = ("openai:", "openai-chat:")
 """The name people use for any endpoint of that wire format, and the model that speaks what most of them know."""
 
 
-def agent_settings(env: Mapping[str, str]) -> dict[str, object]:
-    """The table `[agent]` of the user's config; a project has no say."""
-    try:
-        document = tomllib.loads(Path(config_file(env)).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return {}
-    table = document.get("agent")
-    return table if isinstance(table, dict) else {}
-
-
 def model_name(given: str | None, env: Mapping[str, str]) -> str:
     """The model: by flag, by variable, by config."""
-    found = given or env.get("ANYHOOK_MODEL") or agent_settings(env).get("model")
+    found = given or env.get("ANYHOOK_MODEL") or agent_table(env).get("model")
     if not isinstance(found, str) or not found:
         raise BadSetup("no model: give --model PROVIDER:NAME or --model script:FILE, or set ANYHOOK_MODEL")
     return found

@@ -23,32 +23,22 @@ MCP = "mcp__"
 """How the tools of MCP servers begin: nobody knows what these do."""
 
 
-def _needs(tool: str) -> bool:
+def needs(tool: str) -> bool:
+    """Whether a tool may change something, or send something away."""
     return tool in NEEDS or tool.startswith(MCP)
 
 
 class Permission:
     """One session's gate."""
 
-    def __init__(
-        self, mode: str, ask: Ask | None = None, before_change: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        """`before_change` is called before a tool runs that may change something."""
-        self.mode, self.ask, self.before_change = mode, ask, before_change
+    def __init__(self, mode: str, ask: Ask | None = None) -> None:
+        self.mode, self.ask = mode, ask
         self.granted: set[str] = set()
         """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
         self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
-        if not _needs(tool):
-            return None
-        why = await self._refused(hooked, tool, given, call_id)
-        if why is None and self.before_change is not None:
-            await self.before_change()
-        return why
-
-    async def _refused(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
-        if self.mode == "auto":
+        if self.mode == "auto" or not needs(tool):
             return None
         if self.mode == "deny":
             return "the permission mode is `deny`"

@@ -85,8 +85,8 @@ class Session:
     tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
     """How a person is asked for permission; None where nobody is there."""
-    before_change: Callable[[], Awaitable[None]] | None = None
-    """Called before a tool runs that may change something."""
+    before_tool: Callable[[str, dict[str, Json]], Awaitable[None]] | None = None
+    """Called with a tool and its input when everybody has let it run, just before it does."""
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
@@ -144,8 +144,9 @@ class Session:
         self.hooked = Hooked(
             self.engine,
             self.lifecycle,
-            gate=Permission(options.permission, self.ask, self.before_change),
+            gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
+            before_tool=self.before_tool,
             log=self._called,
             recipes=self._recipe,
             auto_compact=self.settings.auto_compact,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import BadSetup
-from anyhook.agent.models import agent_settings
 from anyhook.agent.options import THRESHOLD
+from anyhook.state.agent_table import agent_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ class AgentSettings:
 
 
 def read_agent_settings(env: Mapping[str, str]) -> AgentSettings:
-    table = agent_settings(env)
+    table = agent_table(env)
     for key in table:
         if key not in KEYS:
             raise _wrong(key, f"is not a setting. Settings: {', '.join(KEYS)}")

@@ -1,6 +1,6 @@
-"""Undo: the files that tools changed in the last turn, as they were before it. The files are kept in a git repository
-of our own, outside the project, which is separate from the project's own repository. What somebody changed after the
-turn is left alone."""
+"""Undo: the files that tools changed in the last turn, as they were before it. The project's files are kept in a git
+repository of our own, outside the project, which is separate from the project's own repository; what a file tool writes
+to is kept by content as well, whether git ignores it or not. What somebody changed after the turn is left alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from anyhook.agent.permission import needs
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
 
 LIMIT_S = 20.0
 """A project that takes longer to look at has no snapshots."""
@@ -24,16 +28,39 @@ AS_IS = "* -text -filter -ident -working-tree-encoding\n"
 """Whatever the project says about its files, none is converted."""
 
 
+WRITERS = ("write_file", "edit_file")
+"""Tools that change the file that they name. Whatever git thinks of it, it is kept by content before they do."""
+MAX_BYTES = 20_000_000
+"""Of such a file."""
+
+
 class NoSnapshot(Exception):  # noqa: N818 (it says what is missing)
     """Why there is nothing to go back to, in one sentence."""
 
 
 @dataclass
 class Undone:
-    """What was taken back, and what was not because it has changed since."""
+    """What was taken back, and what was not."""
 
     restored: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    """Because somebody has changed it since."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Path → why it could not be put back."""
+    unkept: str = ""
+    """Why only files of the agent's own tools were kept; "" where the whole project was."""
+    commands: bool = False
+    """Whether other tools ran, which may have changed what is not kept."""
+
+
+@dataclass
+class _File:
+    """One file that a tool writes to."""
+
+    before: bytes | None
+    """None where there was none."""
+    mode: int
+    after: bytes | None = None
 
 
 class Snapshots:
@@ -41,10 +68,13 @@ class Snapshots:
 
     def __init__(self, project: str, folder: str, env: Mapping[str, str]) -> None:
         """`folder` is private, and made when it is needed."""
-        self._project, self._folder = project, folder
+        self._project, self._folder = os.path.realpath(project), folder
         self._env = {key: value for key, value in env.items() if not key.startswith("GIT_")}
         self._before = self._after = ""
         self._why = "no tool has changed a file in this session"
+        self._files: dict[str, _File] = {}
+        """What tools write to in the turn, by the path below the project."""
+        self._commands = False
         self._taken = False
         """Whether this turn has its first snapshot."""
         self._keeping = asyncio.Lock()
@@ -52,22 +82,47 @@ class Snapshots:
     def turn_begins(self) -> None:
         self._taken = False
 
-    async def before_change(self) -> None:
-        """Keep the files, once a turn, before the first tool that could change some. Tools of one step run at once, and
-        none before the files are kept."""
+    async def before_tool(self, tool: str, given: Mapping[str, Json]) -> None:
+        """Keep the files, once a turn, before the first tool that could change some, and the file that this one writes
+        to. Tools of one step run at once, and none before the files are kept."""
+        if not needs(tool):
+            return
         async with self._keeping:
             if not self._taken:
                 await asyncio.to_thread(self._keep)
+            path = given.get("path")
+            if tool not in WRITERS or not isinstance(path, str):
+                self._commands = True
+            else:
+                await asyncio.to_thread(self._keep_file, path)
 
     def _keep(self) -> None:
-        self._taken, self._after = True, ""
+        self._taken, self._after, self._commands = True, "", False
+        self._files.clear()
         try:
             self._before = self._tree()
         except NoSnapshot as error:
             self._before, self._why = "", str(error)
 
+    def _keep_file(self, path: str) -> None:
+        whole = os.path.realpath(os.path.join(self._project, path))
+        name = os.path.relpath(whole, self._project)
+        if name in self._files:
+            return
+        try:
+            if os.path.exists(whole) and os.path.getsize(whole) <= MAX_BYTES:
+                self._files[name] = _File(_content(whole), os.stat(whole).st_mode & 0o7777)
+            elif not os.path.exists(whole):
+                self._files[name] = _File(None, 0)
+        except (OSError, ValueError):  # the tool will say what is wrong with it
+            pass
+
     async def turn_ends(self) -> None:
-        if self._taken and self._before:
+        if not self._taken:
+            return
+        for name, kept in self._files.items():
+            kept.after = _content(os.path.join(self._project, name))
+        if self._before:
             try:
                 self._after = await asyncio.to_thread(self._tree)
             except NoSnapshot as error:
@@ -75,10 +130,21 @@ class Snapshots:
 
     def undo(self) -> Undone:
         """Put the files back that the last such turn changed; once."""
-        if not self._before or not self._after:
+        whole = bool(self._before and self._after)
+        if not whole and not self._files:
             raise NoSnapshot(self._why)
+        undone = Undone(unkept="" if whole else self._why, commands=self._commands)
+        seen = self._undo_tree(undone) if whole else set()
+        for name, kept in self._files.items():
+            if name not in seen and kept.before != kept.after:
+                self._undo_file(name, kept, undone)
+        self._before, self._why = "", "the last turn was undone already"
+        self._files.clear()
+        return undone
+
+    def _undo_tree(self, undone: Undone) -> set[str]:
+        """Everything that git keeps; the paths that were changed."""
         changed, since = self._changed(self._before, self._after), self._changed(self._after, self._tree())
-        undone = Undone()
         for path, was_there in changed.items():
             if path in since:
                 undone.left.append(path)
@@ -88,8 +154,25 @@ class Snapshots:
             else:
                 os.unlink(os.path.join(self._project, path))
             undone.restored.append(path)
-        self._before, self._why = "", "the last turn was undone already"
-        return undone
+        return set(changed)
+
+    def _undo_file(self, name: str, kept: _File, undone: Undone) -> None:
+        path = os.path.join(self._project, name)
+        if _content(path) != kept.after:
+            undone.left.append(name)
+            return
+        try:
+            if kept.before is None:
+                os.unlink(path)
+            else:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(kept.before)
+                os.chmod(path, kept.mode)
+        except OSError as error:
+            undone.failed[name] = error.strerror or str(error)
+        else:
+            undone.restored.append(name)
 
     def _tree(self) -> str:
         """The files as they are now. Ignored ones are not looked at."""
@@ -120,3 +203,12 @@ class Snapshots:
         if done.returncode:
             raise NoSnapshot(f"git could not keep the files: {done.stderr.decode('utf-8', 'replace').strip()}")
         return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def _content(path: str) -> bytes | None:
+    """What is in a file; None where there is none, or none that can be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.state.agent_table import own_servers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -32,18 +33,23 @@ def no_call(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) 
     """Why the tool cannot be called, as far as that can be seen without calling it; "" if it can."""
     if find_spec("mcp") is None:
         return MISSING
-    server = dialect.mcp_server(hook, env, project) if dialect.mcp_server else "this dialect names no MCP servers"
+    server = _server(hook, dialect, env, project)
     return server if isinstance(server, str) else ""
+
+
+def _server(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) -> dict[str, Json] | str:
+    if dialect.mcp_server is None:
+        return "this dialect names no MCP servers"
+    return dialect.mcp_server(hook, env, project, own_servers(env))
 
 
 def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Call the tool; a Run that says why where there is no server to call."""
     from anyhook.process.run import start
 
-    why = no_call(hook, dialect, scene.env, scene.project)
-    if why or dialect.mcp_server is None:
-        return Run("not_started", None, b"", b"", time_ns(), 0.0, why)
-    server = dialect.mcp_server(hook, scene.env, scene.project)
+    server = MISSING if find_spec("mcp") is None else _server(hook, dialect, scene.env, scene.project)
+    if isinstance(server, str):
+        return Run("not_started", None, b"", b"", time_ns(), 0.0, server)
     task = {"server": server, "tool": hook.spec["tool"], "input": _filled(hook.spec.get("input"), call.stdin)}
     run_id = os.urandom(8).hex()
     env = {**scene.env, RUN_VARIABLE: run_id}
@@ -91,7 +97,9 @@ def _transport(server: dict[str, Any]) -> Any:
         from mcp import StdioServerParameters
 
         env = {**os.environ, **server.get("env", {})}
-        return StdioServerParameters(command=server["command"], args=server.get("args", []), env=env)
+        return StdioServerParameters(
+            command=server["command"], args=server.get("args", []), env=env, cwd=server.get("cwd")
+        )
     if server.get("type") == "sse":
         from mcp.client.sse import sse_client
 

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 PROJECT_FILE = ".mcp.json"
 
 
-def server_of(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Json] | str:
-    """The settings of the server that a handler names, its variables filled in; or why there is none."""
+def server_of(hook: Hook, env: Mapping[str, str], project: str, own: Mapping[str, Json]) -> dict[str, Json] | str:
+    """The settings of the server that a handler names, its variables filled in; or why there is none. `own` are the
+    servers of our own settings."""
     name = hook.spec.get("server")
     if not isinstance(name, str) or not name:
         return "it names no server: add `server`"
-    known = _servers(hook, env, project)
+    known = {**own, **_servers(hook, env, project)}
     server = known.get(name)
     if not isinstance(server, dict):
         hint = guess(name, known)
-        return f"no MCP server is called {name!r} in {' or '.join(_shown(hook))}.{hint}"
+        return f"no MCP server is called {name!r} in {', '.join(_shown(hook)[:-1])} or {_shown(hook)[-1]}.{hint}"
     if not isinstance(server.get("url") or server.get("command"), str):
         return f"the MCP server {name!r} has neither a command nor a URL"
     filled = with_variables(server, env)
@@ -37,7 +38,7 @@ def server_of(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Jso
 
 def server_words(hook: Hook, home: str, project: str) -> list[str]:
     """The command line that starts the server, for the files it names."""
-    server = server_of(hook, {"HOME": home}, project)
+    server = server_of(hook, {"HOME": home}, project, {})
     if isinstance(server, str):
         return []
     args = server.get("args")
@@ -45,7 +46,8 @@ def server_words(hook: Hook, home: str, project: str) -> list[str]:
 
 
 def _shown(hook: Hook) -> list[str]:
-    return ["~/.claude.json", *([PROJECT_FILE] if hook.scope in ("project", "plugin") else [])]
+    near = [PROJECT_FILE] if hook.scope in ("project", "plugin") else []
+    return ["~/.claude.json", *near, "[agent.mcp] of anyhook's settings"]
 
 
 def _servers(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Json]:

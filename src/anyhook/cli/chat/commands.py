@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 
+UNKEPT = (
+    "Commands ran in that turn. What they changed in files that git ignores, in nested repositories and outside the "
+    "project is not put back."
+)
+
+
 @dataclass
 class SlashCommand:
     """One command: its arguments, a text that says what it does, and the function that does it."""
@@ -194,8 +200,14 @@ async def _undo(chat: Chat, _rest: str) -> None:
         chat.screen.line(f"put back  {visible(path)}", indent=INDENT)
     for path in undone.left:
         chat.screen.line(f"left alone, since it was changed afterwards  {visible(path)}", WARN, INDENT)
-    if not undone.restored and not undone.left:
-        chat.screen.line("The last turn changed no file that is kept. Files that git ignores are not.", indent=INDENT)
+    for path, why in undone.failed.items():
+        chat.screen.line(f"could not be put back  {visible(path)}: {why}", BAD, INDENT)
+    if not undone.restored and not undone.left and not undone.failed:
+        chat.screen.line("The last turn changed no file that is kept.", indent=INDENT)
+    if undone.unkept:
+        chat.screen.line(f"Only files of write_file and edit_file were kept: {undone.unkept}.", WARN, INDENT)
+    elif undone.commands:
+        chat.screen.line(UNKEPT, FAINT, INDENT)
 
 
 async def _agents(chat: Chat, _rest: str) -> None:

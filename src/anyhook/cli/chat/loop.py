@@ -141,7 +141,7 @@ class Chat:
             ask=self.ask,
             stream=self.screen.stream,
             debug=self.activity.debug if self.activity.shown else None,
-            before_change=self.snapshots.before_change,
+            before_tool=self.snapshots.before_tool,
         )
 
     async def start(self, source: str = "") -> int | None:

@@ -1,0 +1,30 @@
+"""The table `[agent]` of the user's config, as it is written; a project has no say."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from anyhook.documents.places import config_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+
+
+def agent_table(env: Mapping[str, str]) -> dict[str, object]:
+    """Empty where there is none, or where the file cannot be read."""
+    try:
+        document = tomllib.loads(Path(config_file(env)).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return {}
+    table = document.get("agent")
+    return table if isinstance(table, dict) else {}
+
+
+def own_servers(env: Mapping[str, str]) -> dict[str, Json]:
+    """The user's MCP servers, by name."""
+    found = agent_table(env).get("mcp")
+    return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
