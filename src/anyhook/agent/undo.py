@@ -206,7 +206,7 @@ class Snapshots:
 
 
 def _content(path: str) -> bytes | None:
-    """What is in a file; None where there is none, or none that can be read."""
+    """What is in a file; None if it is missing or cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()

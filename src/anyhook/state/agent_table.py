@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def agent_table(env: Mapping[str, str]) -> dict[str, object]:
-    """Empty where there is none, or where the file cannot be read."""
+    """Empty if it is missing or the file cannot be read."""
     try:
         document = tomllib.loads(Path(config_file(env)).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):

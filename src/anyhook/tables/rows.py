@@ -343,8 +343,7 @@ class Dialect(Record):
     asking: Asking | None = None
     """How a model is asked, where the dialect has handlers that do."""
     mcp_server: Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str] | None = None
-    """The settings of the MCP server whose tool a handler calls (hook, environment, project, the servers of our own
-    settings, for names that the dialect's files do not have), or why there is none."""
+    """The MCP server whose tool a handler calls (hook, environment, project, our own servers), or why there is none."""
     gated_natively: bool = False
     """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
