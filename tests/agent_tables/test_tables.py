@@ -9,6 +9,7 @@ import pytest
 
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import HostTool, Say
+from anyhook.tables.readers import whole_object
 from anyhook.tables.registry import (
     AGENTS,
     BRIDGED,
@@ -22,7 +23,7 @@ from anyhook.tables.registry import (
     module_of,
     part,
 )
-from anyhook.tables.rows import Dialect, EventRow, Field
+from anyhook.tables.rows import Dialect, EventRow, Field, Key, Limits, Reply
 from anyhook.tables.self_check import mistakes
 from each_of import each_of
 
@@ -62,6 +63,19 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "bound": ({"events": {"PreToolUse": {"bound": 3}}}, "DIALECT.events[PreToolUse].bound"),
     "tool": ({"tools": {"bash": None, "hell": object()}}, "DIALECT.tools"),
     "limits": ({"limits": {"command": None}}, "DIALECT.limits"),
+    "type of a list": ({"events": "PreToolUse"}, "DIALECT.events: it must be a tuple, not 'PreToolUse'"),
+    "type of a row": ({"limits": {"command": 10}}, "DIALECT.limits[command]: it must be a Limits, not 10"),
+    "type of a cell": (
+        {"replies": {"command": Reply(whole_object, (Key("why", "string", "reason"),))}},  # type: ignore[arg-type]
+        "DIALECT.replies[command].keys[why].path: it must be a tuple, not 'why'",
+    ),
+    "type of a number": ({"limits": {"command": Limits("10")}}, "DIALECT.limits[command].default_s: it must be a"),  # type: ignore[arg-type]
+    "type of a function": ({"match": "names"}, "DIALECT.match: it must be a function, not 'names'"),
+    "words that are not there": (
+        {"replies": {"command": Reply(whole_object, (Key(("why",), "string", "reason", any_case=True),))}},
+        "DIALECT.replies[command].keys[why].any_case",
+    ),
+    "find": ({"find": lambda roots: roots.env["NOT_SET"]}, "DIALECT.find: it fails on linux (KeyError: 'NOT_SET')"),
     "nothing to read": (
         {"base": (), "events": {"New": EventRow("New", ("stop",), None)}},
         "DIALECT.events[New].payload",

@@ -193,6 +193,7 @@ MISTAKES = {
     "handler": ('"command", "command", (', '"command", "cmd", (', "`launch` reads the key 'command'"),
     "variable": ('variables=("ACME_HOME",),', "", "DIALECT.variables: `find` reads ACME_HOME"),
     "name": ('    name="acme",', '    name="acmee",', "must be the agent's name in the registry, 'acme'"),
+    "table": ("DIALECT = Dialect(", "DIALECTS = Dialect(", "DIALECTS: it is a Dialect, and its name has to be DIALECT"),
     "syntax": ("DIALECT = Dialect(", "DIALECT = = Dialect(", "SyntaxError"),
     "import": ("from anyhook.tables.cells", "from anyhook.tables.cels", "No module named 'anyhook.tables.cels'"),
 }

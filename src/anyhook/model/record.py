@@ -53,8 +53,10 @@ def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
                 setattr(self, field, defaults[field])
             else:
                 raise TypeError(f"{type(self).__name__}() misses {field!r}")
-        if named or len(values) > len(own):
-            raise TypeError(f"{type(self).__name__}() takes {', '.join(own)}, each once")
+        if named:
+            raise TypeError(f"{type(self).__name__}() has no field {next(iter(named))!r}, or it is given twice")
+        if len(values) > len(own):
+            raise TypeError(f"{type(self).__name__}() has {len(own)} fields, and {len(values)} values are given")
 
     return by_hand
 

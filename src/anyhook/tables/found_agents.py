@@ -61,6 +61,27 @@ def _named(path: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), module.partition(":")[0].partition("[")[0].strip()
 
 
+def _misnamed(module: str, name: str, dialect: object, host: object) -> Iterator[str]:
+    """Tables of the agent that have another name than the one they are looked for by."""
+    from anyhook.tables.host_rows import Host
+    from anyhook.tables.rows import Dialect
+
+    for wanted, found, kind in (("DIALECT", dialect, Dialect), ("HOST", host, Host)):
+        for key, value in vars(sys.modules[module]).items() if found is None else ():
+            if isinstance(value, kind) and value.name == name:
+                yield f"{key}: it is a {kind.__name__}, and its name has to be {wanted}"
+
+
+def _place(error: Exception, module: str) -> str:
+    """The line of the agent's own file in which it failed."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == module.partition(".")[0]:
+            place = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return place
+
+
 def _row(name: str, module: str) -> tuple[Row, list[str]]:
     """What an agent does, as its tables say. One that is broken stays in the lists, so that it is reported wherever
     hooks are, and its agent is answered."""
@@ -69,13 +90,13 @@ def _row(name: str, module: str) -> tuple[Row, list[str]]:
     roles, variables = DECLARES | BRIDGED, ()
     try:
         dialect, host = part(module, "DIALECT"), part(module, "HOST")
-        wrong = "; ".join(mistakes(name, dialect, host))
+        wrong = "; ".join([*mistakes(name, dialect, host), *_misnamed(module, name, dialect, host)])
         if not wrong:
             variables = tuple(dialect.variables) if dialect is not None else ()
             calls = 0 if host is None else BRIDGED if host.entry is None else CALLS
             roles = calls if dialect is None else DECLARES | calls
     except Exception as error:  # noqa: BLE001 (another's code: whoever asks for its table is told what is wrong with it)
-        wrong = f"{type(error).__name__}: {error}"
+        wrong = f"{type(error).__name__}: {error}{_place(error, module)}"
     loaded = [
         str(value.__file__)
         for key, value in list(sys.modules.items())

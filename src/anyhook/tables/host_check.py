@@ -79,6 +79,8 @@ def _event(row: HostEvent) -> Iterator[str]:
         yield f"{cell}.error: it stands for success and failure, and nothing says which"
     if not row.canonical and row.installed:
         yield f"{cell}.canonical: it is installed and stands for no event"
+    if row.installed and row.on_demand:
+        yield f"{cell}.on_demand: the event is installed anyway, so this has no effect"
     if not row.installed and not row.why_not:
         yield f"{cell}.why_not: people want to know why it is not installed"
     if not row.limit_s > 0:

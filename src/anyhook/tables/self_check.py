@@ -27,15 +27,17 @@ from anyhook.tables.cell_names import (
     doubled,
     unknown,
 )
+from anyhook.tables.cell_types import mistyped
 from anyhook.tables.host_check import host_mistakes
-from anyhook.tables.rows import Roots, Scene
+from anyhook.tables.host_rows import Host
+from anyhook.tables.isolation import error_line
+from anyhook.tables.rows import Dialect, Roots, Scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host
-    from anyhook.tables.rows import Dialect, EventRow, Field, Key, Reply
+    from anyhook.tables.rows import EventRow, Field, Key, Reply
     from anyhook.tables.shapes import HandlerShape
 
 COMMON_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
@@ -48,14 +50,22 @@ def mistakes(name: str, dialect: Dialect | None, host: Host | None) -> list[str]
     found: list[str] = []
     if dialect is None and host is None:
         return ["it has neither DIALECT nor HOST"]
-    for table, value in (("DIALECT", dialect), ("HOST", host)):
-        if value is not None and value.name != name:
+    for table, value, kind in (("DIALECT", dialect, Dialect), ("HOST", host, Host)):
+        if value is None:
+            continue
+        if not isinstance(value, kind):
+            found.append(f"{table}: it must be a {kind.__name__}, not {value!r:.60}")
+            continue
+        if value.name != name:
             found.append(f"{table}.name: {value.name!r} must be the agent's name in the registry, {name!r}")
+        found += mistyped(table, value)
+    if found:
+        return found  # the checks below read the cells
     if dialect is not None:
         found += dialect_mistakes(dialect)
     if host is not None:
         found += host_mistakes(host)
-    return found
+    return [*dict.fromkeys(found)]
 
 
 def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
@@ -134,6 +144,8 @@ def _key(cell: str, key: Key, native: set[str]) -> Iterator[str]:
         yield f"{cell}.on: the dialect has none of these events, so the key has no effect"
     if key.does == "verdict" and not key.words:
         yield f"{cell}.words: a verdict needs the words that it is said by"
+    if key.any_case and not key.words:
+        yield f"{cell}.any_case: it has no words, so this has no effect"
     if key.words and key.does not in ("verdict", "note"):
         yield f"{cell}.words: only a verdict or a note has words, and `does` is {key.does!r}"
 
@@ -189,6 +201,9 @@ def _launched(cell: str, handler: HandlerShape, dialect: Dialect) -> Iterator[st
     except KeyError as error:
         yield f"{cell}: `launch` reads the key {error.args[0]!r}, which such a handler does not have"
         return
+    except Exception as error:  # noqa: BLE001 (an agent's own code)
+        yield f"DIALECT.launch: it fails for a {handler.kind!r} handler ({error_line(error)})"
+        return
     if not any("true" in word for word in made.argv):
         yield f"{cell}: `launch` does not read the key {handler.needs!r}, which such a handler needs"
 
@@ -215,7 +230,12 @@ def _sources(dialect: Dialect) -> Iterator[str]:
     """Where `find` looks, on every platform, and by which variables."""
     for platform in ("linux", "darwin", "win32"):
         env = _Seen({"HOME": "/h"})
-        for source in dialect.find(Roots("/p", env, ("/plugin",), None, platform)):
+        try:
+            sources = dialect.find(Roots("/p", env, ("/plugin",), None, platform))
+        except Exception as error:  # noqa: BLE001 (an agent's own code)
+            yield f"DIALECT.find: it fails on {platform} ({error_line(error)})"
+            return
+        for source in sources:
             yield from unknown("DIALECT.find: the scope of a source", [source.scope], SCOPES, "scope")
             if source.dialect != dialect.name:
                 yield f"DIALECT.find: a source is of the dialect {source.dialect!r}, not {dialect.name!r}"
