@@ -21,7 +21,7 @@ sys.argv = ["anyhook", *sys.argv[1:]]
 from anyhook.entry import main
 main()
 """
-STEPS = ["match", "interpret", "judge", "merge", "record", "fire"]
+STEPS = ["plan", "match", "present", "run", "interpret", "judge", "merge", "record", "fire"]
 
 
 def failed(world: World, *words: str, **env: str) -> tuple[str, str]:
@@ -93,3 +93,5 @@ def test_the_steps_of_an_event(world: World) -> None:
     steps = [line.split()[3] for line in debugged.stderr.splitlines() if line.startswith("debug: ")]
     assert [step for step in steps if step in STEPS] == STEPS
     assert all(re.search(r"took [\d.]+ ms$", line) for line in debugged.stderr.splitlines())
+    run = next(line for line in debugged.stderr.splitlines() if line.split()[3] == "run")
+    assert "exit 2  → exited, status 2" in run

@@ -1,5 +1,5 @@
 """`ANYHOOK_DEBUG=1` and `--debug`: the steps of an event's walk, with times, on stderr. The interpreter's own profiling
-hook tells of them, so the steps do not know about it, and it costs nothing while nobody debugs."""
+hook reports them, so the steps do not know about it, and without debugging it costs nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 import anyhook
 from anyhook.cli.view import render
+from anyhook.model.call import Call, Run
+from anyhook.model.decision import Decision
+from anyhook.model.firing import Answer
+from anyhook.model.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,16 +22,28 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.abspath(anyhook.__file__))
 STEPS = {
-    "receive": "walk/receive.py", "match": "walk/routes.py", "call_of": "walk/present.py", "run": "process/run.py",
-    "interpret": "walk/interpret.py", "judge": "walk/merge.py", "merge": "walk/merge.py",
-    "combine": "walk/combine.py", "settle": "walk/settle.py", "express": "walk/express.py",
-    "record": "journal/record.py", "fire": "cli/fire.py", "bridge": "cli/bridge.py",
-}  # fmt: skip
-"""The functions that are steps, in the order of the walk, and where they are."""
+    ("state/plans.py", "read_plan"): "plan",
+    ("walk/build.py", "build"): "catalog",
+    ("walk/receive.py", "receive"): "receive",
+    ("walk/routes.py", "match"): "match",
+    ("walk/present.py", "call_of"): "present",
+    ("process/child.py", "Child.wait"): "run",
+    ("walk/interpret.py", "interpret"): "interpret",
+    ("walk/merge.py", "judge"): "judge",
+    ("walk/merge.py", "merge"): "merge",
+    ("walk/combine.py", "combine"): "combine",
+    ("walk/settle.py", "settle"): "settle",
+    ("walk/express.py", "express"): "express",
+    ("journal/journal.py", "Recorder.write"): "record",
+    ("cli/fire.py", "fire"): "fire",
+    ("cli/bridge.py", "bridge"): "bridge",
+}
+"""File and function of each step, in the order of the walk."""
 
 
 class Steps:
-    """Tells when a step ends: how long after the start, which step, about what, and how long it took."""
+    """Prints a line when a step ends: how long after the start, which step, about what, its result, and how long it
+    took."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -43,14 +59,15 @@ class Steps:
             self._begun_s[id(frame)] = perf_counter()
         elif event == "return" and (begun_s := self._begun_s.pop(id(frame), None)) is not None:
             now_s = perf_counter()
-            words = [f"debug: {(now_s - self._start_s) * 1000:9.2f} ms  {step:<12}", _subject(frame), _gist(result)]
-            self._tell("  ".join(filter(None, [*words, f"took {(now_s - begun_s) * 1000:.2f} ms"])))
+            since, took = (now_s - self._start_s) * 1000, (now_s - begun_s) * 1000
+            words = (f"debug: {since:9.2f} ms  {step:<12}", _subject(frame), _gist(step, result), f"took {took:.2f} ms")
+            self._tell("  ".join(filter(None, words)))
 
     def _step(self, code: CodeType) -> str:
         """The name of a step; "" for any other function."""
         if code not in self._known:
-            place = STEPS.get(code.co_name)
-            self._known[code] = code.co_name if place and code.co_filename == os.path.join(PACKAGE, place) else ""
+            file = code.co_filename.removeprefix(f"{PACKAGE}/")
+            self._known[code] = STEPS.get((file, code.co_qualname), "")
         return self._known[code]
 
 
@@ -62,16 +79,29 @@ def _subject(frame: FrameType) -> str:
             found = getattr(value, field, None)
             if isinstance(found, str) and found:
                 return found
-    return ""
+    calls = [call.argv for value in values if isinstance(call := getattr(value, "call", None), Call)]
+    return calls[0][-1] if calls and calls[0] else ""
 
 
-def _gist(result: object) -> str:
-    verdict = getattr(result, "verdict", None) or getattr(result, "ending", None)
-    return f"→ {verdict}" if isinstance(verdict, str) else ""
+def _gist(step: str, result: object) -> str:
+    """What came out."""
+    match result:
+        case Decision() | Outcome():
+            return f"→ {result.verdict}"
+        case Run():
+            return f"→ {result.ending}" if result.exit_code is None else f"→ {result.ending}, status {result.exit_code}"
+        case Answer():
+            return f"→ status {result.status}"
+        case (str() | None as why, str(failed)) if step == "match":
+            return f"→ no: {why or failed}" if why or failed else "→ yes"
+        case None if step == "plan":
+            return "→ none, or out of date"
+        case _:
+            return ""
 
 
 def show_steps() -> None:
-    """From now on, tell of every step in every thread."""
+    """Show every step from now on, in every thread."""
     steps = Steps(render.say)
     threading.setprofile(steps)
     sys.setprofile(steps)
