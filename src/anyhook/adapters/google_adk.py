@@ -29,7 +29,7 @@ class Hooked(BasePlugin):
         self.conversation = HookedConversation(engine, lifecycle, "google_adk")
         self.lifecycle = self.conversation.lifecycle
         self._turns: dict[str, AgentTurn] = {}
-        """By invocation, of which a runner has many at once."""
+        """By invocation; a runner has many at once."""
         self._refused: dict[str, str] = {}
         self._answers: dict[str, str] = {}
         """The last words of each invocation's agents."""

@@ -44,7 +44,7 @@ class Lifecycle:
     ) -> None:
         self.engine = engine
         self.facts: dict[str, Json] = dict(facts or {})
-        """Fields that every event of this session carries, as far as the event's payloads have them."""
+        """Fields that every event of this session gets, if its payloads have them."""
         self.observe, self.announce = observe, announce
         self.waiting: list[str] = []
         """Context that the model has yet to see."""

@@ -62,7 +62,7 @@ class Gate(Protocol):
 
 
 async def execute(hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, args: Any, handler: Any) -> Any:
-    """Run one call, as far as everybody lets it."""
+    """Run one call, if all hooks let it."""
     record = ToolRecord(call.tool_name, jsonable(call.args_as_dict()))  # type: ignore[arg-type]  # a dict stays a dict
     try:
         return await _Call(hooked, ctx, call, record).run(args, handler)

@@ -34,7 +34,7 @@ class Permission:
     def __init__(self, mode: str, ask: Ask | None = None) -> None:
         self.mode, self.ask = mode, ask
         self.granted: set[str] = set()
-        """Tools that a person has allowed for the rest of the session. A hook's doubt is asked about all the same."""
+        """Tools that a person has allowed for the rest of the session. If a hook asks, the person is still asked."""
         self._asking = asyncio.Lock()
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a session has used: tokens, and money as far as the price of the model is known."""
+"""What a session has used: tokens, and money if the price of the model is known."""
 
 from __future__ import annotations
 

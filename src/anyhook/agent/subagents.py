@@ -98,7 +98,7 @@ def build(
     model: Callable[[str], Model],
     tell: Callable[[str], None],
 ) -> list[SubAgent[Any]]:
-    """Agents of these types, each with these capabilities as far as its tools go. What comes first keeps its name."""
+    """Agents of these types, each with those of these capabilities that its tools allow. The first of a name counts."""
     made: dict[str, SubAgent[Any]] = {}
     for each in types:
         if each.name in made:

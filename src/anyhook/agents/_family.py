@@ -49,7 +49,7 @@ TOP_LEVEL = Reply(
 
 
 def claude_reply(events: tuple[EventRow, ...], **changes: Any) -> Reply:
-    """Claude's answers, as far as they are about these events; `changes` are fields of `Reply`."""
+    """Claude's answers for these events; `changes` are fields of `Reply`."""
     known = {canonical for row in events for canonical in row.canonical}
     keys = []
     for key in COMMAND.keys:

@@ -50,7 +50,7 @@ def split_shell(given: Input) -> list[tuple[str, Input]]:
 
 
 def rejoin_shell(given: Input, index: int, part: Input) -> Input | None:
-    """The call with its line rewritten; None where the patch in it would be another than the one that was shown."""
+    """The call with its line rewritten; None if the patch in it would differ from the one that was shown."""
     made = {**given, **part}
     return made if index == 0 and split_shell(made)[1:] == split_shell(given)[1:] else None
 

@@ -97,7 +97,7 @@ def _rules_of(pack: str) -> tuple[Hook, ...]:
 
 
 def _places(hook: Hook) -> Iterator[str]:
-    """Where a hook's files are, as far as it names them; the folder with them, for what they import."""
+    """The folders of the files that a hook names, for what they import."""
     named = [path for text in every_text(dict(hook.spec)) for path in ABSOLUTE.findall(text)]
     for path in (hook.source, *hook.files, *named):
         yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108

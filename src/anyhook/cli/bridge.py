@@ -173,7 +173,7 @@ class Watchdog:
         self._claim, self._done = allocate_lock(), allocate_lock()
         self._stdout = -1
         self.refusal = ""
-        """Why this call is refused, whatever the hooks say, as far as that is known yet."""
+        """Why this call is refused whatever the hooks say, if that is known yet."""
         try:
             self._stdout = os.dup(1)  # while hooks run, stdout leads elsewhere
         except OSError:

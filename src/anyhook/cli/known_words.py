@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KnownWord(click.ParamType[Any]):
-    """Text of which some values are known."""
+    """Text with some known values."""
 
     def __init__(self, name: str, known: Callable[[], Iterable[str]]) -> None:
         self.name, self._known = name, known

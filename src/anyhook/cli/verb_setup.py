@@ -109,7 +109,7 @@ def _look(table: Host, project: str) -> AgentSetup:
 
 
 def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
-    """How it stands now; driven where that was asked for."""
+    """The present state; driven if that was asked for."""
     table = host(agent.name)
     now = _look(table, project)
     program = shutil.which(table.program)

@@ -266,7 +266,7 @@ def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
 
 
 def refuse_own_ledger(setup: Setup) -> None:
-    """A ledger that the project could have brought along is not written to."""
+    """A ledger that may have come with the project is not written to."""
     if setup.own_dir() == NOWHERE:
         folder = state_dir(setup.env)
         raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")

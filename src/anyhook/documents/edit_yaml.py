@@ -24,7 +24,7 @@ STEP = 2
 
 
 class _Spot:
-    """A value of the text, and the key or item it stands behind."""
+    """A value of the text, and the key or item it belongs to."""
 
     def __init__(self, node: Node, name: Node | None, column: int) -> None:
         self.node, self.name, self.column = node, name, column
@@ -78,14 +78,14 @@ def block(value: Json, indent: int) -> str:
 
 
 def _behind(value: Json, indent: int) -> str:
-    """What stands behind a key: on the same line, or below it."""
+    """The value of a key: on the same line, or below it."""
     if isinstance(value, (dict, list)) and value:
         return "\n" + block(value, indent)
     return f" {scalar(value) if isinstance(value, str) else json.dumps(value)}\n"
 
 
 def _item(value: Json, indent: int) -> str:
-    """What stands behind a dash: a mapping begins on the same line."""
+    """The value of an item: a mapping begins on the same line as the dash."""
     if isinstance(value, dict) and value:
         return " " + block(value, indent)[indent:]
     return _behind(value, indent)

@@ -169,8 +169,8 @@ class Files:
         return text
 
     def _is_there(self, path: str) -> bool:
-        """Whether something without a stamp is there all the same: a link that leads nowhere. Where a folder above may
-        not be looked into, nobody knows, and that is a problem."""
+        """Whether something exists although it has no stamp: a link that leads nowhere. If a folder above may not be
+        read, that is unknown, and a problem."""
         try:
             os.lstat(path)
         except PermissionError as error:

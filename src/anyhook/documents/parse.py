@@ -59,7 +59,7 @@ def parse_json(text: str) -> Json:
 
 
 def repeated_key(text: str, document: Json) -> tuple[str, int] | None:
-    """A key that stands twice in one object of a JSON document, and the line of the second; looked for among the keys
+    """A key that appears twice in one object of a JSON document, and the line of the second; looked for among the keys
     under which hooks are declared: those at the top and right below. Nearly every document is done with by counting."""
     if not isinstance(document, dict):
         return None

@@ -49,9 +49,9 @@ NOWHERE = "/dev/null/anyhook"
 
 
 def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
-    """The state folder as far as its records may be believed: not one that the project could have brought along, in
-    itself or, away from its usual place, in `outer`, the last folder above whose hooks count. A project that holds the
-    home folder holds the state folder by right."""
+    """The state folder, if its records can be trusted; NOWHERE if the project may have brought it: if it is in the
+    project or, away from its usual place, in `outer`, the last folder above whose hooks count. A project that contains
+    the home folder may contain the state folder."""
     folder = state_dir(env)
     held = project if folder == env.get("HOME", "") + "/.local/state/anyhook" else outer or project
     return NOWHERE if lies_in(folder, held) and not lies_in(home_of(env), held) else folder

@@ -206,7 +206,7 @@ def _mapping(node: Node, depth: int, aliases: _Aliases | None) -> dict[str, Json
 
 
 def _merged(value: Json, node: Node) -> dict[str, Json]:
-    """What a plain `<<` brings in: one mapping or several, of which the first that has a key counts."""
+    """What a plain `<<` merges in: one mapping or several; the first that has a key counts."""
     made: dict[str, Json] = {}
     for part in value if isinstance(value, list) else [value]:
         if not isinstance(part, dict):

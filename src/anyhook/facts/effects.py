@@ -29,11 +29,11 @@ class Effect(Record):
     target: tuple[str, ...] = ()
     """Options that name the folder to which everything goes, so that all arguments are sources."""
     writes_if: tuple[str, ...] = ()
-    """Options with one of which it writes what it otherwise reads."""
+    """Options that make it write what it otherwise reads."""
     deletes_if: tuple[str, ...] = ()
-    """Options with one of which it deletes what it otherwise reads or writes."""
+    """Options that make it delete what it otherwise reads or writes."""
     moves_if: tuple[str, ...] = ()
-    """Options with one of which it deletes what it has read."""
+    """Options that make it delete what it has read."""
     skip_unless: tuple[str, ...] = ()
     """Its first argument is a program or a pattern, unless one of these options gave it."""
     not_if: tuple[str, ...] = ()

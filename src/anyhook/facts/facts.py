@@ -22,7 +22,7 @@ class GitOperation(Record):
     args: tuple[str, ...] = ()
     """Everything else: remotes, references, paths."""
     paths: tuple[str, ...] = ()
-    """What stands after `--`."""
+    """What comes after `--`."""
     folder: str = ""
     """Where it works: the current folder, or what `-C` names."""
     settings: tuple[str, ...] = ()

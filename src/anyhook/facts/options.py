@@ -18,7 +18,7 @@ class SortedOptions(Record):
     rest: tuple[Word, ...]
     """Everything else, up to the end."""
     after_dashes: tuple[Word, ...] = ()
-    """What stands after `--`; it is part of `rest` as well."""
+    """What comes after `--`; it is part of `rest` too."""
 
     def has(self, *names: str) -> bool:
         return any(name in names for name, _ in self.named)

@@ -172,7 +172,7 @@ def _holds(folder: str, held: Protected) -> str:
 
 
 def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | None:
-    """A program of which nobody knows what it does with a protected path that it is given."""
+    """A program that may do anything with a protected path among its arguments."""
     name = program.name
     words = program.words
     if name in SHELLS or INTERPRETER.fullmatch(name):

@@ -45,7 +45,7 @@ CHANGERS = frozenset({
     "systemctl", "crontab", "npm", "npx", "make", "osascript", "open", "code", "base64", "xxd", "printf", "docker",
     "ssh",
 })  # fmt: skip
-"""Programs without any of which a line is taken to change nothing, unless it redirects or computes what it runs."""
+"""A line without any of these programs is taken to change nothing, unless it redirects or computes what it runs."""
 LOOKERS = frozenset({
     "ls", "cat", "head", "tail", "grep", "wc", "more", "diff", "stat", "du", "cd", "pwd", "echo", "which", "type",
     "test",

@@ -38,13 +38,13 @@ class Protected(Record):
     package: tuple[str, ...]
     """and our code."""
     files: tuple[str, ...]
-    """Files of which every byte counts: scripts of hooks, hook files, our launcher."""
+    """Files that may not change at all: scripts of hooks, hook files, our launcher."""
     folders: tuple[str, ...]
     """Folders of hooks: what is put in there is one."""
     settings: tuple[str, ...]
-    """Files of agents of which only what is said about hooks counts."""
+    """Files of agents in which only the settings about hooks may not change."""
     entries: frozenset[str]
-    """Files that hold our entry, of which it counts as well where they are gone."""
+    """Files with our entry; they may not be deleted either."""
     above: str
     """The project. A folder above it counts where it is deleted, and not for what is copied into it."""
 

@@ -32,7 +32,7 @@ inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
 def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> Waitable | Run:
-    """Start a handler of any other kind. `model` is whom a handler asks that asks one."""
+    """Start a handler of any other kind. `model` is for handlers that ask one."""
     if hook.handler == "python":
         if scene.one_shot:
             from anyhook.handlers.callable_host import start_in_process

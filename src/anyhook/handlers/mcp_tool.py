@@ -30,7 +30,7 @@ MISSING = f"the client for MCP servers is not installed: {install_command('mcp')
 
 
 def no_call(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) -> str:
-    """Why the tool cannot be called, as far as that can be seen without calling it; "" if it can."""
+    """Why the tool cannot be called, if that can be seen without calling it; "" if it can."""
     if find_spec("mcp") is None:
         return MISSING
     server = _server(hook, dialect, env, project)

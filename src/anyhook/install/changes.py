@@ -31,7 +31,7 @@ class FileChange(Record):
     before: bytes | None
     after: bytes | None
     original: bytes | None
-    """What there was before we ever came, as far as that can be put back."""
+    """What was there before our first change, if it can be restored."""
     executable: bool = False
 
     @property

@@ -268,7 +268,7 @@ class JournalLine(Record):
 
     @property
     def data(self) -> dict[str, Json]:
-        """What the event brought along."""
+        """The fields of the event."""
         return _object(self._get("data"))
 
     @property

@@ -124,7 +124,7 @@ def clean(value: Json, policy: JournalPolicy, *, cut: bool = False, key: Hashabl
 
 
 def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
-    """The value with the names of secret variables where their values stood, be it in a number."""
+    """The value with the names of secret variables in place of their values, in numbers too."""
     if isinstance(value, dict):
         return {str(_unnamed(key, secrets)): _unnamed(item, secrets) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -137,7 +137,7 @@ def _unnamed(value: Json, secrets: Sequence[tuple[str, str]]) -> Json:
 
 
 def body(value: Json, policy: JournalPolicy) -> Json:
-    """A payload as far as it is written down; None where it is not."""
+    """The part of a payload that is recorded; None if none is."""
     if policy.bodies == FULL:
         return clipped(value)
     if policy.bodies != HASHED or value is None:
@@ -176,8 +176,8 @@ def _named_only(data: Mapping[str, Json], policy: JournalPolicy) -> Json:
 
 
 def call_text(hook: Hook, call: Call, posture: Posture, policy: JournalPolicy = ALL, model: str = "") -> str:
-    """The part of a line that is known once a hook is started: made while it runs. What a run means can be found out
-    again from this, when neither the hook nor its files are there any more. `model` is whom the hook asks."""
+    """The part of a line that is known once a hook is started: made while it runs. From this, a run can be judged again
+    when neither the hook nor its files exist any more. `model` is the model that the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
     text = policy.known.get(key)
     if text is None:

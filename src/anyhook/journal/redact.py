@@ -47,7 +47,7 @@ def redacted(value: Json) -> Json:
 
 
 def _hidden(value: dict[str, Json]) -> tuple[str, ...]:
-    """The keys of an object whose values are secrets because of what else it says."""
+    """The keys of an object whose values are secrets because of its other fields."""
     name = value.get("name", value.get("key", value.get("Name", value.get("Key"))))
     if isinstance(name, str) and len(value) < 6 and is_secret_name(name):
         return "value", "Value"

@@ -96,7 +96,7 @@ def _torn(state_dir: str) -> int:
 
 
 def _behind_last_break(state_dir: str) -> tuple[int, int]:
-    """How large the newest file is, and how much of it stands behind its last line break."""
+    """How large the newest file is, and how much of it comes after its last line break."""
     *others, newest = open_all(state_dir) or [("", BytesIO())]
     for _, other in others:
         other.close()
@@ -178,7 +178,7 @@ class _ChainReader:
         self.fragment: tuple[int, str] | None = None
         """Length and place of a line that is not a record."""
         self.gap: tuple[Link, bool, int, str] | None = None
-        """What stands before a gap and whether it is sound; the record behind it, and its place."""
+        """What comes before a gap and whether it is intact; the record after it, and its position."""
         self.seen_head = False
         self.damage: list[Damage] = []
 

@@ -89,8 +89,9 @@ def query_of(words: str) -> str:
 
 
 def marks_of(words: str) -> list[tuple[bytes, ...]]:
-    """Pieces of these words of which every line that has the words has each, in lower case and as JSON writes it; or
-    something that counts as a letter of it. Letters beyond ASCII that have two cases are not part of a piece."""
+    """For each piece of these words, what a line with the words must contain one of: the piece in lower case as JSON
+    writes it, or a special letter that counts as one of its letters. Letters beyond ASCII with two cases are left
+    out."""
     pieces = (
         "".join(
             letter if letter.isalnum() and (letter.isascii() or letter.lower() == letter.upper()) else " "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ASIDE = "ok, in short"
 """The answer to a request that offers no tools: a title, a summary, a question whether all is well."""
 NO_TOOLS = "do not call any tools"
-"""What agents say that offer their tools and want a summary all the same."""
+"""What agents say if they offer their tools and still want a summary."""
 FIELDS = {
     "command": ("command", "cmd", "commands", "script"),
     "path": ("file_path", "path", "filePath", "absolute_path", "files", "file_paths"),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Call(Record):
-    """One process to start: everything `steps.run` needs, and everything `explain` shows."""
+    """One process to start: everything that `process/run.py` needs and `explain` shows."""
 
     argv: tuple[str, ...]
     stdin: bytes
@@ -18,25 +18,25 @@ class Call(Record):
     cwd: str
     limit_s: float
     mark: str
-    """`NAME=value`, an entry of `env` that is unique to this run; every descendant inherits it, so that after the
-    limit even a grandchild that left the process group and the session can be found and ended."""
+    """`NAME=value`, an entry of `env` that is unique to this run. Every descendant inherits it, so after the limit even
+    a grandchild that left the process group and the session can be found and ended."""
     trace: str = ""
-    """The trace context that it is told; "" where its dialect takes nothing from us."""
+    """The trace context in its environment; "" if its dialect accepts nothing from us."""
     may_be_warm: bool = False
-    """Whether a Python script may run in an interpreter that is already there."""
+    """Whether a Python script may run in a warm interpreter."""
 
 
 class Run(Record):
-    """How one process ended. `ending` says which of the ways; reading the output is another step's business."""
+    """How one process ended. Reading its output is another step."""
 
     ending: Ending
     exit_code: int | None
-    """The exit status; minus the signal's number where a signal ended it; None where nothing was started, or where
-    another part of the program took the status away."""
+    """The exit status; minus the signal's number if a signal ended it; None if nothing was started, or another part of
+    the program took the status."""
     stdout: bytes
     stderr: bytes
     started_ns: int
     """Wall clock, nanoseconds since the epoch."""
     duration_s: float
     error: str | None = None
-    """Why it was not started, or why its status is not known."""
+    """Why it was not started, or why its status is unknown."""

@@ -48,8 +48,8 @@ def idle_report(hook: Hook, why: str) -> Report:
 
 
 class Texts(tuple[str, ...]):
-    """Texts in order, which nobody can change: empty decisions are shared. They equal the list that JSON has for them,
-    because the contract calls them lists."""
+    """Immutable texts in order: empty decisions are shared. They equal a list with the same texts, because the contract
+    calls them lists."""
 
     __slots__ = ()
     __hash__ = tuple.__hash__

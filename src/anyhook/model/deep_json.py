@@ -74,7 +74,7 @@ def _skip(text: str, place: int) -> int:
 
 
 def _key(text: str, place: int, keys: list[str]) -> int:
-    """Takes a key, and gives the place of its value."""
+    """Read a key; returns the position of its value."""
     if text[place : place + 1] != '"':
         raise ValueError(f"no key at character {place}")
     key, place = _string(text, place + 1, True)

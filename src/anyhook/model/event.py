@@ -1,4 +1,4 @@
-"""Event: one moment in a host's loop, in canonical words. It translates nothing and reads nothing."""
+"""Event: something that happens in a host's loop, in canonical words. It translates nothing and reads nothing."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "worktree_remove": (),
 }
 
-# A block of one of these keeps something from happening, so nobody else need be asked; after the others the thing has
-# happened already, and every dialect still sees it.
+# A block of one of these keeps something from happening, so no other hook needs to be asked; the others come after
+# it has happened, and every dialect still sees them.
 GATES = frozenset(
     {
         "session_start",
@@ -189,16 +189,16 @@ class Event(Record):
     name: str
     data: dict[str, Json]
     raw: bytes = b""
-    """The host's own bytes, untouched, where there are any."""
+    """The host's own bytes, unchanged, if there are any."""
     hosted: bool = False
-    """Whether it comes from a host with words of its own: then each dialect's hooks see their own names and fields for
-    the host's tools, and see of sub-agents what their document says. Otherwise everything is taken as it is."""
+    """Whether it comes from a host with its own tool names: then each dialect's hooks see their own names and fields
+    for the host's tools, and events of sub-agents as their document says. Otherwise nothing is translated."""
     ours: str = ""
-    """Our own tools' name for the host's tool, where the host calls it otherwise: dialects translate from that."""
+    """Our name for the host's tool, if the host uses another: dialects translate from ours."""
     inputs: dict[str, str] | None = None
-    """Our own tools' input fields → the host's, as far as they differ."""
+    """Our input fields → the host's, where they differ."""
     also: tuple[str, ...] = ()
-    """Further names of the tool that matchers are tried against."""
+    """Other names of the tool that matchers are tried against."""
 
     def get(self, field: str) -> Json:
         """A field's value, or its empty value; an object with known keys has all of them."""

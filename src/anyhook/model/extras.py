@@ -1,9 +1,9 @@
-"""Extras: parts of anyhook that are installed by need, and how a person gets one."""
+"""Extras: optional parts of anyhook, and how to install one."""
 
 from __future__ import annotations
 
 
 def install_command(extra: str) -> str:
-    """How to install an extra, whichever tool anyhook was installed with."""
+    """The command that installs an extra, for each tool that may have installed anyhook."""
     name = f"'anyhook[{extra}]'"
     return f"pip install {name} (or: pipx install --force {name}, uv tool install {name})"

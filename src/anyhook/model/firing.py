@@ -1,5 +1,5 @@
-"""Firing: everything about one call of a host, from what came in to what went out. The journal writes it last, and
-whoever explains, counts or replays reads what was written."""
+"""Firing: everything about one call of a host, from what came in to what went out. The journal writes it last;
+explaining, counting and replaying read it from there."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ class HookRun(Record):
     call: Call
     posture: Posture
     model: str = ""
-    """Whom it asked, where it asks a model."""
+    """The model that it asked, if any."""
     run: Run | None = None
     """None for a hook in the background."""
     cause: str = ""
-    """Why it failed; "" where it did not."""
+    """Why it failed; "" if it did not."""
     outcome: Outcome | None = None
-    """What it asks for, before that is judged; None where it was cancelled, or nobody waits for it."""
+    """What it asks for, before that is judged; None if it was cancelled or runs in the background."""
     text: str = ""
-    """Its part of the journal's line, as far as that was made while it ran."""
+    """Its part of the journal line, if that was made while it ran."""
     also: tuple[tuple[str, str], ...] = ()
-    """Dialect and native event of other declarations of the same program, by which its answer was read as well."""
+    """Dialect and native event of the other declarations of the same program that read its answer too."""
     again: bool = False
     """Whether it was asked a second time, about the final form of the call."""
 
 
 class Part(Record):
-    """One event, the hooks that it started, and what these ask for together."""
+    """One event, the hooks that it started, and their joint decision."""
 
     event: Event
     decision: Decision
     runs: tuple[HookRun, ...] = ()
     head: str = ""
-    """Its part of the journal's line, as far as that was made while its hooks ran."""
+    """Its part of the journal line, if that was made while its hooks ran."""
 
 
 class Settled(Record):
-    """Effect → value, of what the host will be told, and what was changed or lost on the way."""
+    """What the host is told, by effect, and the problems on the way."""
 
     effects: dict[HostEffect, Json]
     problems: tuple[Problem, ...]
 
 
 class Answer(Record):
-    """What the host is given."""
+    """What the host reads."""
 
     stdout: str = ""
     stderr: str = ""
@@ -72,12 +72,12 @@ class Firing(Record):
 
     parts: tuple[Part, ...]
     decision: Decision
-    """About all parts, as the host was told."""
+    """The decision about all parts, as the host was told."""
     mode: Mode = "enforce"
     deciding: int = 0
     """Which part decided: its line in the journal has the decision about all of them."""
     settled: Settled | None = None
-    """None where no host is told."""
+    """None without a host."""
     answer: Answer | None = None
 
     @property

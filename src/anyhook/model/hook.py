@@ -21,13 +21,13 @@ DISABLED: HookState = "disabled"
 BROKEN: HookState = "broken"
 
 BUILTIN: HookScope = "builtin"
-"""The scope of hooks that a product brings along."""
+"""The scope of hooks that are part of a product."""
 ASKING = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
 
 
 class Source(Record):
-    """One place where a dialect's hooks may be declared: a file or a folder, there or not."""
+    """One place where a dialect's hooks may be declared: a file or a folder, which may not exist."""
 
     dialect: str
     scope: HookScope
@@ -62,7 +62,7 @@ class Hook(Record):
     root: str
     label: str
     native_event: str
-    """The dialect's own name; "" where an executable has not yet been asked for it."""
+    """The dialect's own name; "" if an executable has not been asked for it yet."""
     events: tuple[str, ...]
     matcher: Json
     handler: str
@@ -72,30 +72,29 @@ class Hook(Record):
     background: bool = False
     priority: int | None = None
     definition: str = ""
-    """The declaration as canonical JSON: what an approval pins, besides the files."""
+    """The declaration as canonical JSON; an approval covers it."""
     files: tuple[str, ...] = ()
-    """The scripts that the declaration names; an approval pins their bytes."""
+    """The scripts that the declaration names; an approval covers their bytes."""
     status: HookState = ARMED
     why: str = ""
     line: int | None = None
     project: str = ""
-    """The folder whose file declares it, where that is above the one that the agent works in: it is the hook's project.
-    "" for the agent's own."""
+    """The folder whose file declares it, if that is above the folder that the agent works in. "" otherwise."""
     condition: Condition | None = None
     """When it applies, if it is a rule."""
 
     @property
     def trusted(self) -> bool:
-        """Whether its user said yes to it, or need not be asked."""
+        """Whether its user approved it, or need not be asked."""
         return self.status not in (UNTRUSTED, CHANGED)
 
     def where(self) -> str:
-        """The source with its line, as people click on it."""
+        """The source and line, in a form that terminals make clickable."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
 
 class Layer(Record):
-    """What one source held: its hooks in order, and the switches that it throws for the layers before it."""
+    """What one source held: its hooks in order, and its switches for the layers before it."""
 
     source: Source
     hooks: tuple[Hook, ...]
@@ -103,4 +102,4 @@ class Layer(Record):
     """Native events whose earlier lists this layer replaces as a whole, even by an empty list."""
     all_off: bool | None = None
     """What the source says about all hooks of its dialect, wherever they are declared: True turns them off, False on
-    again, and the last layer that says anything counts."""
+    again. The last layer that says anything counts."""

@@ -23,7 +23,7 @@ _BLANKS = " \t\n\r"
 
 
 class Digits:
-    """A number of a host's that Python cannot hold, or not read within reason, as it was written."""
+    """A number from a host that Python cannot hold or parse quickly, as it was written."""
 
     __slots__ = ("text",)
 
@@ -52,7 +52,7 @@ def every_text(value: Json) -> Iterator[str]:
 
 
 def _finite(text: str) -> float:
-    """1e999 is valid JSON, but what it becomes cannot be written as JSON again."""
+    """1e999 is valid JSON, but its value (infinity) cannot be written as JSON."""
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{text} is too large a number")
@@ -143,8 +143,8 @@ def dumps(value: Json, ensure_ascii: bool = True) -> str:
 
 
 def loads_any(text: str) -> Json:
-    """The value of a JSON text that a host gives: what is valid is read, however deep it is nested and however long its
-    numbers are. ValueError where it is not JSON."""
+    """The value of a JSON text from a host: valid JSON is read at any depth and with numbers of any length. ValueError
+    if it is not JSON."""
     try:
         return loads(text)
     except (ValueError, RecursionError):
@@ -162,7 +162,7 @@ def same(one: Json, other: Json) -> bool:
 
 
 def digest(data: bytes) -> str:
-    """One hash for everything that is proven or compared by one, in hexadecimal digits: BLAKE2b with 256 bits."""
+    """The hash for everything that is proven or compared by one: BLAKE2b with 256 bits, in hexadecimal digits."""
     return blake2b(data, digest_size=32).hexdigest()
 
 
@@ -173,7 +173,7 @@ def short_digest(text: str) -> str:
 
 LONG = 65_536
 ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
-"""What texts often hold and JSON escapes. The backslash comes first, or it would escape the others' escapes."""
+"""Frequent characters that JSON escapes. The backslash comes first, or it would escape the other escapes."""
 RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
 
 

@@ -1,4 +1,4 @@
-"""Outcome: what one hook's run asks for, or the one cause for which it failed. It decides nothing by itself."""
+"""Outcome: what one hook's run asks for, or the one cause of its failure. It decides nothing by itself."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ EFFECTS: tuple[Effect, ...] = (
     "abort",
 )
 STOPPING = frozenset(EFFECTS) - {"advisory", "feedback"}
-"""Effects that keep something from happening; the other two come too late, or are only heard."""
+"""Effects that keep something from happening; the other two come too late, or only inform."""
 
 
 class Failure(Record):
-    """A hook that did not do its work: one cause, in one word, and the words for a person."""
+    """A hook that failed: the cause as one word, and a text for people."""
 
     cause: Cause
     detail: str
@@ -56,13 +56,13 @@ class Outcome(Record):
     failure: Failure | None = None
     problems: tuple[Problem, ...] = ()
     spoke: bool = False
-    """Whether it answered with an object at all, be it an empty one."""
+    """Whether it answered with an object, even an empty one."""
     doubt: str = ""
-    """Why its answer is not one of its dialect's ways to let the action go on; counts where failures are to block."""
+    """Why its answer is not a clear yes in its dialect; counts if failures have to block."""
 
     @classmethod
     def block(cls, reason: str) -> Outcome:
-        """For hooks written in Python: stop what the event is about, and say why."""
+        """For hooks written in Python: block the event, and say why."""
         return cls(verdict=BLOCK, reason=reason)
 
 

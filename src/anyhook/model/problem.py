@@ -25,10 +25,10 @@ class Problem(Record):
     severity: Severity = ERROR
     dialect: str = ""
     scope: HookScope = ""
-    """Whose hook file it is about, where it is about one."""
+    """Whose hook file it is about, if it is about one."""
 
     def as_dict(self) -> dict[str, str]:
-        """All five fields, filled with the code's own meaning and fix where this problem has none."""
+        """All five fields; the code's own meaning and fix if this problem has none."""
         why, fix = self.why, self.fix
         if not why or not fix:
             from anyhook.model.codes import CODES

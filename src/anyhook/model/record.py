@@ -31,11 +31,11 @@ class _Slots(type):
 
 
 MANY = 50
-"""From this record of a class on, its own `__init__` pays: compiling one takes as long as this many by hand."""
+"""After this many records of a class, compiling its `__init__` pays off."""
 
 
 def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
-    """An `__init__` that makes the first records by hand, and then gives way to a compiled one."""
+    """An `__init__` that builds the first records by hand, and then replaces itself with a compiled one."""
     made = 0
 
     def by_hand(self: Record, *values: object, **named: object) -> None:
@@ -67,14 +67,15 @@ def _compile(own: list[str], defaults: dict[str, Any], cls: type, old: Callable[
     made: dict[str, Callable[..., None]] = {}
     exec(f"def __init__(self,{','.join(params)}):{body}", {"_d": defaults}, made)  # noqa: S102
     for owner in cls.__mro__:
-        if owner.__dict__.get("__init__") is old:  # not so where another thread was faster
+        if owner.__dict__.get("__init__") is old:  # unless another thread was faster
             owner.__init__ = made["__init__"]  # type: ignore[misc]
     return made["__init__"]
 
 
 @dataclass_transform(frozen_default=True)
 class Record(metaclass=_Slots):
-    """A frozen value with named fields (frozen by the type checker; the cost of a run-time check buys nothing)."""
+    """A frozen value with named fields. (The type checker enforces that it is frozen; a check at run time would cost
+    time.)"""
 
     if TYPE_CHECKING:
         fields: ClassVar[tuple[str, ...]]
@@ -88,7 +89,7 @@ class Record(metaclass=_Slots):
         return f"{type(self).__name__}({', '.join(f'{f}={getattr(self, f)!r}' for f in self.fields)})"
 
     def replace(self, **changes: object) -> Self:
-        """The same record with some fields changed."""
+        """A copy with some fields changed."""
         values = {field: getattr(self, field) for field in self.fields}
         values.update(changes)
         return type(self)(**values)

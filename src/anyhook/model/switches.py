@@ -1,4 +1,4 @@
-"""The switches that `Engine.fire` takes for one event. Types only: nothing imports this when it runs."""
+"""The switches of `Engine.fire` for one event. Types only: nothing imports this at run time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class FireSwitches(TypedDict, total=False):
-    """What `fire` takes: a posture and a mode for this event, and the switches of `open` that decide which hooks
-    there are, at the price of another catalog the first time."""
+    """A posture and a mode for this event, and the switches of `open` that decide which hooks there are. The first use
+    of other switches builds another catalog."""
 
     on_failure: str | None
     mode: str | None

@@ -1,5 +1,5 @@
-"""The words of verdicts, and those that switches take, in the command, the library, the settings and the tables
-alike."""
+"""The closed sets of words: verdicts, effects, endings, and the values of switches, for the command, the library, the
+settings and the tables."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     GateState = Literal[
         "disabled", "unreadable", "waiting", "changed", "broken", "native", "uncovered", "unmatched", "shadow", "armed"
     ]
-    """Whether a gate holds; the first that applies, in this order."""
+    """Whether a gate works; the first state that applies, in this order."""
     Severity = Literal["error", "warning"]
     HookScope = Literal["", "managed", "user", "project", "plugin", "builtin"]
-    """Whose files declare a hook; `builtin` for one that a product brings along, "" where nobody knows."""
+    """Whose files declare a hook; `builtin` for a hook that is part of a product, "" if unknown."""
     OwnScope = Literal["project", "user"]
     """Where a person's new entry goes."""
 
@@ -49,7 +49,7 @@ ALLOW: Verdict = "allow"
 ASK: Verdict = "ask"
 BLOCK: Verdict = "block"
 VERDICTS: dict[str, Verdict] = {"none": "none", "allow": "allow", "ask": "ask", "block": "block"}
-"""Weakest first; by the texts that tables and records have for them."""
+"""Weakest first, by the texts that tables and records use."""
 ENDINGS: dict[str, Ending] = {
     "exited": "exited",
     "timed_out": "timed_out",
@@ -63,47 +63,48 @@ ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
 HOOK_SCOPES: tuple[HookScope, ...] = ("", "managed", "user", "project", "plugin", "builtin")
 OFF: tuple[Off, ...] = ("tell", "deny", "pass")
-"""What a gate means that is off: the person is told, what it guards is refused, or nothing."""
+"""What happens if a gate is off: the person is told, what it guards is refused, or nothing."""
 WARM = ("auto", "off")
-"""Whether calls may be served by processes that have loaded the command already."""
+"""Whether warm processes may serve calls."""
 WARM_PYTHON: tuple[WarmPython, ...] = ("user", "all", "off")
-"""Whose Python scripts may run in an interpreter that is already there: those in the user's own hooks, all, or none."""
+"""Whose Python scripts may run in a warm interpreter: those of the user's own hooks, all, or none."""
 ON_OR_OFF = ("on", "off")
 TRACEPARENT = "TRACEPARENT"
 """The variable with a caller's trace context, as W3C names it."""
 RUN_VARIABLE = "ANYHOOK_RUN"
-"""Names the run that a process belongs to: found by those who end it, and by an engine that was started inside a
-hook."""
+"""Names the run that a process belongs to. Ending a run finds its processes by it, and an engine inside a hook sees
+it."""
 HOOK_DIALECT, HOOK_EVENT = "ANYHOOK_DIALECT", "ANYHOOK_EVENT"
-"""The variables by which `anyhook deny` and the like, called in a hook, know the words to answer in."""
+"""The variables that tell `anyhook deny` and the like, called in a hook, which words to answer in."""
 ASKED_AGAIN = "ANYHOOK_ASKED_AGAIN"
-"""The variable that tells a hook that it sees the final form of a call that it was asked about before."""
+"""Tells a hook that it sees the final form of a call that it was asked about before."""
 RECORD = "ANYHOOK_RECORD"
-"""The variable that names the folder of whoever records events."""
+"""Names the folder that events are recorded into."""
 FULL, HASHED = "full", "hashed"
 NOT_MET = "its condition does not hold"
-"""Why a rule that was asked does not apply. Of a hundred such rules people and the journal want the number only."""
+"""Why a rule does not apply. Of many such rules only the number is shown and recorded."""
 BODIES = (FULL, HASHED, "none")
 """What the journal keeps of payloads."""
 
 
 def checked(switch: str, value: str | None, known: tuple[Word, ...]) -> Word | None:
-    """The word that is meant; ValueError for an unknown one."""
+    """The value as one of the known words; ValueError for an unknown one."""
     if value is not None and value not in known:
         raise ValueError(f"{switch}={value!r}: it must be one of {', '.join(known)}")
     return None if value is None else word_of(value, known)
 
 
 def word_of(value: object, known: tuple[Word, ...]) -> Word:
-    """The word that is meant; the first of the known ones for any other value."""
+    """The value as one of the known words; the first word for any other value."""
     return next((word for word in known if word == value), known[0])
 
 
 def never(value: Never) -> NoReturn:
-    """For the branch that no word of a closed set reaches: a type checker says so. (`typing` is too much to load.)"""
+    """For the branch that no word of a closed set reaches; a type checker verifies that. (`typing` is too much to
+    load.)"""
     raise AssertionError(f"{value!r} is not one of its words")
 
 
 def listed(many: Sequence[str], one: str | Sequence[str]) -> list[str]:
-    """A switch that may be repeated, in the library's plural or the command's singular."""
+    """A switch that may be repeated: the library's plural and the command's singular, as one list."""
     return [*many, *([one] if isinstance(one, str) else one)]

@@ -46,7 +46,7 @@ class Here:
         self.warm_child: Callable[[Call], Child] | None = None
         """Starts a call that may run in an interpreter that is already there; None where none is."""
         self.afterwards: list[Callable[[], None]] = []
-        """What is to be done once the answer is given and nobody waits."""
+        """What to do after the answer is given."""
 
 
 here = Here()

@@ -38,7 +38,7 @@ class Imported(Record):
 
 
 def pasts(state_dir: str) -> list[str]:
-    """The journals of fired events and of imported ones, as far as there are any."""
+    """The journals of fired and of imported events, those that exist."""
     return [folder for folder in (state_dir, f"{state_dir}/{FOLDER}") if os.path.isdir(folder)]
 
 

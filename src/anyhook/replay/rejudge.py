@@ -38,7 +38,7 @@ REMEMBERED_CHARACTERS = 1_000
 COMPARED = ("verdict", *ASKED_FOR)
 _compared = attrgetter(*COMPARED)
 BESIDE = ("enforced", "hooks", "problems")
-"""What else a recorded decision has."""
+"""Other fields of a recorded decision."""
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
 """A problem after which a block did not count, for a reason that no record has."""
@@ -133,8 +133,8 @@ class Judge:
         return merge(str(line.event), self.entries(line, calls), enforced=line.mode != "shadow")
 
     def entries(self, line: JournalLine, calls: Sequence[RecordedCall]) -> list[Judged]:
-        """What each of the calls asked for, as far as its turn came. Those that were asked again count once, with the
-        stricter of their answers."""
+        """What each of the calls asked for, if its turn came. Calls that were asked again count once, with the stricter
+        of their answers."""
         event = event_in(line)
         entries = self._asked(event, [call for call in calls if not call.again])
         again = [call for call in calls if call.again]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Node = tuple[Any, ...]
     Condition = tuple[Node, tuple[str, ...], tuple[PathPattern, ...]]
-    """A rule's condition, compiled: what has to hold, the marks of which a call must have one for that, and the paths
-    that do not count. Plain tuples, as a plan stores them."""
+    """A rule's condition, compiled: what has to hold, the marks (a call must have one of them), and the paths that do
+    not count. Plain tuples, as a plan stores them."""
     """A word that says what is asked, and its operands."""
 
 PATHS = {
@@ -274,7 +274,7 @@ def _events_named(name: str, token: Token) -> tuple[str, ...]:
 
 
 def named_in(tree: Node, word: str) -> list[str]:
-    """The names that a condition asks for with this word, wherever it stands."""
+    """The names that a condition uses with this word, anywhere in it."""
     if tree[0] == word:
         return [*tree[1]]
     inner: Iterable[Node] = tree[1] if tree[0] in ("and", "or") else tree[1:] if tree[0] == "not" else ()

@@ -25,7 +25,7 @@ FACT_OF = {"connects": ("connects",), "secret": ("secrets",), "unknown": ("unkno
 
 
 def needs_of(tree: Node) -> tuple[str, ...]:
-    """Marks of which a call must have one for the condition to hold."""
+    """The marks of a condition: it can only hold for a call that has one of them."""
     word = tree[0]
     if word == "and":
         return min([needs_of(part) for part in tree[1]], key=_breadth)
@@ -40,7 +40,7 @@ def needs_of(tree: Node) -> tuple[str, ...]:
 
 
 def _breadth(marks: tuple[str, ...]) -> tuple[bool, bool, bool, int]:
-    """How many calls have one of these marks, as far as that can be guessed."""
+    """A guess of how many calls have one of these marks."""
     return ANY in marks, ANY_PROGRAM in marks, any(mark in PATH_FIELDS for mark in marks), len(marks)
 
 

@@ -99,7 +99,7 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_b
 
 
 def _begins(name: str) -> bool:
-    """Whether enough of a name stands before its first wildcard to say what is meant: `id_r*`, `.env*`."""
+    """Whether enough of a name comes before its first wildcard to say what is meant: `id_r*`, `.env*`."""
     return not is_plain(name) and min(name.find(sign) for sign in SIGNS if sign in name) >= MIN_KNOWN
 
 

@@ -93,7 +93,7 @@ class Words(Record):
     """A program's arguments, sorted."""
 
     options: tuple[tuple[str, str | None], ...]
-    """Long options, whole words after one dash, and what stands behind `=`."""
+    """Long options, whole words after one dash, and what follows `=`."""
     letters: str
     """The letters of all bundles."""
     operands: tuple[tuple[str, ...], ...]

@@ -13,7 +13,7 @@ KNOWN = ("path", "paths", "command", "tool", "project", "folder", "session", "pr
 
 
 def placeholders(text: str) -> Iterator[tuple[int, str]]:
-    """Where `{name}` stands, and the name. Braces around anything but a lower-case word are plain text."""
+    """Where `{name}` is, and the name. Braces around anything but a lower-case word are plain text."""
     at = text.find("{")
     while at >= 0:
         end = text.find("}", at)

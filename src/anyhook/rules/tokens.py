@@ -31,7 +31,7 @@ class Token(Record):
     text: str
     column: int
     bare: bool = True
-    """Whether it stands without quotes: only then it may be a keyword or a bracket."""
+    """Whether it is without quotes: only then may it be a keyword or a bracket."""
     pattern: str = ""
     """The same with `QUOTED` in place of signs that stand for themselves, because they are quoted."""
 

@@ -61,14 +61,14 @@ class Unknowns:
 
 
 class Values:
-    """What the expansion of a line needs to know about where it stands."""
+    """What the expansion of a line needs to know about its context."""
 
     def __init__(self, unknowns: Unknowns, home: str) -> None:
         self.unknowns, self.home = unknowns, home
         self.lookup: Callable[[str], Sequence[str] | None] = lambda _name: None
         """The values that a variable may have; None where that is not known."""
         self.output: Callable[[Node], tuple[str | None, tuple[Program, ...]]] = lambda _node: (None, ())
-        """The output of a substitution as far as it is known, and the programs in it."""
+        """The known output of a substitution, and the programs in it."""
         self.assign: Callable[[str, Sequence[str]], None] = lambda _name, _values: None
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
 
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
-"""Options after which stands what is run for each file."""
+"""Options that are followed by what is run for each file."""
 FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
 """Tests of `find` that no pattern says."""
 
@@ -39,7 +39,7 @@ def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> lis
 
 
 def fd_files(words: Sequence[Word]) -> list[Word]:
-    """The same for `fd`, as far as it asks for an ending."""
+    """The same for `fd`, if it asks for an ending."""
     texts = [word.text for word in words]
     ends = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in ("-e", "--extension")]
     return [Word(f"./**/*.{end}", f"./**/*.{end}", True) for end in ends] or [Word("./**", "./**", True)]

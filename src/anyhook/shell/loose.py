@@ -1,4 +1,4 @@
-"""Words without a grammar: for commands of which only the words matter, and for lines that no grammar understands."""
+"""Words without a grammar: for commands where only the words matter, and for lines that no grammar understands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_assignment(word: str) -> bool:
 
 
 def loose_words(command: str) -> list[str]:
-    """The words of a shell line as far as they can be told apart without a shell."""
+    """The words of a shell line, split without a shell."""
     import shlex
 
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)

@@ -78,4 +78,4 @@ class ShellLine(Record):
     unknown: tuple[str, ...]
     """What could not be known: `program from $X`, `eval of $X`, `not read: …`."""
     cwd: str | None
-    """Where the shell stands afterwards."""
+    """The shell's folder afterwards."""

@@ -172,7 +172,7 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
 
 
 def _line_fault(line: str, context: StartContext) -> Fault | None:
-    """The first command of a shell's line, as far as it is plain."""
+    """The first command of a shell's line, if it is plain."""
     words = [_expanded(word, context) for word in loose_words(line)]
     while words and is_assignment(words[0]):
         words.pop(0)

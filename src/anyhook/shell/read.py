@@ -18,7 +18,7 @@ MAX_LINE = 200_000
 
 
 def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None) -> ShellLine:
-    """What a line would run, as far as that can be known. It never raises."""
+    """What a line would run, if that can be known. It never raises."""
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     told = [] if len(text) <= MAX_LINE else [f"not read: the line is longer than {MAX_LINE} characters"]

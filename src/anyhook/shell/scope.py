@@ -49,7 +49,7 @@ class Scope:
         return made
 
     def take(self, other: Scope) -> None:
-        """Stands where another one stands."""
+        """Take over another one's state."""
         self.cwd, self.variables, self.functions = other.cwd, other.variables, other.functions
 
     def either(self, other: Scope) -> None:

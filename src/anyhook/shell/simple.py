@@ -121,7 +121,7 @@ class Commands(MadeFiles):
             self._apart(lambda: self._via(key, lambda: self._text(self.unknowns.word(value), NOTHING)))
 
     def _handed_words(self, stdin: Stream) -> list[Word]:
-        """The words that a program reads from its input, as far as they are known."""
+        """The words that a program reads from its input, if they are known."""
         given = [self.unknowns.word(each) for each in (stdin.text or "").split()]
         return given or producers_words(stdin.origins)
 
@@ -156,7 +156,7 @@ class Commands(MadeFiles):
         return self._text(inner.line, stdin)
 
     def _text(self, word: Word, stdin: Stream) -> Stream:
-        """A shell line in a word, as far as it can be read."""
+        """A shell line in a word, if it can be read."""
         if not word.known:
             self.unknown.append(f"code from {word.source[:80]}")
         return self.line(word.text.replace(UNKNOWN, "$__unknown__"), self.scope, stdin)
@@ -217,7 +217,7 @@ class Commands(MadeFiles):
         return (self._shown(stdin.text) if stdin.text is not None and reads_stdin else None), ()
 
     def _behind(self, word: Word) -> Stream | None:
-        """What is in a file, as far as the line says: one that it has written, or the output behind `<(…)`."""
+        """What the line has put into a file: a file that it has written, or the output behind `<(…)`."""
         if word.source.startswith("<(") and word.origins:
             return Stream(output_of(word.origins[-1], self.scope.cwd, self._file))
         return self.scope.files.get(self._absolute(word.text))

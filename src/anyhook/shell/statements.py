@@ -355,7 +355,7 @@ class LineReader(Commands):
         return [plain(each) for each in expand.one(children[0], self.values)]
 
     def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
-        """Runs what is in `$(…)`, `` `…` `` or `<(…)`; its output as far as it is known."""
+        """Runs what is in `$(…)`, `` `…` `` or `<(…)`; returns its output if that is known."""
         start = len(self.programs)
         out = self._apart(
             lambda: self._all([child for child in node.named_children if child.type != "comment"], NOTHING)

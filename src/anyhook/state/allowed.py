@@ -1,5 +1,5 @@
-"""Calls that a person lets pass once: one hook's refusal of one call, in one project, for ten minutes. Using it takes
-it away, so that of two calls at the same time one passes."""
+"""Calls that a person lets pass once: one hook's refusal of one call, in one project, for ten minutes. A permission is
+used up, so of two calls at the same time only one passes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 HOLDS_S = 600
-"""How long a permission holds."""
+"""How long a permission is valid."""
 BOUND_TO = ("tool", "input")
 
 
@@ -36,7 +36,7 @@ def allow(path: str, record: int | None) -> None:
 
 
 def use(path: str) -> bool:
-    """Whether a person lets this call pass; no longer after this."""
+    """Use a permission; whether there was one."""
     if path.startswith(NOWHERE):
         return False
     try:

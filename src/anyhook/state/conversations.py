@@ -1,5 +1,5 @@
-"""Kept conversations of the agent: one file each, replaced as a whole, so that an end at any moment leaves the old one
-or the new one. It does not look into the messages."""
+"""The agent's stored conversations: one file each, replaced as a whole, so that a crash leaves the old one or the new
+one. It does not look into the messages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ID = re.compile(r"[\w.-]{1,100}\Z")
 
 
 class Conversation(Record):
-    """One session as it is kept."""
+    """One stored session."""
 
     id: str
     project: str
     model: str
     turns: int
     waiting: tuple[str, ...]
-    """What hooks want the model to hear with the next prompt."""
+    """Texts from hooks for the model, to be sent with the next prompt."""
     messages: Json
     """The framework's own messages, as JSON."""
 
@@ -44,7 +44,7 @@ class Conversations:
         write_private(f"{self.folder}/{conversation.id}.json", data)
 
     def load(self, identity: str) -> Conversation | None:
-        """The conversation; None if none has that name, or if it cannot be read."""
+        """The conversation; None if there is none, or it cannot be read."""
         if not ID.match(identity):
             return None
         try:
@@ -58,11 +58,11 @@ class Conversations:
             return None
 
     def latest(self) -> str | None:
-        """The id of the conversation that was kept last."""
+        """The id of the latest conversation."""
         return next((identity for _, identity in self.by_time()), None)
 
     def by_time(self) -> list[tuple[float, str]]:
-        """When each conversation was kept, in seconds since the epoch, and its id; the latest first."""
+        """When each conversation was stored, in seconds since the epoch, and its id; the latest first."""
         try:
             with os.scandir(self.folder) as entries:
                 found = [(entry.stat().st_mtime, entry.name) for entry in entries if entry.name.endswith(".json")]

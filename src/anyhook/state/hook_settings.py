@@ -1,4 +1,4 @@
-"""What the user's settings say about one hook, changed in place: everything else in the file stays as it is."""
+"""The user's settings for one hook, changed in place: everything else in the file stays as it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CannotSet(Exception):  # noqa: N818 (it says what happened)
-    """One clear sentence about settings that stay as they are."""
+    """Why the settings could not be changed, in one sentence."""
 
 
 def set_for_hooks(env: Mapping[str, str], hooks: Sequence[str], changes: Mapping[str, Json]) -> str:

@@ -11,7 +11,7 @@ from anyhook.state.locks import locked
 
 
 class HookTypes:
-    """Content → answer. Asking is somebody else's work."""
+    """Content → answer. It does not ask anything itself."""
 
     def __init__(self, state_dir: str) -> None:
         self.path = f"{state_dir}/types.json"
@@ -28,7 +28,7 @@ class HookTypes:
         return self._kept.get(digest)
 
     def keep(self, answers: dict[str, str]) -> None:
-        """Adds answers to what the file holds by then."""
+        """Add answers to what is in the file now."""
         try:
             with locked(*os.path.split(f"{self.path}.lock")):
                 self._kept = {**self._read(), **self._kept, **answers}

@@ -1,4 +1,4 @@
-"""Installs: which files of agents we changed, what they were before, and what we made of them. It decides nothing."""
+"""Installs: which files of agents we changed, what was in them before, and what we wrote. It decides nothing."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Install(Record):
     after: str
     """Digest of what we wrote."""
     backup: str | None = None
-    """The name of the copy of what was there; None where there was no file."""
+    """The name of the backup; None if there was no file."""
     folders: tuple[str, ...] = ()
-    """The folders that were made for it, the innermost first."""
+    """The folders that were created for it, the innermost first."""
 
     @classmethod
     def read(cls, row: Json) -> Install | None:
-        """From the index; None for what is not one."""
+        """An entry of the index; None if it is not valid."""
         if not isinstance(row, dict):
             return None
         backup, folders = row.get("backup"), row.get("folders")
@@ -57,7 +57,7 @@ class Install(Record):
 
 
 class Installs:
-    """Path → what we did to the file there. Whoever is going to change it opens it with `changing`."""
+    """Path → what we did to that file. Open it with `changing` to change it."""
 
     def __init__(self, state_dir: str) -> None:
         self.folder = f"{state_dir}/installs"
@@ -67,8 +67,7 @@ class Installs:
     @classmethod
     @contextmanager
     def changing(cls, state_dir: str) -> Iterator[Installs]:
-        """The index for one who changes it: nobody else reads it to change it meanwhile, nor the agents' files that it
-        is about."""
+        """The index, locked for a change: no other process changes it, or the agents' files that it is about."""
         with locked(f"{state_dir}/installs"):
             yield cls(state_dir)
 
@@ -81,7 +80,7 @@ class Installs:
         return {path: install for path, row in rows if (install := Install.read(row)) is not None}
 
     def before(self, path: str, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Whether what was there can be put back byte for byte, because nobody changed what we wrote; and what it was,
+        """Whether the old content can be restored byte for byte, because what we wrote is unchanged; and that content,
         None for no file."""
         known = self._known.get(path)
         if known is None or now is None or known.after != digest(now):
@@ -96,7 +95,7 @@ class Installs:
     def keep(
         self, path: str, agent: str, scope: str, before: bytes | None, after: bytes, folders: tuple[str, ...]
     ) -> str | None:
-        """Remembers one change, and the folders that were made for it; the backup's path."""
+        """Record one change, and the folders that were created for it; returns the backup's path."""
         backup = None
         if before is not None:
             backup = f"{digest(path.encode())[:12]}-{digest(before)[:12]}.bak"
@@ -106,7 +105,7 @@ class Installs:
         return f"{self.folder}/{backup}" if backup else None
 
     def folders(self, path: str) -> tuple[str, ...]:
-        """The folders that were made for a file, the innermost first."""
+        """The folders that were created for a file, the innermost first."""
         known = self._known.get(path)
         return known.folders if known is not None else ()
 

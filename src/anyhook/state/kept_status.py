@@ -1,6 +1,6 @@
-"""Kept status: what `anyhook status` printed, good as long as every file that it looked at looks the same. A shell
-prompt asks for it before each line, so nothing else is loaded for it; what is missing, old or damaged is simply worked
-out again."""
+"""Kept status: what `anyhook status` printed, valid while every file that it looked at looks the same. A shell prompt
+asks for it before each line, so nothing else is loaded for it; if it is missing, old or damaged, it is computed
+again."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     """stdout, stderr and the exit status."""
 
 SEEN = ("PATH", "COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM", "LANG", "LC_ALL", "PYTHONIOENCODING")
-"""Variables that decide what is printed, beside those that decide what a catalog holds."""
+"""Variables that decide what is printed, besides those that decide what a catalog has."""
 PLAIN = ("--json", "--short")
 
 
 def kept_status(words: Sequence[str]) -> Printed | None:
-    """What the same call printed before; None where it has to be worked out, and for a terminal that wants colours."""
+    """What the same call printed before; None if it has to be computed, and for a terminal that shows colours."""
     project, words = _project(words)
     if any(word not in PLAIN for word in words) or ("--short" not in words and sys.stdout.isatty()):
         return None
@@ -62,7 +62,7 @@ def _project(words: Sequence[str]) -> tuple[str, list[str]]:
 def keep_status(
     setup: Setup, words: Sequence[str], stamps: Mapping[str, Stamp | None], printed: Printed, begun_ns: int
 ) -> None:
-    """Keeps it, unless one of the files had only just changed when the look began."""
+    """Store it, unless one of the files had just changed when the look began."""
     youngest = max((max(seen[0], seen[1]) for seen in stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS or any(word not in PLAIN for word in words):
         return

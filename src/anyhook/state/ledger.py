@@ -1,5 +1,5 @@
-"""The trust ledger: which hooks of which projects their user has approved, pinned by content. It lives outside every
-project, for its owner only, and nothing in a project can write to it."""
+"""The trust ledger: which hooks of which projects their user has approved, by content. It is outside every project, for
+its owner only, and nothing in a project can write to it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 NO_HOOKS = ("cases:", "mcp:", "subagent:", "skill:")
-"""How the ids of things begin that are approved and are not hooks."""
+"""Prefixes of the ids of approved things that are not hooks."""
 MAX_SIZE = 64 * 1024 * 1024
 
 
 class Item(Record):
-    """One thing to approve: a hook, a list of a project's that switches the user's hooks off, or a case file."""
+    """One thing to approve: a hook, a project's list that switches the user's hooks off, or a case file."""
 
     id: str
     definition: str
     files: dict[str, str]
-    """Absolute path → SHA-256 of the bytes; "" where there was no file."""
+    """Absolute path → SHA-256 of the bytes; "" if there was no file."""
     here: bool = False
-    """Whether it was approved for this folder alone, and for no other checkout of its repository."""
+    """Whether it was approved for this folder alone, and not for other checkouts of its repository."""
 
     @property
     def pinnable(self) -> bool:
@@ -57,7 +57,7 @@ class Approval(Record):
 
 
 class Ledger:
-    """The file with all approvals, read once. Every change is made to what the file holds at that moment."""
+    """The file with all approvals, read once. Every change starts from what is in the file at that time."""
 
     def __init__(self, state_dir: str) -> None:
         self.folder = state_dir
@@ -118,7 +118,7 @@ class Ledger:
         return found
 
     def _kin(self, project: str, key: str, look: Callable[[str], object] | None) -> list[Approval]:
-        """Other checkouts' approvals of one thing. Git's files are read where there may be any, and not before."""
+        """Other checkouts' approvals of one thing. Git's files are read only if there may be any."""
         others = [
             approval
             for approval in self.approvals.values()
@@ -149,7 +149,7 @@ class Ledger:
         return any(map(self.approves_hooks, (project, *self._checkouts(project))))
 
     def approves_hooks(self, project: str) -> bool:
-        """Whether a project was approved for more than what is not a hook."""
+        """Whether a project has approvals of hooks."""
         approval = self.approvals.get(project)
         return approval is not None and not (approval.items and all(key.startswith(NO_HOOKS) for key in approval.items))
 
@@ -161,8 +161,8 @@ class Ledger:
         dialects: Sequence[str] = (),
         here: bool = False,
     ) -> None:
-        """Approves exactly these items, and forgets what was approved for the project before: of these dialects only,
-        where any are named. With `here`, for this folder and no other checkout of its repository."""
+        """Approve exactly these items, and drop earlier approvals of the project: only of these dialects, if any are
+        given. With `here`, for this folder and no other checkout of its repository."""
         place = place_of(project)
         with self._changing():
             before = self.approvals.get(project)
@@ -177,8 +177,8 @@ class Ledger:
             self._declined.pop(project, None)
 
     def revoke(self, project: str, dialects: Sequence[str] = ()) -> list[str]:
-        """Forgets a project, or what was approved of it for these dialects, with the approvals of other checkouts that
-        would count for it as well; the folders that lost an approval."""
+        """Revoke a project's approvals, or those of these dialects, together with the approvals of other checkouts that
+        would count for it; returns the folders that lost an approval."""
         place = place_of(project)
         with self._changing():
             self._declined.pop(project, None)
@@ -200,7 +200,7 @@ class Ledger:
         return len(kept) < max(len(before.items), 1)
 
     def decline(self, project: str, items: Sequence[Item]) -> None:
-        """Remembers that exactly these items were shown and not approved, so that nobody is asked twice."""
+        """Record that exactly these items were shown and not approved, so that no one is asked twice."""
         with self._changing():
             self._declined[project] = _digest(items)
 
@@ -208,7 +208,7 @@ class Ledger:
         return self._declined.get(project) == _digest(items)
 
     def copy(self, digest: str) -> bytes | None:
-        """The approved bytes, where they were kept and are still what they were."""
+        """The approved bytes, if they were stored and are unchanged."""
         try:
             with open(os.open(f"{self.copies}/{digest}", AT_ONCE), "rb") as file:
                 data = file.read(MAX_SIZE)
@@ -218,7 +218,7 @@ class Ledger:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """One process at a time changes the ledger, and begins with what the last one left."""
+        """Lock the ledger for a change, and read it again."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         if not _private(os.stat(self.folder)):
             raise PermissionError(1, "others can write to this folder; give it mode 700", self.folder)
@@ -246,7 +246,7 @@ class Ledger:
         write_private(self.path, json.dumps(stored, indent=1).encode())
 
     def _drop_copies(self) -> None:
-        """No copy outlives the approvals it belongs to."""
+        """Delete copies without an approval."""
         wanted = {
             digest
             for approval in self.approvals.values()
@@ -275,7 +275,7 @@ def _others(items: Mapping[str, Item], dialects: Sequence[str]) -> dict[str, Ite
 
 
 def _approval(project: str, entry: Mapping[str, Json]) -> Approval:
-    """One entry as it was written; TypeError or its like for anything else."""
+    """One entry of the file; TypeError or a similar exception for anything else."""
     when, stored = entry["when"], entry["items"]
     if not isinstance(when, str) or not isinstance(stored, dict):
         raise TypeError(project)
@@ -296,7 +296,7 @@ def _stored(place: Place) -> dict[str, str]:
 
 
 def _place(stored: Json) -> Place | None:
-    """None in approvals of earlier versions, which hold for their folder."""
+    """None in approvals of earlier versions, which count for their folder only."""
     if stored is None:
         return None
     if not isinstance(stored, dict):

@@ -1,4 +1,4 @@
-"""One process at a time changes a file that several change: it holds a lock from its look to its write."""
+"""Locks: one process at a time changes a shared file, and holds the lock from its first look to its write."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def locked(folder: str, file: str = "", *, wait: bool = True) -> Iterator[bool]:
-    """Holds the lock of a folder, which is made where it is missing, or that of a lock file in it. The lock ends with
-    the process at the latest. Says whether it is ours: always, unless `wait` is false and another process holds it."""
+    """Hold the lock of a folder, which is created if it is missing, or of a lock file in it. The lock ends with the
+    process at the latest. Yields whether we have it: always, unless `wait` is false and another process holds it."""
     make_private_dir(folder)
     if file:
         descriptor = os.open(f"{folder}/{file}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home: str) -> Settings:
-    """The user's settings, with the organisation's over them as far as it has any."""
+    """The user's settings, overridden by the organisation's if there are any."""
     path = f"{managed_dir(env)}/config.toml"
     if not believed(path, files):
         return settings
@@ -32,7 +32,7 @@ def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home:
 
 
 def required(settings: Settings, hooks: Iterable[Hook]) -> Settings:
-    """The settings under which the organisation's hooks always count, and close what they guard where they break."""
+    """The settings that keep the organisation's hooks on, and make them refuse if they break."""
     own = [hook.id for hook in hooks if hook.scope == SCOPE]
     if not own:
         return settings

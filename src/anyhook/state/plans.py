@@ -1,6 +1,6 @@
-"""Compiled plans: a catalog kept as plain values, good as long as every file it came from looks the same. It is
-read before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is
-simply made again."""
+"""Compiled plans: a catalog stored as plain values, valid while every file it came from looks the same. It is read
+before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is made
+again."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     """The fields of a record, in order."""
 
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
-"""Events at which some agents can tell a person that a guard is off: when a session starts, and, where a call cannot,
+"""Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
 FORMAT = 2
 """Changes when the fields of a hook, a problem or the settings change: a plan holds them by their order."""
 SETTLED_NS = 50_000_000
-"""A file that changed so short a time ago may change again without its stamp showing it; such a catalog is not kept."""
+"""A file that changed less than this long ago may change again with the same stamp; then the catalog is not stored."""
 
 
 class Setup(Record):
-    """Everything but the files that decides what a catalog holds."""
+    """Everything, besides the files, that decides what a catalog contains."""
 
     project: str
     env: Mapping[str, str]
@@ -46,9 +46,9 @@ class Setup(Record):
     trust: Trust = "ask"
     plugin_dirs: tuple[str, ...] = ()
     state_dir: str | None = None
-    """Of dialects that keep their hooks in a state directory; not ours."""
+    """The state directory of dialects that keep their hooks there; not ours."""
     read_by_s: float | None = None
-    """The time, by the monotonic clock, after which a project is not read any further; it decides nothing else."""
+    """The time, by the monotonic clock, after which no more of a project is read."""
     outer: str = ""
     """The last folder upwards in which a dialect's project files count: the repository's root; below the home directory
     no further than the folder under it; outside both, the project itself."""
@@ -64,7 +64,7 @@ class Setup(Record):
         state_dir: str | None = None,
         read_by_s: float | None = None,
     ) -> Setup:
-        """The same with real paths, so that a symlinked checkout is the checkout itself."""
+        """A setup with real paths, so that a symlinked checkout is the checkout itself."""
         unknown = [name for name in dialects if name not in DIALECTS]
         if unknown:
             raise ValueError(f"there is no dialect {unknown[0]!r}; known: {', '.join(DIALECTS)}")
@@ -84,11 +84,11 @@ class Setup(Record):
         return cls(project, env, chosen, trust, folders, state_dir, read_by_s, outer)
 
     def own_dir(self) -> str:
-        """Our state folder, as far as it may be believed."""
+        """Our state folder, if its records can be trusted."""
         return believed_dir(self.env, self.project, self.outer)
 
     def key(self) -> tuple[object, ...]:
-        """What a plan is found by."""
+        """What identifies a plan."""
         seen = tuple([self.env.get(name) for name in VARIABLES])
         return (
             (__version__, FORMAT),
@@ -111,16 +111,16 @@ class Setup(Record):
 
 
 class CatalogPlan(Record):
-    """A catalog as plain values, and what can be said of it without making it one again."""
+    """A catalog as plain values, and what can be read from it without rebuilding it."""
 
     key: tuple[object, ...]
     stamps: dict[str, Stamp | None]
-    """What every file looked like that the catalog depends on."""
+    """The stamp of every file that the catalog depends on."""
     hooks: list[Values]
     problems: list[Values]
     config: Values
     events: dict[str, list[int]]
-    """Events that have hooks, and the places of these in the list."""
+    """Event → the positions of its hooks."""
     natives: dict[str, tuple[str, ...]]
     """Agents' own names of events, and the canonical ones."""
     journal: dict[str, Json]
@@ -129,14 +129,14 @@ class CatalogPlan(Record):
     gone: list[Values]
     """Approved hooks that are no longer declared."""
     off: bool
-    """Whether a hook waits or is broken: then there is something to say."""
+    """Whether a hook waits for approval or is broken, so that there is something to report."""
     checks: Mapping[str, Stamp | None] = {}
-    """The stamps that have to be looked at: what is not there is not there as long as the first folder on its way is
-    not, and many ways have that in common."""
+    """The stamps to check. A missing file stays missing while the first missing folder on its path does, and many paths
+    share that folder."""
 
     def is_quiet(self, *events: str, opens: bool = False) -> bool:
-        """Whether these events reach no hook, and there is nothing else to say. `opens` says that the agent reports at
-        this event which guards are off: then their programs have to be looked for."""
+        """Whether these events reach no hook, and there is nothing to report. `opens` says that the agent reports at
+        this event which guards are off: then their programs have to be checked."""
         if (self.off and not TELLING.isdisjoint(events)) or (opens and not GATES.isdisjoint(self.events)):
             return False
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
@@ -164,7 +164,7 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
 
 
 def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
-    """Keeps a plan, unless one of its files had only just changed when the reading began."""
+    """Store a plan, unless one of its files had just changed when the reading began."""
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
@@ -179,7 +179,7 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
 
 
 def first_missing(path: str) -> str:
-    """The first folder on the way to a path that is not there; the path itself where all are."""
+    """The first missing folder on the way to a path; the path itself if none is missing."""
     while (above := os.path.dirname(path)) != path and stamp(above) is None:
         path = above
     return path

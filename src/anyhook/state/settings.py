@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 ROLES = ("fast", "long", "thinking")
-"""What models are for; handlers name one of these, in their dialect's words."""
+"""The roles of models; handlers name one of these, in their dialect's words."""
 JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
-"""The bounds of the journal, and the most that each may be."""
+"""The limits of the journal, and the largest value of each."""
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
@@ -52,27 +52,27 @@ class Settings(Record):
     protect: bool = True
     """Whether agents are kept from editing our own files and entries."""
     mode: Mode = MODE[0]
-    """Whether decisions count, where the call does not say."""
+    """Whether decisions count, if the call does not say."""
     off: Off = OFF[0]
-    """What a gate means that is off: nobody approved it, or it cannot work."""
+    """What happens if a gate is off: not approved, or broken."""
     hook_off: dict[str, Off] = {}  # noqa: RUF012 (never changed)
     """The same by hook id, or by the path of a file that cannot be read."""
     hook_mode: dict[str, Mode] = {}  # noqa: RUF012 (never changed)
     """Hook id → whether its decisions count."""
     hook_until: dict[str, int] = {}  # noqa: RUF012 (never changed)
-    """Hook id → the second, since 1970, up to which that holds."""
+    """Hook id → the time until which that is valid, in seconds since 1970."""
     require: tuple[str, ...] = ()
-    """Gates that `anyhook ci` wants on, by id."""
+    """Gates that must be on for `anyhook ci`, by id."""
     facts: bool = False
     """Whether hooks on tools are handed the facts of the call."""
     warm_python: WarmPython = WARM_PYTHON[0]
-    """Whose Python scripts may run in an interpreter that is already there."""
+    """Whose Python scripts may run in a warm interpreter."""
     hook_warm: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """The same by hook id, `on` or `off`."""
 
     def may_be_warm(self, hook: Hook) -> bool:
-        """Whether its Python may run in an interpreter that is already there. A function of a `hooks.py` is written for
-        one; a project's script only where the user says so."""
+        """Whether its Python may run in a warm interpreter. A function of a `hooks.py` is written for one; a project's
+        script only if the user says so."""
         said = self.hook_warm.get(hook.id)
         if said is not None:
             return said == "on"
@@ -80,7 +80,7 @@ class Settings(Record):
         return self.warm_python == "all" or (self.warm_python == "user" and own)
 
     def at(self, now_s: float) -> Settings:
-        """The same without modes whose time is over."""
+        """The same without expired modes."""
         over = [hook for hook, until_s in self.hook_until.items() if until_s <= now_s]
         return self.replace(hook_mode={hook: mode for hook, mode in self.hook_mode.items() if hook not in over})
 
@@ -97,7 +97,7 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         )
 
     def one_of(key: str, values: tuple[Word, ...]) -> Word:
-        """A word; the first of its values where the file says nothing, or another one."""
+        """A word; the first of its values if the file has none, or an unknown one."""
         said = document.get(key, values[0])
         if said not in values:
             warn(key, f"must be one of {', '.join(values)}", "Correct it.")

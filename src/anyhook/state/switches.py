@@ -1,4 +1,4 @@
-"""Switches: hooks that the user turned off, for dialects that have no means of their own. It knows ids only."""
+"""Switches: hooks that the user turned off, for dialects that have no such switch. It knows only ids."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Switches:
         return frozenset([*self._off.get(USER, ()), *self._off.get(project, ())])
 
     def turn(self, owner: str, hook: str, on: bool) -> None:
-        """Turns one hook on or off, in what the file holds by then."""
+        """Turn one hook on or off, in what is in the file now."""
         with locked(*os.path.split(f"{self.path}.lock")):
             self._off = self._read()
             self._turn(owner, hook, on)

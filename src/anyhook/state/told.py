@@ -1,5 +1,5 @@
-"""Told: the guards that are off and that a person knows about already, by session; every event is a process of its own.
-What is lost only tells somebody twice."""
+"""Told: the guards that are off and that a person has been told about, by session; every event is a process of its own.
+If it is lost, somebody is told twice."""
 
 from __future__ import annotations
 

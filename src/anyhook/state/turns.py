@@ -1,5 +1,5 @@
-"""Turns: how often each dialect has kept an agent working in its present turn, where every event is a process of its
-own. What is lost only lets an agent go on working a little longer."""
+"""Turns: how often each dialect has kept an agent working in its current turn; every event is a process of its own. If
+it is lost, the agent works a little longer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
 
 FORGOTTEN_S = 900.0
-"""A turn that nothing was heard of for so long is over."""
+"""A turn is over after this long without an event."""
 
 
 class Turn:
@@ -21,7 +21,7 @@ class Turn:
         self.path = f"{state_dir}/turns/{short_digest(f'{agent} {session}')}"
 
     def begin(self) -> None:
-        """Nothing has been kept working yet."""
+        """Start a new turn."""
         try:
             os.unlink(self.path)
         except OSError:
@@ -38,7 +38,7 @@ class Turn:
         return {key: value for key, value in found.items() if isinstance(value, int)}
 
     def count(self, dialect: str) -> None:
-        """One more time."""
+        """Count one more time."""
         counts = self.counts()
         try:
             write_private(self.path, lean_json.dumps({**counts, dialect: counts.get(dialect, 0) + 1}).encode())

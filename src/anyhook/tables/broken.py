@@ -1,5 +1,5 @@
-"""A broken agent: one whose table cannot be loaded. It is listed as a dialect that declares nothing and
-says what is wrong with it, so that its hooks are never off in silence."""
+"""A broken agent: one whose table cannot be loaded. It is listed as a dialect that declares nothing and reports what is
+wrong, so its hooks are never silently off."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Functions for the cells of several dialects' tables: values of payloads that are made rather than copied
-from a field, and matchers. A matcher gives None where the hook wants the event, else the reason, and never hangs: a
-pattern that takes too long raises PatternTimeout."""
+"""Functions for the cells of several dialects' tables: computed payload values, and matchers. A matcher returns None if
+the hook wants the event, else the reason. It never hangs: a pattern that takes too long raises PatternTimeout."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ def text_of(value: Json) -> str:
 
 
 def output_text(scene: Scene) -> Json:
-    """The result as text; of a failed tool that gave none, the error."""
+    """The result as text; the error, if a failed tool has no result."""
     return text_of(scene.event.get("output")) or scene.event.get("tool_error")
 
 
@@ -82,7 +81,7 @@ def whole_value(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 
 def searched(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A pattern that has to be found somewhere in the target; absent, empty and `*` match everything."""
+    """A pattern that must be found somewhere in the target; absent, empty and `*` match everything."""
     pattern = hook.matcher
     if not isinstance(pattern, str) or pattern in MATCH_ALL or row.target is None:
         return None
@@ -111,13 +110,13 @@ def _full(pattern: str, target: Json, field: str) -> str | None:
 
 
 def is_plain(matcher: str, signs: str) -> bool:
-    """Whether it is made of letters, digits and these signs, so that it is a list of names."""
+    """Whether it consists of letters, digits and these characters only, and so is a list of names."""
     return all(char.isalnum() or char in signs for char in matcher)
 
 
 def named_or_found(matcher: Json, event: Event, row: EventRow, signs: str) -> str | None:
-    """A plain matcher lists names, at `|` and `,`, of which the target has to be one; any other is searched for in the
-    target."""
+    """A plain matcher is a list of names, separated by `|` or `,`, that must include the target. Any other matcher is a
+    pattern that is searched for in the target."""
     if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target is None:
         return None
     target = str(event.get(row.target))

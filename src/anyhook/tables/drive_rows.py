@@ -1,5 +1,5 @@
-"""The row type that driving an agent is written in: how its own program is started without a person, against a model
-that we play. Nothing here starts anything."""
+"""The row type for driving an agent: how its own program is started without a person, against our scripted model.
+Nothing here starts anything."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 ASKING, FULL, DELEGATING, TERMINAL = "asking", "full", "delegating", "terminal"
-"""Scenarios: it asks before a tool runs, though nobody is there to answer; it compacts its conversation; it has
-sub-agents; it runs where a person looks on."""
+"""Scenarios: it asks before a tool runs, with no person to answer; it compacts its conversation; it has sub-agents; it
+runs in front of a person."""
 SCENARIOS = (ASKING, FULL, DELEGATING, TERMINAL)
 KEY = "sk-not-a-real-key"
 PROVIDER = "anyhook_live"
-"""What the scripted model's provider is called where an agent wants a name, and the key that it is given."""
+"""The name of the scripted model's provider, for agents that need one, and its key."""
 
 # In every text of a row `{home}`, `{project}` and the roots of the host's entry stand for folders, `{url}` for the
 # scripted model's address, `{model}` for its name and `{prompt}` for what the agent is told.
@@ -45,16 +45,15 @@ class Drive(Record):
     """What makes the agent trust the folder it is started in. Not given where the entry is the project's alone: whether
     the user has approved that is part of the question."""
     trusting: tuple[str, ...] = ()
-    """Words by which the agent runs hooks that nobody has approved there: for trials of our own, never for a verdict on
-    somebody's installation."""
+    """Options that make the agent run unapproved hooks: for our own trials, never to judge somebody's installation."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
     helper: str = ""
     """The kind of sub-agent that its model asks for."""
     terminal: bool = False
-    """Whether it runs in a terminal, whose screen is then all that it shows."""
+    """Whether it runs in a terminal; then only the screen shows what it does."""
     scenarios: Mapping[str, Drive] = {}
-    """How it is driven in a scenario that is not the usual one; a scenario that is not here makes no difference."""
+    """How it is driven in other scenarios; a scenario that is not listed makes no difference."""
     cannot_show: Mapping[str, str] = {}
     """Event, or event and effect → why no run without a person can show it."""
 
@@ -68,5 +67,5 @@ class Drive(Record):
         return self.replace(env={**self.env, **env})
 
     def why_not_shown(self, event: str, effect: str) -> str:
-        """Why it cannot be shown; "" where it can."""
+        """Why it cannot be shown; "" if it can."""
         return self.cannot_show.get(event) or self.cannot_show.get(f"{event} {effect}", "")

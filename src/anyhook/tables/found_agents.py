@@ -1,5 +1,5 @@
-"""Looking for the agents of other packages, when what is kept about them no longer holds: it reads the packages' own
-entry points, loads each agent once, and has its tables checked."""
+"""Finds the agents of other packages, when the stored list is out of date: it reads the packages' entry points, loads
+each agent once, and checks its tables."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _named(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _misnamed(module: str, name: str, dialect: object, host: object) -> Iterator[str]:
-    """Tables of the agent that have another name than the one they are looked for by."""
+    """Tables of the agent under a wrong name."""
     from anyhook.tables.host_rows import Host
     from anyhook.tables.rows import Dialect
 
@@ -73,7 +73,7 @@ def _misnamed(module: str, name: str, dialect: object, host: object) -> Iterator
 
 
 def _place(error: Exception, module: str) -> str:
-    """The line of the agent's own file in which it failed."""
+    """The line of the agent's own file where it failed."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == module.partition(".")[0]:
@@ -83,8 +83,8 @@ def _place(error: Exception, module: str) -> str:
 
 
 def _row(name: str, module: str) -> tuple[Row, list[str]]:
-    """What an agent does, as its tables say. One that is broken stays in the lists, so that it is reported wherever
-    hooks are, and its agent is answered."""
+    """What an agent does, according to its tables. A broken agent stays in the lists, so that it is reported wherever
+    hooks are, and its calls are answered."""
     from anyhook.tables.self_check import mistakes
 
     roles, variables = DECLARES | BRIDGED, ()

@@ -1,5 +1,5 @@
-"""The row types that a host is written in: an agent whose own hooks call us. A host is a value, as a dialect is;
-nothing here reads a payload or prints an answer."""
+"""The row types of a host: an agent whose own hooks call us. A host is a value, like a dialect; nothing here reads a
+payload or prints an answer."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ EFFECTS: tuple[HostEffect, ...] = (
 
 
 class Taken(Record):
-    """One canonical field, and where in the payload its value stands."""
+    """One canonical field, and where its value is in the payload."""
 
     field: str
     paths: tuple[str, ...]
-    """Dots lead into objects and lists; the first that is there counts."""
+    """Dots lead into objects and lists; the first one found counts."""
     make: Callable[[Json], Json] | None = None
-    """Makes the canonical value from what is there."""
+    """Converts what is found into the canonical value."""
 
 
 class HostTool(Record):
-    """One tool of the host, in the words of our own tools."""
+    """One tool of the host, and our own tool for it."""
 
     ours: str
     inputs: Mapping[str, str] = {}
     """Our field → the host's; fields not named here are the same."""
     split: Callable[[Input], list[tuple[str, Input]]] | None = None
-    """The calls of our own tools that one call of a batch or a patch stands for; [] where it cannot be told."""
+    """The calls of our own tools that make up one call of a batch or a patch; [] if they cannot be determined."""
     rejoin: Callable[[Input, int, Input], Input | None] | None = None
-    """The host's input with one part rewritten; None where that part, or no part, can be put back."""
+    """The host's input with one part rewritten; None if the part cannot be put back."""
     labels: tuple[str, ...] = ()
-    """The host's fields that say something about a call, do nothing in it, and must be there. A rewrite by a hook that
-    does not know them keeps them."""
+    """Required fields that describe a call and change nothing in it. A rewrite by a hook that does not know them keeps
+    them."""
 
 
 class Say(Record):
-    """How one effect is said. `{reason}`, `{context}`, `{message}`, `{input}`, `{output}`, `{prompt}` stand for
-    the value; in an object as a whole value, so that no quoting is needed."""
+    """How one effect is expressed. `{reason}`, `{context}`, `{message}`, `{input}`, `{output}`, `{prompt}` stand for
+    the value; in an object as a whole value, so no quoting is needed."""
 
     json: Mapping[str, Json] = {}
     text: str = ""
@@ -64,37 +64,37 @@ class HostEvent(Record):
 
     native: str
     canonical: tuple[str, ...] = ()
-    """Success first; () if another row has the canonical event, or if there is none."""
+    """Success first; () if another row has the canonical event, or there is none."""
     takes: tuple[Taken, ...] = ()
     says: Mapping[HostEffect, Say] = {}
-    """Effect → how it is said, for effects that the host honours. What is not here degrades by `steps.settle`."""
+    """Effect → how it is expressed, for the effects that the host supports. `walk/settle.py` replaces the others."""
     error: tuple[str, ...] = ()
-    """Where a failed tool's error stands, for an event that stands for success and failure."""
+    """Where a failed tool's error is, in an event for both success and failure."""
     fixed: Mapping[str, Json] = {}
-    """Canonical fields that follow from the event itself."""
+    """Canonical fields with a fixed value in this event."""
     limit_s: float = 60.0
-    """How long the host waits for us, as `install` writes it."""
+    """How long the host waits for us; `install` writes it into the entry."""
     installed: bool = True
-    """Whether `install` hooks it up."""
+    """Whether `install` adds an entry for it."""
     on_demand: bool = False
-    """Of one that it does not: whether it does where an armed hook wants the event."""
+    """If not: whether it does once an armed hook wants the event."""
     tools: tuple[str, ...] = ()
-    """The tools for which it does; () for all."""
+    """The tools that the entry is for; () for all."""
     why_not: str = ""
     """Why it is not installed, or what cannot be done here, for `doctor` and the docs."""
     silence: Mapping[str, Json] | None = None
-    """What every answer holds that does not say otherwise, for hosts that take silence for something else."""
+    """What every answer includes unless it says otherwise, for hosts that misread silence."""
     when: Callable[[dict[str, Json]], bool] | None = None
-    """Whether a payload is about the canonical event, where the host also fires it at other moments."""
+    """Whether a payload is about the canonical event, if the host also fires it for something else."""
 
 
 def left_out(why: str, *natives: str) -> tuple[HostEvent, ...]:
-    """Events without a canonical one, which `install` does not hook up."""
+    """Events without a canonical event; `install` adds no entry for them."""
     return tuple([HostEvent(native, installed=False, why_not=why) for native in natives])
 
 
 class Entry(Record):
-    """How the host's own config names one handler."""
+    """How the host's own config declares one handler."""
 
     style: EntryStyle
     """`groups` (event → groups of handlers), `list` (event → handlers), `rows` (one list; each handler names its
@@ -103,23 +103,23 @@ class Entry(Record):
     files: Mapping[str, str]
     """Scope → path; `{home}`, `{project}`, or a root of `roots` comes first."""
     roots: Mapping[str, tuple[str, str]] = {}
-    """Root → (variable that names it, where it is without)."""
+    """Root → (the variable that names it, its default)."""
     handler: Mapping[str, Json] = {}
     """One handler; `{command}`, `{event}`, `{seconds}` and `{milliseconds}` stand for the values."""
     closed: Mapping[str, Json] = {}
-    """What a handler of a closed entry holds as well: the agent's own word for refusing where a hook fails."""
+    """What else a handler of a closed entry has: the agent's own word for refusing if a hook fails."""
     group: Mapping[str, Json] = {}
-    """What a group holds beside its handlers."""
+    """What else a group has."""
     top: Mapping[str, Json] = {}
-    """What a new file needs beside its hooks."""
+    """What else a new file needs."""
     owned: bool = False
-    """Whether the file is ours alone; else it belongs to the agent and its user, and others' entries stay."""
+    """Whether the file is ours alone; otherwise it belongs to the agent and its user, and other entries stay."""
     beside: Mapping[str, str] = {}
-    """Further files of our own, by their path from the main one's folder."""
+    """Our other files, by their path from the main file's folder."""
     module: str = ""
     """The text of a module; `{launcher}` stands for the command as a JSON list."""
     under: tuple[str, ...] = ("hooks",)
-    """The keys that lead to the handlers; () where the file holds nothing else."""
+    """The keys that lead to the handlers; () if the file has nothing else."""
     flat: tuple[str, ...] = ()
     """Events without groups, in a file that has groups for the others."""
     names_tools: bool = False
@@ -129,23 +129,24 @@ class Entry(Record):
 
 
 class OffSwitch(Record):
-    """A setting by which an agent runs no hooks, or not ours."""
+    """A setting that turns an agent's hooks off, or ours."""
 
     key: tuple[str, ...]
-    """() for a file that names hooks to be left out, one on each line."""
+    """() for a file that names the hooks to skip, one on each line."""
     value: Json = True
-    """Its value for no hooks; of a file of names, the part by which ours are known."""
+    """The value that turns hooks off; for a file of names, the part that our names contain."""
 
 
 class Sign(Record):
-    """What tells that a call is this agent's, where it came through another agent's entry."""
+    """How a call of this agent is recognised if it came through another agent's entry."""
 
     keys: tuple[str, ...] = ()
-    """Keys that the payload has, all of them."""
+    """Keys that the payload must have, all of them."""
     without: tuple[str, ...] = ()
-    """Keys that it does not have."""
+    """Keys that it must not have."""
     variables: tuple[str, ...] = ()
-    """Variables that are set, all of them. Agents that it starts inherit them, so they count beside `without` only."""
+    """Variables that must be set, all of them. Agents that it starts inherit them, so they count only together with
+    `without`."""
 
 
 class Host(Record):
@@ -165,37 +166,38 @@ class Host(Record):
     """Dialect → scopes whose hooks the host runs itself, so that we do not."""
     misreads: tuple[str, ...] = ()
     """Dialects among them whose hooks get other tool names or payloads there than they are written for, or whose
-    refusals it does not read. We ask their gates as well: rather twice than in vain."""
+    refusals it does not read. We ask their gates too: better twice than not at all."""
     program: str = ""
-    """The command by which people start it."""
+    """The command that starts it."""
     confirm: str = ""
     """What the user has to confirm in the agent's own trust store."""
     confirms: tuple[str, ...] = ("project",)
-    """Scopes in which our entry does not run before its user has confirmed that there; we cannot see whether."""
+    """Scopes in which our entry does not run until its user has confirmed it in the agent; we cannot see whether they
+    have."""
     without_us: Without = "unknown"
-    """What it does where our entry's program is missing: lets the call go on, or refuses every call."""
+    """What it does if our entry's program is missing: lets the call go on, or refuses every call."""
     settings: tuple[str, ...] = ()
     """Every file that can turn its hooks off; `{home}`, `{project}` or a root of the entry comes first."""
     switches: tuple[OffSwitch, ...] = ()
-    """What turns them off in any of those."""
+    """The switches in these files that turn them off."""
     managed: tuple[str, ...] = ()
-    """Files by which an organisation decides about its hooks; `{etc}` comes first, and a star is any name."""
+    """Files with an organisation's rules for its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
-    """Surfaces that its hooks do not see."""
+    """Actions that its hooks do not see."""
     shows_stderr: bool = True
-    """Whether people see what a hook writes to stderr while it lets a call go on. Where they do not, it is also written
-    to the terminal that the agent was started in."""
+    """Whether people see what a hook writes to stderr while it lets a call go on. If not, it is also written to the
+    terminal that the agent was started in."""
     max_context: int = 0
-    """How many bytes of context it takes at once; 0 where that is not known. What is more is cut, and kept."""
+    """How many bytes of context it accepts at once; 0 if unknown. Longer context is cut here, and kept in a file."""
     lent: tuple[tuple[str, str], ...] = ()
-    """Keys by which a payload shows that another agent sent it, which runs entries from this one's files. Beside the
-    second key of a pair, the first is this agent's own; "" where it never is."""
+    """Keys that show that another agent, which runs entries from this one's files, sent a payload. If the second key of
+    a pair is there too, the payload is this agent's own; "" if it never is."""
     signs: tuple[Sign, ...] = ()
-    """What tells this agent's calls through such an entry; one of them is enough."""
+    """How this agent's calls through such an entry are recognised; one sign is enough."""
     borrowed: Mapping[str, HostTool] = {}
-    """Its tools in calls through such an entry, where they have other names there."""
+    """Its tools in calls through such an entry, if they have other names there."""
     result: Callable[[Json, Json], Json] | None = None
-    """A replaced output in the shape of the tool's own result (the payload's, ours); None where it has none."""
+    """A replaced output in the shape of the tool's own result (the payload's, ours); None if there is none."""
 
     def row(self, native: str) -> HostEvent | None:
         return next((row for row in self.events if row.native == native), None)
@@ -206,7 +208,7 @@ OPENINGS = ("session_start", "user_prompt_submit")
 
 
 def opening(host: Host) -> str:
-    """The first event of a session at which a person can be told something through this host."""
+    """The first event of a session at which this host can show a message to a person."""
     for name in OPENINGS:
         if any(name in row.canonical and (row.says.keys() & set(CHANNELS)) for row in host.events if row.installed):
             return name
@@ -214,14 +216,14 @@ def opening(host: Host) -> str:
 
 
 def speaks_before_calls(host: Host) -> bool:
-    """Whether a person can be told something before a tool runs; else an event before or after it has to do."""
+    """Whether this host can show a message before a tool runs; otherwise another event has to do it."""
     rows = [row for row in host.events if row.installed and "pre_tool" in row.canonical]
     return channel_of(host) not in CHANNELS or any(row.says.keys() & set(CHANNELS) for row in rows)
 
 
 def channel_of(host: Host) -> str | None:
-    """How a person is told something through this host, at the start of a session or before a call: `message`, else
-    `context`, else `stderr`; None where the agent, or our module in it, drops that."""
+    """How this host shows a message to a person, at the start of a session or before a call: `message`, else `context`,
+    else `stderr`; None if the agent, or our module in it, drops that."""
     moments = ("session_start", "user_prompt_submit", "pre_tool")
     rows = [row for row in host.events if row.installed and set(row.canonical) & set(moments)]
     for channel in CHANNELS:

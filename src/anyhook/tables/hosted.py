@@ -1,5 +1,5 @@
-"""What the dialects of agents that can also call us have in common: events, payload keys and tools come out of the
-agent's host table. It adds no fact of its own but what a block does on each event."""
+"""Common parts of dialects whose agents can also call us: events, payload keys and tools are derived from the agent's
+host table. The only fact it adds is what a block does on each event."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def event_rows(
     untold: tuple[str, ...] = (),
     bound: int = 0,
 ) -> tuple[EventRow, ...]:
-    """The events that happen elsewhere as well. `cells` makes values of payload keys that have a shape of their own,
-    `extra` adds keys that we take nothing from, `untold` are those that the agent's hooks are not given (`key`, or
-    `event.key` for one event); `bound` is how often a block may keep the agent working."""
+    """Event rows for the events that also happen in other agents. `cells` computes values of payload keys with their
+    own shape, `extra` adds keys that we read nothing from, `untold` are keys that the agent's hooks do not get (`key`,
+    or `event.key` for one event); `bound` is how often a block may keep the agent working."""
     return tuple(
         EventRow(
             event.native,
@@ -75,7 +75,7 @@ def alone(host: Host, more: Iterable[str] = ()) -> frozenset[str]:
 
 
 def tool_rows(host: Host) -> dict[str, ToolRow]:
-    """Our own tools in the agent's words; of several the first."""
+    """Our own tools in the agent's words; the first if there are several."""
     found: dict[str, ToolRow] = {}
     for native, tool in host.tools.items():
         found.setdefault(tool.ours, ToolRow(native, tool.inputs))
@@ -111,7 +111,7 @@ def without(
 
 
 def plugin(source: Source, manifest: str, files: Files) -> Source | None:
-    """A plugin's source by its own name; None where the folder is another product's plugin."""
+    """A plugin's source by its own name; None if the folder is another product's plugin."""
     found = files.document(f"{source.root}/{manifest}", "json")
     if not isinstance(found, dict):
         return None
@@ -120,7 +120,7 @@ def plugin(source: Source, manifest: str, files: Files) -> Source | None:
 
 
 def calls_us(command: Json) -> bool:
-    """Whether a command is what `anyhook install` writes: as one of our hooks it would only call itself."""
+    """Whether a command is the one that `anyhook install` writes: as a hook it would only call itself."""
     words = command.split() if isinstance(command, str) else []
     return any(
         word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"

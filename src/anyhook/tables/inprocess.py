@@ -38,7 +38,7 @@ BLOCKS: dict[str, Effect] = {
     "config_change": "skip",
     "worktree_create": "abort",
 }
-"""What a block does where an event can be blocked."""
+"""What a block does, for events that can be blocked."""
 
 
 def _nowhere(_roots: Roots) -> list[Source]:

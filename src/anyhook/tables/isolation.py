@@ -1,5 +1,5 @@
-"""Isolation: whatever goes wrong with one layer of hooks, even in our own code, drops that layer with a problem and
-leaves every other one armed. A project's content must never decide whether the user's own hooks answer."""
+"""Isolation: whatever goes wrong with one layer of hooks, even in our own code, drops only that layer, with a problem.
+A project's content must never decide whether the user's own hooks answer."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def missing_callable(name: str, folders: Sequence[str]) -> str:
-    """What of a callable is not there; "" where all of it seems to be. `folders` are searched before all else."""
+    """What is missing of a callable; "" if nothing seems to be. `folders` are searched first."""
     module, _, function = name.partition(":")
     parts = module.split(".")
     path: Sequence[str] | None = None

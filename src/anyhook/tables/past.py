@@ -1,5 +1,5 @@
-"""What agents keep of their sessions, as events: the words that each agent's reader of transcripts is written in. It
-judges nothing, and a line that cannot be read is skipped."""
+"""Agents' transcripts as events: the common parts of the readers. It judges nothing, and a line that cannot be read is
+skipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Object = dict[str, Json]
 
 MAX_FILE = 512 << 20
-"""Bytes beyond which a transcript is not read."""
+"""Larger transcripts, in bytes, are not read."""
 
 
 class PastEvent(Record):
@@ -42,7 +42,7 @@ class Past(Record):
 
 
 class TranscriptSession:
-    """Turns what a transcript tells into events, in its order. A result belongs to the call with its id."""
+    """Turns the entries of a transcript into events, in order. A result belongs to the call with its id."""
 
     def __init__(self, session: str = "", project: str = "") -> None:
         self.session, self.project = session, project
@@ -129,7 +129,7 @@ def ns_of(value: Json) -> int:
 
 
 def files_below(folder: str, *endings: str) -> list[str]:
-    """The files of a folder and those below it whose names end so, in order."""
+    """The files in a folder and below it with this ending, in order."""
     found = [
         os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(endings)
     ]

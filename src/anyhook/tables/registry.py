@@ -83,8 +83,8 @@ SETTLED_NS = 50_000_000
 
 
 def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str]) -> tuple[Row, ...]:
-    """The agents of other packages, by name; those in `known` are taken. An agent waits while this is looked up, so
-    nothing is imported for it: the answer is kept in our state folder, and holds as long as the folders with installed
+    """The agents of other packages, by name, without those in `known`. An agent waits while this is looked up, so
+    nothing is imported: the answer is stored in our state folder, and is valid as long as the folders with installed
     packages, and the agents' own files, look the same. Only `site-packages` folders count. What is installed there is
     the user's own choice; any other folder on the path may be a cloned project."""
     folders = [folder for folder in path if folder.startswith("/") and folder.rstrip("/").endswith(FOLDERS)]
@@ -112,7 +112,7 @@ def _checksum(text: str) -> int:
 
 
 def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
-    """The kept answer, if everything it depends on still looks the same."""
+    """The stored answer, if everything it depends on still looks the same."""
     try:
         with open(os.open(file, AT_ONCE), "rb") as opened:
             state = os.fstat(opened.fileno())
@@ -148,7 +148,7 @@ class BadTable(ValueError):  # noqa: N818 (it says what is wrong)
 
 
 def part(module: str, name: str) -> Any:
-    """One part of an agent; None where it has no such part. An agent's module that is not there is an error."""
+    """One part of an agent; None if it has no such part. A missing module of an agent is an error."""
     for place in (module, f"{module}.{name.lower()}"):
         loaded = sys.modules.get(place)
         if loaded is None or name not in loaded.__dict__:  # another thread may be in the middle of it
@@ -201,7 +201,7 @@ def module_of(name: str) -> str:
 
 
 def dialect(name: str) -> Dialect:
-    """A dialect's table. One that cannot be loaded declares nothing, and its place among the hooks says why."""
+    """A dialect's table. If it cannot be loaded, a dialect without hooks that reports why."""
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
@@ -216,7 +216,7 @@ def dialect(name: str) -> Dialect:
 
 
 def host(name: str) -> Host:
-    """A host's table; BadTable where it cannot be loaded."""
+    """A host's table; BadTable if it cannot be loaded."""
     try:
         if name in _WRONG:
             raise BadTable(_WRONG[name])
@@ -250,8 +250,8 @@ def sample(name: str) -> Sample:
 
 
 def native_names(chosen: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Every dialect's event names and the canonical events they stand for, success first. Where two mean different
-    events by one name, the chosen dialects' meaning counts, else the first's."""
+    """Every dialect's event names and their canonical events, success first. If two dialects mean different events by
+    one name, the chosen dialects' meaning counts, else the first's."""
     found: dict[str, tuple[str, ...]] = {}
     theirs = {row[0] for row in OTHERS}  # what they call an event changes no name that is known already
     for name in (*chosen, *DIALECTS):
@@ -263,7 +263,7 @@ def native_names(chosen: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
 
 
 def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]] | None = None) -> str:
-    """The canonical event of any spelling; where a name stands for success and failure, `failed` says which."""
+    """The canonical event of any spelling. If a name stands for success and failure, `failed` says which."""
     if name in EVENTS:
         return name
     natives = native_names() if natives is None else natives
@@ -278,8 +278,8 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
 
 
 def canonical_field(event: str, key: str) -> str | None:
-    """The canonical field that is meant by `key` in this event: the field itself, unless none of the event's hooks
-    gets it and a dialect uses the word for another; else the one that a dialect spells so; or None."""
+    """The canonical field that `key` means in this event: the field itself, unless no hook of the event gets it and a
+    dialect uses the word for another; else the field that a dialect spells so; or None."""
     spelled = "session" if key in SESSION_KEYS else None
     made = False
     for name in DIALECTS:

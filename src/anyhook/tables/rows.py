@@ -1,5 +1,5 @@
-"""The row types that a dialect is written in. A dialect is a value: tables, with a small named function in a cell where
-a fact needs one. Nothing here runs anything."""
+"""The row types of a dialect. A dialect is a value: tables, with a small named function in a cell where a fact needs
+one. Nothing here runs anything."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 SPECIFIC = "hookSpecificOutput"
-"""The object for one event's answers, in most dialects that have one."""
+"""The object for one event's answers, in most dialects that have such an object."""
 
 
 class Roots(Record):
-    """Where a catalog is looked for: the project, the user's folders, and what the caller added."""
+    """Where hooks are looked for: the project, the user's folders, and what the caller added."""
 
     project: str
     env: Mapping[str, str]
@@ -50,7 +50,7 @@ class Roots(Record):
     state_dir: str | None = None
     platform: str = "linux"
     outer: str = ""
-    """The last folder above the project in which its files count; "" for the project itself."""
+    """The last folder above the project whose files count; "" for the project itself."""
 
     @property
     def home(self) -> str:
@@ -61,7 +61,7 @@ class Roots(Record):
 
 
 class Scene(Record):
-    """What payload cells and launch rows may look at."""
+    """What payload cells and launch rows can read."""
 
     event: Event
     native: str
@@ -72,7 +72,7 @@ class Scene(Record):
     one_shot: bool = False
     """Whether this process ends with the answer, so that in-process handlers share nothing with a host."""
     facts: Json = None
-    """What the call would do, where the user wants hooks to be handed that."""
+    """What the call would do, if the user wants hooks to get that."""
 
 
 class Field(Record):
@@ -81,7 +81,7 @@ class Field(Record):
     key: str
     cell: Cell
     optional: bool = False
-    """Left out where the value is empty."""
+    """Leave the key out if the value is empty."""
 
 
 class EventRow(Record):
@@ -90,22 +90,22 @@ class EventRow(Record):
     native: str
     canonical: tuple[str, ...]
     block: Effect | None
-    """What a block does here; None where a hook of this event cannot block."""
+    """What a block does here; None if a hook of this event cannot block."""
     payload: tuple[Field, ...] = ()
     target: str | None = None
-    """The canonical field that a matcher is tried against; None where the dialect gives matchers nothing to try."""
+    """The canonical field that a matcher is tried against; None if the dialect's matchers see nothing here."""
     notice: str = ""
     """What a block adds to the model's context; `{reason}` stands for the hook's reason."""
     bound: int = 0
-    """How many times in one turn a block may keep the agent working; 0 where only the agent's own limits count."""
+    """How many times in one turn a block may keep the agent working; 0 if only the agent's own limit counts."""
     in_subagents: bool = True
     """Whether the event also happens inside a sub-agent."""
     closed_on: tuple[Cause, ...] = ()
-    """Causes for which a broken hook blocks here, where the dialect's rule elsewhere is another."""
+    """Causes for which a broken hook blocks here, unlike elsewhere in the dialect."""
     silence: Mapping[str, Json] = {}
-    """What a hook prints that objects to nothing, where its product may take silence for something else."""
+    """What a hook prints to let the action go on, if its product may misread silence."""
     about: tuple[str, ...] = ()
-    """Our tools that it is about, where it is another look at the calls of some; `mcp` for those of MCP servers."""
+    """Our tools that it is about, if it is another look at the calls of some tools; `mcp` for those of MCP servers."""
 
 
 class ToolRow(Record):
@@ -115,11 +115,11 @@ class ToolRow(Record):
     inputs: Mapping[str, str] = {}
     """The host's field → the product's; dots lead into nested objects. Fields not named here are the same."""
     also: tuple[str, ...] = ()
-    """Further names that the product has for it, and that matchers are tried against as well."""
+    """Other names that the product has for it; matchers are tried against them too."""
 
 
 class Launch(Record):
-    """How a command hook is started. `missing` says why it cannot be, before anything is tried."""
+    """How a command hook is started. `missing` says why it cannot be, if that is known in advance."""
 
     argv: tuple[str, ...]
     env: dict[str, str]
@@ -134,20 +134,20 @@ class Key(Record):
     kind: KeyKind
     """The JSON type it must have."""
     does: KeyDoes
-    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (what is not true blocks),
-    `end_turn_unless` (false ends the turn), `output_text` (the tool's output, as text), `verdict` (see `words`),
-    `note` (kept under its own name for `Reply.finish`)."""
+    """The Outcome field it fills, or one of: `block` (true blocks), `block_unless` (anything but true blocks),
+    `end_turn_unless` (false ends the turn), `output_text` (the tool's output, as text), `verdict` (see `words`), `note`
+    (kept under its own name for `Reply.finish`)."""
     on: tuple[str, ...] = ()
     """The canonical events on which it has an effect; () for all."""
     words: Words = ()
     """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all); for `note`,
-    the words that are known."""
+    the known words."""
     any_case: bool = False
-    """Whether the words are read without regard to upper and lower case."""
+    """Whether upper and lower case are the same in its words."""
 
 
 BLOCKING: tuple[ExitMeaning, ...] = ("block", "block_if_said")
-"""What an exit status means by which a hook that says why blocks."""
+"""Exit meanings by which a hook that gives a reason blocks."""
 
 
 class Reply(Record):
@@ -167,43 +167,43 @@ class Reply(Record):
     json_reasons: tuple[ReasonSource, ...] = ("reason", "message", "stderr")
     mistyped: Callable[[Draft, str], str] | None = None
     """Why an answer with a value of the wrong type cannot be used at all, or "": gets the draft, and what is wrong.
-    Without it, such a value is ignored. The docs quote its docstring."""
+    Without this function, such a value is ignored. The docs quote its docstring."""
     unknown: Callable[[dict[str, Json]], list[str]] | None = None
-    """Keys of an answer that the product itself warns about, where it does."""
+    """Keys of an answer that the product itself warns about."""
     text_on: tuple[str, ...] = ()
-    """The canonical events on which plain text is heard; () for all."""
+    """The canonical events on which plain text counts; () for all."""
     text_does: TextDoes = "context"
     """The Outcome field that it fills."""
     text_doubted: bool = False
-    """Whether text that is not heard counts as unclear, because it may be meant as a refusal."""
+    """Whether text that does not count is unclear, because it may be meant as a refusal."""
     streams: Callable[[Run], Run] | None = None
-    """The run as its product reads it, where the answer is not on stdout alone. The docs quote its docstring."""
+    """The run as its product reads it, if the answer is not on stdout alone. The docs quote its docstring."""
     spoils: Callable[[dict[str, Json], str], str] | None = None
     """Why an answer cannot be used at all, or ""; gets the canonical event."""
     speaks_anyway: bool = False
-    """Whether a JSON object counts whatever the exit status."""
+    """Whether a JSON object counts with any exit status."""
     finish: Callable[[Draft, str], Draft] | None = None
     """A last look at the draft, for rules that span several keys; gets the canonical event."""
     on_event: Mapping[str, Reply] = {}
-    """How it is read after canonical events for which other rules hold."""
+    """How it is read after canonical events with other rules."""
 
 
 class Asking(Record):
     """How handlers that ask a model put their question."""
 
     placeholders: tuple[str, ...]
-    """Words in a prompt that stand for the event; a prompt without any is followed by the event."""
+    """Words in a prompt that stand for the event; the event is appended to a prompt without any."""
     roles: Mapping[str, str]
-    """The words by which a handler names a model → its role in the user's settings; any other word means the first."""
+    """A handler's word for a model → its role in the user's settings; any other word means the first role."""
     reply: str
-    """What an answer looks like, as text for the model."""
+    """What an answer must look like, as text for the model."""
     temperature: float
     max_tokens: int
-    """Of an answer that is given without tools."""
+    """The limit of an answer without tools."""
 
 
 class Failing(Record):
-    """What a broken hook means in this dialect, cause by cause; what is not named lets the action go on."""
+    """What a broken hook means in this dialect, by cause; causes that are not listed let the action go on."""
 
     blocks: tuple[Cause, ...] = ()
     gates_only: tuple[Cause, ...] = ()
@@ -211,7 +211,7 @@ class Failing(Record):
     codes: Mapping[str, str] = {}
     """The dialect's own error ids; `blocked` is for a block that is not a failure."""
     strict: str = ""
-    """The key by which a declaration says that its failures block, where the dialect has one."""
+    """The key with which a declaration makes its failures block, if the dialect has one."""
 
 
 class Builtin(Record):
@@ -230,31 +230,30 @@ class Limits(Record):
     unit_s: float = 1.0
     min_s: float = 0.0
     max_s: float = 0.0
-    """Values outside are brought to the nearer end, with a problem; 0 for no bound."""
+    """Values outside these limits are set to the nearer one, with a problem; 0 for no limit."""
     read: Callable[[Json, Limits], tuple[float | None, str]] | None = None
-    """The product's own way to read a value, where it has one: seconds (None skips the hook), and what was wrong. The
-    usual way (`shapes.read_limit`) takes the default for a value that is not a duration."""
+    """The product's own way to read a value: seconds (None skips the hook), and what was wrong. The usual way
+    (`shapes.read_limit`) uses the default for a value that is not a duration."""
 
 
 class Scaffold(Record):
-    """How a new hook of this dialect is written down. Texts by scope may name {project}, {home}, the source's
-    {root} and {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
+    """How a new hook of this dialect is declared. Texts by scope may name {project}, {home}, the source's {root} and
+    {path}, the hook's {name}, and its script by {file} or, quoted for a command line, by {script}."""
 
     shape: ScaffoldShape
     """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `rows`: handlers in
     one list, each with its event; `folder`: a folder with a file of fields and a script; `executable`: a script that
     says its own event; `rules`: an entry that needs no script."""
     scripts: Mapping[str, str]
-    """The folder that scripts go to, by scope."""
+    """The folder for scripts, by scope."""
     tool: str
-    """The name of a tool that people know, for examples."""
+    """The name of a well-known tool, for examples."""
     file: str = ""
-    """What a script is called, where that is not the hook's own name; `{event}` stands for its event."""
+    """The script's name, if it is not the hook's own name; `{event}` stands for its event."""
     tool_keys: Mapping[str, tuple[str, ...]] = {}
-    """Event → the keys that lead to the tool's name, where no matcher says for which tool a hook is, and the payload
-    has the name inside an object."""
+    """Event → the keys that lead to the tool's name in the payload, for hooks without a matcher."""
     command: Mapping[str, str] = {}
-    """What a declaration calls, by scope."""
+    """The command of a declaration, by scope."""
     key: str = "command"
     """The handler's key for it; dots lead into nested objects."""
     under: tuple[str, ...] = ("hooks",)
@@ -262,40 +261,40 @@ class Scaffold(Record):
     matcher: str = "matcher"
     """The key for the tool."""
     event: str = ""
-    """The key for the event, where handlers are one list."""
+    """The key for the event, if all handlers are in one list."""
     flat: tuple[str, ...] = ()
     """Events without groups, in a file that has groups for the others."""
     fixed: Mapping[str, Json] = {}
-    """What every handler holds beside it."""
+    """What else every handler has."""
     declared_in: tuple[str, ...] = ()
-    """The files of a source that is a folder, the one for a first hook first; () where the source is the file."""
+    """The files of a source that is a folder; the first is used for a new hook. () if the source is the file."""
     top: Mapping[str, Json] = {}
     """What a new file needs beside its hooks."""
     log: str = ".."
-    """From the folder of scripts to a folder for a hook's own log: none that is searched for hooks or pinned by
-    approvals."""
+    """The path from the folder of scripts to a folder for a hook's own log: one that is not searched for hooks and not
+    covered by approvals."""
     answers: Mapping[str, Json] = {}
-    """Examples of answers that need more than their own key, by the path of that key joined with dots."""
+    """Examples of answers that need more than their own key, by the key's path joined with dots."""
 
 
 class Misplaced(Record):
-    """A place where people put a hook file and the dialect does not look."""
+    """A place where people put a hook file by mistake."""
 
     path: str
     """With `{project}`, `{home}`, `{config}`, `{state}` or `{plugin}` in front; `*` stands for any one name."""
     belongs: str
-    """The right place, as people write it."""
+    """The right place."""
     word: str = ""
-    """What must occur in the file, where its name alone does not say that it holds hooks."""
+    """What must occur in the file, if its name alone does not show that it has hooks."""
 
 
 class Dialect(Record):
-    """One agent's way to declare hooks, to call them and to read their answer."""
+    """How one agent declares hooks, calls them and reads their answers."""
 
     name: str
     title: str
     files: tuple[tuple[str, str], ...]
-    """Scope and place, as people write them; `find` is the same in code."""
+    """Scope and place, for people; `find` is the same as code."""
     find: Callable[[Roots], list[Source]]
     load: Callable[[Source, Files], Layer]
     events: tuple[EventRow, ...]
@@ -308,7 +307,7 @@ class Dialect(Record):
     limits: Mapping[str, Limits]
     """By handler kind."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
-    """The files that a project's hook names, for an approval to pin: hook, disk, project, home → absolute paths."""
+    """The files that a project's hook names, for its approval: hook, disk, project, home → absolute paths."""
     layering: Layering = "concatenate"
     """How layers meet."""
     failing: Failing = Failing()
@@ -321,7 +320,7 @@ class Dialect(Record):
     document) → the source to load it by, and 0 for no, 1 for perhaps, 2 for likely, 3 for sure."""
     misplaced: tuple[Misplaced, ...] = ()
     tools: Mapping[str, ToolRow] = {}
-    """A host's tool → the product's own; tools not named here go through unchanged."""
+    """Our tool → the product's own; tools that are not listed pass unchanged."""
     mcp_tools: str = ""
     """How the product spells the tools of MCP servers, with `{server}` and `{tool}`; "" for `mcp__SERVER__TOOL`."""
     recipes: tuple[str, ...] = ()
@@ -333,54 +332,54 @@ class Dialect(Record):
     plain_output: Callable[[Json], Json] | None = None
     """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""
-    """The ending of a file's name that turns its hook off, where the dialect has that means."""
+    """The file name ending that turns a hook off, if the dialect has one."""
     ask_type: str = ""
-    """The argument with which an executable is asked for its event, where hooks describe themselves."""
+    """The argument that asks an executable for its event, if hooks describe themselves."""
     builtins: tuple[Builtin, ...] = ()
-    """Hooks that the product brings along; they come first, and one that acts skips the others."""
+    """Hooks that are part of the product; they come first, and one that acts skips the others."""
     python_api: str = ""
-    """The module that gives in-process callables what they import and get, where the dialect has such handlers."""
+    """The module that in-process callables import, if the dialect has such handlers."""
     asking: Asking | None = None
-    """How a model is asked, where the dialect has handlers that do."""
+    """How a model is asked, if the dialect has handlers that ask one."""
     mcp_server: Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str] | None = None
     """The MCP server whose tool a handler calls (hook, environment, project, our own servers), or why there is none."""
     gated_natively: bool = False
-    """Whether the dialect itself keeps a project's hooks from running until its path is trusted."""
+    """Whether the product itself does not run a project's hooks until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
-    """The project paths that the dialect's own records trust."""
+    """The project paths that the product's own records trust."""
     together: bool = False
-    """Whether all hooks of an event run, whatever another of them says."""
+    """Whether all hooks of an event run, whatever one of them answers."""
     at_once: bool = False
-    """Whether all hooks of an event are started at the same time, each on the event as it came."""
+    """Whether all hooks of an event are started at the same time, each with the original event."""
     in_turn: Callable[[Hook], bool] = lambda hook: False
-    """Whether a hook has those of its event run one after the other all the same."""
+    """Whether a hook makes the hooks of its event run one after the other anyway."""
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
-    """What makes two of them the same, so that the first runs for both."""
+    """What makes two hooks the same, so that only the first runs."""
     whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None
-    """All of a rewritten input (the call's, the hook's), where hooks name only the fields that they change."""
+    """The complete rewritten input (of the call's, the hook's), if hooks name only the fields that they change."""
     closed_env: bool = False
     """Whether no anyhook variable may be added to a hook's environment."""
     dense: bool = False
     """Whether its payloads have no space after a colon or a comma, as products in Go, Rust or JavaScript write them:
     shell hooks search the text."""
     sort: Callable[[Hook], tuple[Json, ...]] | None = None
-    """The order inside one event, where it is not the order of declaration."""
+    """The order inside one event, if it is not the order of declaration."""
     withholds: bool = False
     """Whether a block after a tool replaces its output by the error text."""
     outdone: Callable[[Outcome], Outcome] | None = None
     """What is left of an outcome once another hook of the dialect replaces the history or calls a recipe."""
     schema: Callable[[], dict[str, Json]] | None = None
-    """What its hook file looks like, as JSON Schema, where `shape` does not say it."""
+    """The JSON Schema of its hook file, if `shape` does not describe it."""
     shape: EntryShape | None = None
-    """What its declarations look like, where they are entries of a file."""
+    """The shape of its declarations, if they are entries of a file."""
     variables: tuple[str, ...] = ()
-    """The variables that `find` reads, beside the home and the XDG folders."""
+    """The variables that `find` reads, besides the home and the XDG folders."""
     settings: Mapping[str, tuple[str, ...]] = {}
     """Switches of the user's own config: name → allowed values, the default first."""
     borrowed: frozenset[str] = frozenset()
-    """Other products' names of tools that its own document writes in matchers: nobody is told that they are wrong."""
+    """Other products' tool names that its own document uses in matchers: they are not reported as wrong."""
     differences: tuple[tuple[str, str], ...] = ()
-    """Known differences from the product: row, and what is different here."""
+    """Known differences from the product: row, and the difference."""
     no_host: str = ""
     """Why no agent of this name calls us; "" if one does."""
 

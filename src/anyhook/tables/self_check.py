@@ -46,7 +46,7 @@ WITHOUT_LIMITS = ("builtin", "callable", "rule")
 
 
 def mistakes(name: str, dialect: Dialect | None, host: Host | None) -> list[str]:
-    """What is wrong with an agent's tables, one sentence each."""
+    """The mistakes in an agent's tables, one sentence each."""
     found: list[str] = []
     if dialect is None and host is None:
         return ["it has neither DIALECT nor HOST"]
@@ -166,7 +166,7 @@ def _scaffold(dialect: Dialect) -> Iterator[str]:
 
 
 def _handlers(dialect: Dialect) -> Iterator[str]:
-    """Whether what the loader reads of a handler is what launching it needs."""
+    """Whether the loader reads from a handler what `launch` needs."""
     shape = dialect.shape
     if shape is None:
         return
@@ -209,7 +209,7 @@ def _launched(cell: str, handler: HandlerShape, dialect: Dialect) -> Iterator[st
 
 
 class _Seen(Mapping[str, str]):
-    """Variables that remember who was asked for."""
+    """Variables that remember which of them were read."""
 
     def __init__(self, values: dict[str, str]) -> None:
         self._values = values

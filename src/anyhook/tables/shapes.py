@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 LONGEST_GUESSED = 100
 """Longer words are not typos, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
-"""The longest time limit: more than ten times that and no lock can wait for it."""
+"""The longest time limit: ten times more, and no lock can wait for it."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
 class HandlerShape(Record):
-    """One kind of handler: the key it cannot do without, the keys it may have, and how to check the first."""
+    """One kind of handler: its required key, the keys it may have, and how to check the first."""
 
     kind: str
     needs: str
@@ -42,7 +42,7 @@ class HandlerShape(Record):
 
 
 class EntryShape(Record):
-    """What the loaders need to know of a dialect's file."""
+    """What the loaders need to know about a dialect's file."""
 
     dialect: str
     events: tuple[EventRow, ...]
@@ -57,7 +57,7 @@ class EntryShape(Record):
     refuses: Callable[[str, str], str | None] | None = None
     """Why a kind of handler is not allowed on a native event, or None."""
     group_keys: tuple[str, ...] = ()
-    """What an entry may hold beside its matcher and its handlers; each of them gets it."""
+    """What else an entry may have; each of its handlers gets it."""
     default_kind: str = ""
     """The type of a handler that names none."""
     under: tuple[str, ...] = ("hooks",)
@@ -169,7 +169,7 @@ def _short(value: Json) -> str:
 
 
 class Entries:
-    """Reads one file's `hooks` map into hooks. It exists for the length of one load."""
+    """Reads one file's `hooks` into hooks."""
 
     def __init__(self, source: Source, files: Files, shape: EntryShape) -> None:
         self.source = source
@@ -185,7 +185,7 @@ class Entries:
         self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
 
     def likely(self, word: str, known: Iterable[str]) -> str:
-        """A guess, as long as somebody is going to read it: guessing for each of a million words would take minutes."""
+        """A guess, while there are few problems: guessing for each of a million words would take minutes."""
         return "" if self.files.full(self.source.path) or len(word) > 100 else guess(word, known)
 
     def unknown_keys(self, value: Mapping[str, Json], known: Iterable[str], place: Place, owner: str) -> None:

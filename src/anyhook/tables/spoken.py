@@ -1,5 +1,5 @@
-"""How a hook says something in its dialect's own words: the opposite of reading its answer. It knows the rows alone, so
-that every dialect that can be read can be spoken."""
+"""How a hook says something in its dialect's own words: the opposite of reading its answer. It uses only the rows, so
+every dialect that can be read can be spoken."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Spoken(Record):
 
 
 def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reason: str) -> Spoken | None:
-    """How a hook of this event blocks or asks; None where it cannot. A refusal is an object and an exit status at once
-    where the dialect reads both: a script that goes on and ends with 0 has refused all the same."""
+    """How a hook of this event blocks or asks; None if it cannot. A refusal is both an object and an exit status if the
+    dialect reads both: a script that continues and ends with 0 has still refused."""
     reply = _reply(dialect, canonical)
     heard = _heard(reply, canonical)
     status = _blocking_status(reply) if word == BLOCK else 0
@@ -59,7 +59,7 @@ def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reas
 
 
 def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoken | None:
-    """How a hook of this event tells the model something; None where it cannot."""
+    """How a hook of this event tells the model something; None if it cannot."""
     reply = _reply(dialect, canonical)
     for key in _heard(reply, canonical):
         if key.does == "context":
@@ -81,7 +81,7 @@ def _heard(reply: Reply, canonical: str) -> list[Key]:
 
 
 def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
-    """What a key holds to say a verdict; None where it cannot say it."""
+    """The value of a key that expresses a verdict; None if it cannot."""
     if wanted == BLOCK and key.does in ("block", "block_unless"):
         return key.does == "block"
     if key.does == "note" and key.kind == "bool" and reply.finish is not None:  # it may say so with others
@@ -91,7 +91,7 @@ def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
 
 
 def _blocking_status(reply: Reply) -> int:
-    """The exit status that refuses, 0 where none does."""
+    """The exit status that refuses; 0 if there is none."""
     found = [status for status, meaning in reply.exits.items() if meaning in BLOCKING]
     if not found and reply.otherwise in BLOCKING:
         found = [status for status in (2, 1, 3) if status not in reply.exits]
@@ -99,7 +99,7 @@ def _blocking_status(reply: Reply) -> int:
 
 
 def _complete(answer: dict[str, Json], key: Key, row: EventRow, dialect: Dialect) -> None:
-    """What a key needs beside it: the event's name in an object of its answers, and what the dialect's example has."""
+    """Add what a key needs: the event's name in an object of its answers, and what the dialect's example has."""
     example = dialect.scaffold.answers.get(".".join(key.path)) if dialect.scaffold else None
     for name, value in example.items() if isinstance(example, dict) else ():
         answer.setdefault(name, value)

@@ -1,5 +1,5 @@
-"""Translate: a host's tool names and input fields → a dialect's own, and a rewritten input back. It leaves every event
-alone that does not come from a host with words of its own."""
+"""Translate: a host's tool names and input fields → a dialect's own, and a rewritten input back. Events without a
+host's own words stay as they are."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
 
 
 def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
-    """With all of a rewritten input, where the dialect's hooks name only the fields that they change."""
+    """The outcome with a complete rewritten input, if the dialect's hooks name only the fields that they change."""
     if dialect.whole_input is None or outcome.tool_input is None:
         return outcome
     given = seen.get("input")

@@ -1,4 +1,4 @@
-"""Agent status: whether an agent asks our hooks in a project, as far as its config and the state of the gates tell. It
+"""Agent status: whether an agent asks our hooks in a project, judged by its config and the state of the gates. It
 starts nothing."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AgentStatus(Record):
     state: AgentState
     why: str
     channel: str | None
-    """How a person is told something through it."""
+    """The channel through which it shows messages to a person."""
     dead: bool = False
     """Whether our entry is there and the agent does not call it, or not at every gate."""
 
@@ -103,7 +103,7 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
 
 
 def unheard(table: Host) -> str:
-    """What people should know of an agent that does not show them what a hook says; "" for others."""
+    """A warning about an agent that does not show what a hook says; "" for others."""
     if channel_of(table) is not None:
         return ""
     return (

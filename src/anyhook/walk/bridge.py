@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 LOST = "the tool's input is cut, missing, or not a JSON object, so that nobody can tell what the call would do"
 BOM = b"\xef\xbb\xbf"
-"""Some agents on Windows send it once, or twice."""
+"""Some agents on Windows send it, once or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
-"""What is kept of the agent's time for ourselves: a share of it, but not less than it takes to start and to answer."""
+"""The part of the agent's time that we keep for ourselves: a share of it, but at least what it takes to start and to
+answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
-"""What a hook may be because of which a guard is off."""
+"""Statuses of a hook in which a guard is off."""
 MAX_HURRIED_S = 3.0
-"""A session's end stops nothing: its hooks run in the background where the agent gives them no more than this."""
+"""The end of a session stops nothing. If the agent waits no longer than this, its hooks run in the background."""
 NOT_RUN = (126, 127)
 """A shell's statuses for a program that cannot be started."""
 KEEPING = ("stop", "subagent_stop")
@@ -58,17 +59,17 @@ class Incoming(Record):
     payload: dict[str, Json]
     received: Received
     doubts: tuple[str, ...] = ()
-    """Why hooks may not see what will happen."""
+    """Why hooks may not see what really happens."""
     refusal: str = ""
     """Why self-protection refuses this call."""
     begun_s: float = 0.0
     """When the agent began to wait, by the monotonic clock."""
     places: Iterable[str] | None = None
-    """The files that self-protection looked at this call for; None where they were not known yet."""
+    """The files that self-protection checked this call against; None if they were not known yet."""
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
-    """The tables of a call; ValueError for names that nobody knows."""
+    """The tables of a call; ValueError for unknown names."""
     if agent not in HOSTS:
         from anyhook.tables.shapes import guess
 
@@ -83,7 +84,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 
 
 def margin_s(row: HostEvent) -> float:
-    """What of the agent's time no hook gets."""
+    """The part of the agent's time that no hook gets."""
     return max(row.limit_s * MARGIN, MIN_MARGIN_S)
 
 
@@ -93,7 +94,7 @@ def margin_s(row: HostEvent) -> float:
 def read(
     table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float, env: Mapping[str, str]
 ) -> Incoming:
-    """The call as its payload tells it, as the agent's that made it; Unusable where that cannot be read."""
+    """The call as described by its payload and attributed to the agent that made it; Unusable if it cannot be read."""
     if isinstance(payload, dict):
         payload = lean_json.dumps(payload).encode()
     raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
@@ -108,7 +109,7 @@ def read(
         except ValueError as error:
             raise Unusable(f"the payload is not valid JSON ({error})") from None
     elif row.canonical and row.canonical[0] in GATES:
-        doubts = (*doubts, "the payload is empty")  # the hooks are asked all the same: one may refuse
+        doubts = (*doubts, "the payload is empty")  # the hooks are still asked: one may refuse
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
     received = receive(table, row, parsed, payload)
@@ -125,8 +126,8 @@ def read(
 def with_self_protection(
     incoming: Incoming, env: Mapping[str, str], project: str, places: Iterable[str] | None = None
 ) -> Incoming:
-    """The call with what self-protection says of it, for the files that the catalog depends on. Where that cannot tell,
-    it is a doubt, and the hooks are asked all the same. A turn that begins with the call is noted."""
+    """The call with self-protection's answer, for the files that the catalog depends on. If self-protection fails, that
+    is a doubt, and the hooks are still asked. A turn that begins with the call is noted."""
     event = incoming.received.events[0]
     try:
         found = [
@@ -149,7 +150,7 @@ def with_self_protection(
 
 
 def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json]) -> Incoming | Answer:
-    """A call that comes now; the answer by the posture for broken hooks where it cannot be read."""
+    """A call that arrives now; if it cannot be read, the answer of the posture for broken hooks."""
     try:
         return read(table, row, payload, monotonic(), context.setup.env)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
@@ -188,11 +189,11 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
 
 
 def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Decision]]) -> Answer:
-    """Ask the hooks about every part of a call, answer as the agent understands it, and write down what happened.
-    `decided` takes what was decided so far, for a caller that has to answer in our place."""
+    """Ask the hooks about every part of a call, answer in the agent's words, and record what happened. `decided`
+    collects the decisions so far, for a caller that has to answer if this fails."""
     row, received = incoming.row, incoming.received
     first, recent = received.events[0], None
-    if first.data.get("session"):  # else nobody can tell one call from another
+    if first.data.get("session"):  # without it, two calls cannot be told apart
         from anyhook.walk.dedupe import Recent
 
         recent = Recent(context, incoming)
@@ -239,8 +240,8 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
 
 
 def _bounded(context: Context, event: Event) -> tuple[Context, Turn | None]:
-    """Blocks that keep the agent working are counted in its turn, and ignored once their dialect's bound is reached:
-    not every agent has a bound of its own."""
+    """The context with the dialects whose blocks no longer count: blocks that keep the agent working are counted in its
+    turn, and ignored once their dialect's bound is reached. Not every agent has a bound of its own."""
     rows = {name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}}
     bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
     if not bounds:
@@ -259,14 +260,14 @@ def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[
     rejoin = received.tool.rejoin if received.tool is not None else None
     decision, lost = combine(parts, received.input or {}, rejoin)
     if lost and not decision.stops:
-        # Rather than letting through what a hook wanted to be otherwise.
+        # Do not let through what a hook wanted to change.
         reason = f"A hook wants other input for a part of this call, which cannot be done here ({incoming.where})."
         decision = decision.replace(verdict="block", effect="deny_tool", reason=reason)
     return decision, deciding(parts)
 
 
 def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int) -> Answer:
-    """Settle and express what was decided, and write all of it down, last."""
+    """Settle and express the decision, and record all of it last."""
     from anyhook.walk.settle import as_told, settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
@@ -298,7 +299,7 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
 
 
 def with_lost_record(answer: Answer, decision: Decision) -> Answer:
-    """A record that could not be written is told to whoever reads the agent's log; not where stderr is the answer."""
+    """The answer with a note on stderr if the record could not be written; not if stderr is the answer."""
     lost = next((problem for problem in decision.problems if problem.code == "journal-failed"), None)
     if lost is None or answer.stderr:
         return answer

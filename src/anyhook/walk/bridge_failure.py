@@ -1,5 +1,5 @@
-"""What an agent is told when we ourselves fail, or cannot read what it sent: what the posture says about broken hooks.
-The user gets a message through the host's channel. It never raises."""
+"""What an agent is told if we fail ourselves, or cannot read what it sent: the posture for broken hooks decides. The
+user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def failed(
     mode: Mode | None = None,
     refusal: str = "",
 ) -> Answer:
-    """A refusal where the user wants broken hooks to refuse and the event can be refused, or where self-protection
-    refuses (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and
-    `mode` the user's settings say what counts."""
+    """A refusal if the user wants broken hooks to refuse and the event can be refused, or if self-protection refuses
+    (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and `mode` the
+    user's settings count."""
     where = f"{table.name} {row.native}"
     why = str(error) if isinstance(error, Unusable) else error_line(error)
     try:
@@ -76,8 +76,8 @@ def _failed(
 
 
 def doubted(decision: Decision, says: Mapping[HostEffect, Say], where: str, why: str, posture: Posture) -> Decision:
-    """The decision about an event that could not be judged as a whole: refused under `deny` where it can be, else the
-    person is told. A block stays what it is."""
+    """The decision about an event that could not be judged completely: under `deny` it is refused if it can be, else
+    the person is told. A block stays a block."""
     problem = _problem(where, why)
     decision = decision.replace(problems=(*decision.problems, problem))
     if decision.stops:

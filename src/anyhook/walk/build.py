@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 SWITCHED_OFF = "turned off; `anyhook enable` turns it on"
-"""Why a hook is off that its user turned off."""
+"""Why a hook is off, if its user turned it off."""
 
 
 class Loaded(Record):
@@ -54,9 +54,9 @@ class Loaded(Record):
     folders: dict[str, str]
     """Dialect → the folder above the project whose files count, where it is not the project itself."""
     budget: Budget | None
-    """What the project may cost, for all that follows; None where its layers were dropped."""
+    """The budget for reading the project; None if its layers were dropped."""
     too_large: TooLarge | None = None
-    """Why the project's layers are empty, where they were dropped."""
+    """Why the project's layers were dropped; "" if they were not."""
 
     def roots_of(self, name: str) -> Roots:
         """The roots of one dialect: its project is the nearest folder upwards that has its files."""
@@ -64,7 +64,7 @@ class Loaded(Record):
         return self.roots if folder is None else self.roots.replace(project=folder)
 
     def pay(self, place: str) -> None:
-        """Whatever `files` reads from here on is read for the project."""
+        """From here on, what `files` reads from here on is read for the project."""
         self.files.budget = self.budget
         if self.budget is not None:
             self.budget.place = place
@@ -81,8 +81,8 @@ def read(setup: Setup) -> Loaded:
 
 
 def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget | None = None) -> Made:
-    """Read everything and do some work with it. Where the project turns out to be too large, on the way or in the work,
-    both are done once more without its layers; so the work must be fit to be done twice."""
+    """Read everything and do some work with it. If the project turns out to be too large, while reading or in the work,
+    do both again without its layers; so the work must be safe to do twice."""
     budget = Budget(setup.read_by_s) if budget is None else budget
     files = Files()
     try:
@@ -135,7 +135,7 @@ def _layers(
     table: Dialect, places: Sequence[Source], loaded: Loaded, known: dict[str, Layer]
 ) -> tuple[list[Layer], bool]:
     """What these places hold, and whether the project's say anything about hooks: a hook, a switch, or something that
-    cannot be read. A settings file about other things hides no hooks of the folders above."""
+    cannot be read. A settings file about other things does not hide the hooks of the folders above."""
     layers: list[Layer] = []
     declared = False
     for source in places:
@@ -152,8 +152,8 @@ def _layers(
 
 
 def _may_hold(path: str, folder: str, files: Files) -> bool:
-    """Whether a place in a folder above may be there. Where even its first part is missing, that is all a plan has to
-    remember: one look for each dialect and folder."""
+    """Whether a place in a folder above may exist. If even its first part is missing, a plan has to remember only that:
+    one look for each dialect and folder."""
     inside = path.removeprefix(f"{folder}/")
     top = f"{folder}/{inside.partition('/')[0]}" if inside != path else path
     return os.path.lexists(top) or files.look(top) is not None
@@ -164,7 +164,7 @@ def _declared_in(folder: str, layer: Layer) -> Layer:
 
 
 def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
-    """What one source holds; a project's is paid for, and empty where the project was dropped."""
+    """What one source holds. A project's source is charged to the budget, and empty if the project was dropped."""
     empty, loaded.files.budget = Layer(source, ()), None
     if not gated(empty, loaded.roots, loaded.files):
         return load(table, source, loaded.files)
@@ -181,7 +181,7 @@ def _dialect_apart(files: Files, name: str, project: str) -> Isolated:
 
 
 def _places(table: Dialect, roots: Roots, files: Files) -> list[Source]:
-    """Where hooks may be declared; the user's places alone where the project's cannot be told."""
+    """Where hooks may be declared; only the user's places if the project's cannot be determined."""
     with Isolated(files, roots.project, "the hooks of this project are not used", table.name, "project"):
         return discover(table, roots)
     return [source for source in discover(table, roots.replace(project=NOWHERE)) if source.scope != "project"]
@@ -246,7 +246,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             found += _packaged(table, packages, setup, loaded, ledger, switches)
             hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
     problems = [*ledger.problems, *switches.problems, *files.problems]
-    # What failed may have failed by chance, for want of memory or time or the like: it is tried again the next time.
+    # A failure may be temporary (no memory, no time), so it is tried again the next time.
     failed = any(problem.code == FAILED for problem in problems)
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
@@ -276,8 +276,8 @@ def _packaged(
 
 
 def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:
-    """The layers of one dialect as one list. Where joining them fails, those are dropped with which it fails, and the
-    user's stay rather than the project's."""
+    """The layers of one dialect as one list. Layers that cannot be joined are dropped, the project's before the
+    user's."""
     try:
         return layer(table, layers, files)
     except Exception:  # noqa: BLE001 (told below, layer by layer)

@@ -1,5 +1,5 @@
-"""Hooks that are called in this process: callables of the embedding program, and what a product brings along. Whatever
-one of them raises is its own failure."""
+"""Hooks that are called in this process: callables of the embedding program, and built-in hooks of products. An
+exception in one of them is that hook's failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> Hook:
-    """A callable of the embedding program as a hook; ValueError where it cannot be one."""
+    """A callable of the embedding program as a hook; ValueError if it cannot be one."""
     from inspect import iscoroutinefunction
 
     from anyhook.tables.patterns import check_pattern
@@ -34,7 +34,7 @@ def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> H
 
 
 def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
-    """Calls them in turn until one has something to say, or raises: the answers so far; [] where all stay silent."""
+    """Call them in turn until one answers or raises. Returns the answers so far; [] if all stay silent."""
     token = inside_hook.set(True)
     index = 0
     try:
@@ -42,7 +42,7 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
             answer = callback(_own(event))
             if answer is not None:
                 return [None] * index + [answer]
-    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
         return [None] * index + [error]
     finally:
         inside_hook.reset(token)
@@ -50,7 +50,7 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
 
 
 def acts(context: Context, step: HookStep, event: Event) -> bool:
-    """Whether something that a product brings along has anything to say."""
+    """Whether a built-in hook has anything to say."""
     return bool(step.dialect.builtin(step.hook.name).act(scene_of(context, event, step.dialect, step.row)))
 
 
@@ -62,18 +62,18 @@ def next_answer(walk: Walk, hook: Hook) -> Outcome:
 
 
 def _ask(callback: Callback, event: Event) -> object:
-    """What it answers, or the exception that it raises."""
+    """What it returns, or the exception that it raises."""
     token = inside_hook.set(True)
     try:
         return callback(_own(event))
-    except Exception as error:  # noqa: BLE001 (one hook's failure is a value, whatever it is)
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
         return error
     finally:
         inside_hook.reset(token)
 
 
 def _own(event: Event) -> Event:
-    """The event for one callable alone: what it changes in it, nobody else sees."""
+    """A copy of the event for one callable: its changes are seen by no other."""
     try:
         return event.replace(data=_copied(event.data))
     except RecursionError:  # deeper than any tool's input

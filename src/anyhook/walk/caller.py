@@ -1,6 +1,6 @@
-"""Caller: who is really calling. Some agents run entries from another agent's files, with tool names, payloads and
-answers of their own. Such a call is taken as the caller's, or it is said that nobody knows whose it is. A call whose
-payload shows nothing unusual never comes here."""
+"""Caller: which agent is really calling. Some agents run entries from another agent's files, with their own tool names,
+payloads and answers. Such a call is treated as the caller's; if no table recognises it, that is reported as a doubt.
+Calls with an ordinary payload never come here."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incoming:
-    """The call as the agent's that made it. Where that agent is not known, or has no such event, it stays a call of the
-    agent whose entry it came through, and that is a doubt."""
+    """The call, with the tables of the agent that made it. If that agent is unknown, or has no such event, the call
+    stays with the agent whose entry it came through, and that is a doubt."""
     entry, payload = incoming.table, incoming.payload
     caller = caller_of(entry, payload, env)
     if caller is entry:
@@ -62,7 +62,7 @@ def _shows(sign: Sign, payload: dict[str, Json], env: Mapping[str, str]) -> bool
 
 
 def row_of(caller: Host, row: HostEvent) -> HostEvent | None:
-    """The caller's event for one of the agent whose entry it runs."""
+    """The caller's event that corresponds to an event of the agent whose entry it runs."""
     if not row.canonical:
         return caller.row(row.native)
     return next((each for each in caller.events if row.canonical[0] in each.canonical), None)

@@ -1,5 +1,5 @@
-"""Can match: whether a hook's matcher can match at all, in any agent or in one. It says no only where that is
-certain: an agent has more tools than its table knows, from its own servers and from others'."""
+"""Can match: whether a hook's matcher can match at all, in any agent or in one. It says no only if that is certain: an
+agent has more tools than its table knows, from its own servers and from others'."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 
 
 def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
-    """Why a hook can never match, in this agent where one is named; "" where it may."""
+    """Why a hook can never match, in this agent if one is given; "" if it may."""
     from anyhook.walk.inspect import inspect
 
     for problem in inspect(hook, setup):
@@ -81,13 +81,14 @@ def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
 
 
 def _tool_pattern(hook: Hook) -> str:
-    """What a hook's matcher says of tools; "" where it takes them all, or says it in another way."""
+    """The tools that a hook's matcher names; "" if it accepts all of them, or names none."""
     pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
     return pattern if isinstance(pattern, str) and pattern.strip() not in ("", "*") else ""
 
 
 def not_in_its_own(hook: Hook) -> str:
-    """Why a hook never runs in the agent that it is written for: it names other agents' tools only. "" where it may."""
+    """Why a hook never runs in the agent that it is written for: it names only other agents' tools. "" if it may
+    run."""
     table = dialect(hook.dialect)
     pattern = _tool_pattern(hook)
     names = names_only(pattern) if pattern else None
@@ -123,7 +124,7 @@ def misspelt(hook: Hook) -> str:
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:
-    """What those tools are called in this agent, as far as the tables tell."""
+    """The names of those tools in this agent, where the tables know them."""
     ours = {tool.ours for name in HOSTS for native, tool in host(name).tools.items() if native in names}
     ours |= {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
     own = dialect(agent).tools if agent in DIALECTS else {}

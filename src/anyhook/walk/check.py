@@ -1,5 +1,5 @@
-"""The check-up: every hook file of a project and a user, or the files that somebody names, read and looked at. Nothing
-is started, imported or asked, and trust plays no part: what is wrong with a file is wrong before it is approved."""
+"""The check-up: every hook file of a project and a user, or the given files, read and inspected. Nothing is started,
+imported or asked, and trust plays no part: what is wrong with a file is wrong before it is approved."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
 
 
 def _waiting(setup: Setup) -> Iterator[Problem]:
-    """The hooks of a project that would not run, by the way in which the caller treats approval."""
+    """The hooks of a project that would not run under the caller's trust setting."""
     for hook in build(setup, may_start=False).with_lines().hooks:
         if not hook.trusted:
             what, fix = f"hook `{hook.name}` does not run", f"Look at it and approve it: {approval_of(hook)}"
@@ -183,7 +183,7 @@ def _spellings(path: str) -> tuple[str, ...]:
 
 
 def _has_sources(setup: Setup, path: str) -> bool:
-    """Whether the path is a place where this project's or user's hooks are looked for, or holds or belongs to one."""
+    """Whether this project's or user's hooks are looked for at the path, above it or below it."""
     for name in setup.dialects:
         for source in discover(dialect(name), setup.roots(())):
             if not os.path.lexists(source.path):
@@ -195,7 +195,7 @@ def _has_sources(setup: Setup, path: str) -> bool:
 
 
 def _only(findings: Findings, path: str) -> Findings:
-    """What concerns the path, which has to be some hook's."""
+    """The findings about the path, which must belong to some hook."""
     found = _inside(findings, path)
     if not found.files and not found.problems and not os.path.isdir(path):
         advice = "Name the file that declares the hook."
@@ -284,7 +284,7 @@ def _places(setup: Setup) -> str:
 
 
 def _document(path: str) -> Json:
-    """What a file contains, to tell whose it is; None if it is not a document or does not parse."""
+    """What a file contains, to find out whose it is; None if it is not a document or does not parse."""
     syntax = SUFFIXES.get(os.path.splitext(path)[1])
     try:
         return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
 
 NAMED = ("command", "path")
-"""The fields by which a part is called."""
+"""The fields that name a part."""
 
 
 def combine(
@@ -50,7 +50,7 @@ def combine(
 
 
 def deciding(parts: Sequence[tuple[Event, Decision]]) -> int:
-    """The place of the part whose decision is the strongest; of equal ones the first."""
+    """The index of the part with the strongest decision; the first of equals."""
     strengths = [(decision.stops, STRENGTH[decision.verdict]) for _, decision in parts]
     return strengths.index(max(strengths))
 
@@ -64,5 +64,5 @@ def _name(event: Event) -> str:
 
 
 def _distinct(texts: Iterable[str]) -> Texts:
-    """Without repetitions: every part's hooks say the same."""
+    """Without repetitions: the hooks of every part often say the same."""
     return Texts(dict.fromkeys(texts))

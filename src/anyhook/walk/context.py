@@ -1,4 +1,4 @@
-"""Context: what a walk has to know of the engine that it walks for, as one value. It decides nothing by itself."""
+"""Context: what a walk needs from its engine, as one value. It decides nothing."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class Context(Record):
-    """One engine's settings and services; `replace` makes the one of a single call that differs."""
+    """One engine's settings and services; `replace` makes a variant for one call."""
 
     setup: Setup
     config: Settings
     routes: Routes
     recorder: Recorder
     interpreted: Interpreted
-    """What hooks said, and what it asked for: most say the same day after day."""
+    """A cache of hooks' answers, as `read_again` reads them."""
     trace: Trace
     ids: Iterator[str]
-    """A name for each run, never the same twice."""
+    """A unique name for each run."""
     warned: set[tuple[str, str]]
-    """Warnings that come once a session, as far as they have come."""
+    """Warnings given so far: some are given once a session."""
     background: list[Waitable]
     """Background hooks that are being watched."""
     session: str
@@ -47,26 +47,26 @@ class Context(Record):
     one_shot: bool = False
     """Whether this process ends before its background hooks do, so that another process has to wait for them."""
     hands_over: bool = False
-    """Whether background hooks go to another process although this one goes on, so that it can end at any time."""
+    """Whether background hooks go to another process although this one continues, so that it can end at any time."""
     posture: Posture | None = None
-    """In place of every other posture, for one call."""
+    """Overrides every other posture, for one call."""
     deadline_s: float | None = None
     """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
     exhausted: frozenset[str] = frozenset()
-    """Dialects that have kept the agent working as often as they may; their blocks count no more in this turn."""
+    """Dialects that have kept the agent working as often as they may; their blocks no longer count in this turn."""
     hurried: bool = False
     """Whether the host gives this event's hooks no time to run in: then they run in the background."""
     asked_again: bool = False
     """Whether hooks are asked a second time, about the final form of a call."""
     model: AnyModel | None = None
-    """For every handler that asks one; without it, the user's settings name one for each role."""
+    """For every handler that asks a model; without it, the user's settings name one for each role."""
     spare_model: AnyModel | None = None
-    """The host's own, where the settings name none."""
+    """The host's own model, used if the settings name none."""
     trace_step: Callable[[str, str], None] | None = None
     """Called with every step and its subject, for debugging."""
 
     def asked(self, hook: Hook, table: Dialect) -> tuple[AnyModel | None, str]:
-        """Whom a handler asks that asks a model, and its name; nobody for any other, and where none is configured."""
+        """The model that a handler asks, and its name; (None, "") for other handlers, or if no model is configured."""
         if hook.handler not in ASKING:
             return None, ""
         from anyhook.handlers.roles import asked
@@ -74,7 +74,7 @@ class Context(Record):
         return asked(hook, table, self.model, self.config, self.spare_model)
 
     def without_repeats(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-        """Without warnings about unknown keys that came before: they come once a session."""
+        """Without warnings about unknown keys that were given before in this session."""
         kept = []
         for problem in problems:
             if problem.code in ("unknown-output-key", "unread-key"):
@@ -86,7 +86,7 @@ class Context(Record):
         return tuple(kept)
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
-        """Start a hook that nobody waits for."""
+        """Start a background hook."""
         from anyhook.documents.places import state_dir
         from anyhook.handlers import background
 

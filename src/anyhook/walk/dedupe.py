@@ -1,5 +1,5 @@
-"""Dedupe: one event, several anyhook entries. The hooks run for the first that comes, and the others give the same
-answer in their own agent's words."""
+"""Dedupe: one event, several anyhook entries. The first entry runs the hooks, and the others repeat its answer in their
+own agent's words."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TEXTS = ("context", "messages", "follow_ups")
 KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "end_turn", "enforced", *TEXTS)
 
 REMEMBERED_S, AGAIN_S = 60.0, 5.0
-"""How long for another agent's entry, and for a second entry of the same agent."""
+"""How long a decision is remembered: for another agent's entry, and for a second entry of the same agent."""
 POLL_S = 0.01
 
 
 class Recent:
-    """What another anyhook entry decided about this very call a moment ago. Where nothing can be remembered, every call
-    is the first."""
+    """What another anyhook entry decided about this call a moment ago. If nothing can be remembered, every call is the
+    first."""
 
     def __init__(self, context: Context, incoming: Incoming) -> None:
         received, catalog = incoming.received, context.routes.catalog
@@ -58,8 +58,8 @@ class Recent:
         self._path = f"{self._folder}/{short_digest(text)}"
 
     def decision(self) -> Decision | None:
-        """What another entry decided, with a warning, waited for as long as the host waits; None where this entry is
-        the first, which is noted."""
+        """What another entry decided, with a warning; waits for it no longer than the host waits. None if this entry is
+        the first, which is recorded."""
         while True:
             found = read_object(self._path)
             if found is not None:
@@ -87,8 +87,8 @@ class Recent:
             time.sleep(POLL_S)
 
     def keep(self, decision: Decision) -> None:
-        """What this entry decided, for the others, in a file of its own. Forgets what nobody asks for any more:
-        decisions are stored as they are, with whatever hooks said."""
+        """Store what this entry decided, for the others, in its own file, and delete old decisions: they are stored as
+        they are, with whatever hooks said."""
         made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
         for field in TEXTS:
             made[field] = [*getattr(decision, field)]

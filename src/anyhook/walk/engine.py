@@ -1,5 +1,5 @@
 """Engine: one project's hooks, ready to fire. It is complete when it is constructed, and holds no state of any single
-event, so that many tasks may use one engine at once."""
+event, so many tasks can use one engine at once."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Engine:
     ) -> None:
         """`model` answers every handler that asks one, `spare_model` those that neither it nor the settings serve.
         `one_shot` is for a process that ends with the answer, `hands_over` for one that must not wait for background
-        hooks when it ends, `deadline_s` (monotonic clock) for a host that waits no
-        longer. `serves` is the agent whose calls it answers: hooks that this agent runs itself are left to it."""
+        hooks when it ends, `deadline_s` (monotonic clock) for a host that waits no longer. `serves` is the agent whose
+        calls it answers: hooks that this agent runs itself are left to it."""
         config = catalog.config
         if serves is not None:
             host, hooks = serves.name, list(catalog.hooks)
@@ -105,8 +105,8 @@ class Engine:
         hands_over: bool = False,
         deadline_s: float | None = None,
     ) -> Engine:
-        """Discover, load and trust, once. The environment is taken as it is now. With `hands_over`, background hooks
-        go on to their own limits when this process has ended. ValueError for an unknown switch."""
+        """Discover, load and trust, once. The environment is copied now. With `hands_over`, background hooks continue
+        to their own limits after this process has ended. ValueError for an unknown switch."""
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
         setup = Setup.of(os.fspath(project), given, chosen, checked("trust", trust, TRUST) or "ask", folders, state_dir)
@@ -137,22 +137,22 @@ class Engine:
 
     @property
     def context(self) -> Context:
-        """What its walks know: settings, routes, session, what the journal keeps."""
+        """What its walks use: settings, routes, session, what the journal keeps."""
         return self._context
 
     @property
     def session(self) -> str:
-        """The session of events that name none."""
+        """The session of events that do not name one."""
         return self._context.session
 
     def problems(self, event: str) -> list[Problem]:
-        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        """Problems from loading, and which of the event's hooks wait for approval."""
         return self._context.routes.problems(event)
 
     # -- firing
 
     async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
-        """Run the hooks of one event and return one decision. The event loop is never held for more than a moment."""
+        """Run the hooks of one event and return one decision. It blocks the event loop only for moments."""
         context, event = self._switched(event, switches) if switches else (self._context, event)
         begun = begin(context, event)
         if not isinstance(begun, Walk):
@@ -192,8 +192,8 @@ class Engine:
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is
-        what it sent. Where the payload shows that another agent made the call, it is answered in that one's words.
-        Whatever goes wrong is answered by the posture for broken hooks. ValueError for a name that nobody knows."""
+        what it sent. If the payload shows that another agent made the call, the answer is in that agent's words. Any
+        failure is answered by the posture for broken hooks. ValueError for an unknown name."""
         from anyhook.walk.bridge import Incoming, answer_call, named, taken
 
         table, row = named(host, event)
@@ -211,7 +211,7 @@ class Engine:
         return completed(answer, row.silence)
 
     def _switched(self, event: Event, switches: FireSwitches) -> tuple[Context, Event]:
-        """The context of one event with switches of its own, and the event."""
+        """The context and the event, for a call with switches."""
         context = self._context
         on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
         exhausted, session = switches.pop("exhausted", context.exhausted), switches.pop("session", None)
@@ -228,7 +228,7 @@ class Engine:
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
 
     def _other(self, switches: FireSwitches) -> Engine:
-        """The same engine with other switches, kept for the next time."""
+        """The same engine with other switches, cached."""
         key = repr(sorted(switches.items()))
         if key not in self._others:
             setup, context = self.setup, self._context
@@ -252,7 +252,7 @@ class Engine:
         return self._others[key]
 
     def _serving(self, table: Host) -> Engine:
-        """The same engine for the calls of an agent, kept for the next time."""
+        """The same engine for the calls of an agent, cached."""
         key = f"serves {table.name}"
         if key not in self._others:
             context = self._context
@@ -273,7 +273,7 @@ class Engine:
         return self._others[key]
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
-        """What firing the event would start, hook by hook, and why it would not start the rest. Starts nothing."""
+        """What firing the event would start, hook by hook, and why the other hooks would not start. Starts nothing."""
         from anyhook.tables.translate import to_native
         from anyhook.walk.explain import explain
         from anyhook.walk.rules import Rules
@@ -292,8 +292,8 @@ class Engine:
     # -- in-process hooks
 
     def on(self, event: str, callback: Callback, *, name: str = "", matcher: str | None = None) -> None:
-        """Register a callable for an event, in front of all other hooks: it gets the Event, and returns an Outcome or
-        None. It is the program's own code, so it needs no approval and has no time limit."""
+        """Register a callable for an event, before all other hooks: it gets the Event, and returns an Outcome or None.
+        It is the program's own code, so it needs no approval and has no time limit."""
         self._context.routes.add(Event.of(event).name, callback, name, matcher)
         for other in self._others.values():
             other._context.routes.forget()
@@ -301,13 +301,14 @@ class Engine:
     # -- the end
 
     def flush(self) -> None:
-        """Write down now what was put off."""
+        """Write deferred journal lines now."""
         journal = self._context.recorder.journal
         if journal is not None:
             journal.flush()
 
     async def close(self, limit_s: float = 5.0) -> None:
-        """Wait for background hooks, but no longer than the bound; then end what is left and write what was put off."""
+        """Wait for background hooks, but no longer than the limit; then end the rest and write deferred journal
+        lines."""
         import asyncio
 
         await asyncio.to_thread(self.close_sync, limit_s)

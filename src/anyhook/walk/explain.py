@@ -24,8 +24,8 @@ NAMING = ("callable", "function", "prompt", "url", "file", "condition")
 
 
 def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: Rules | None = None) -> dict[str, Json]:
-    """A record as `fire` reports it, with the call in place of the run. `model` is whom it would ask, `rules` serves
-    rules. A hook that cannot be explained hides no other."""
+    """A record as `fire` reports it, with the call in place of the run. `model` is the model it would ask; `rules`
+    evaluates rules. A hook that cannot be explained hides no other."""
     try:
         return _explained(step, event, scene, model, rules)
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)

@@ -1,5 +1,5 @@
-"""Express: settled effects → what the host reads: stdout, stderr and exit status. Without an effect, no
-output and status 0. It says nothing that the host's table does not have."""
+"""Express: settled effects → what the host reads: stdout, stderr and exit status. Without effects, no output and status
+0. It uses only what the host's table has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Say
 
 VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "reason"}
-"""The word by which templates call an effect's value, where that is not the effect's own name."""
+"""The name of an effect's value in templates, if it is not the effect's own name."""
 
 
 def express(effects: Mapping[HostEffect, Json], says: Mapping[HostEffect, Say]) -> Answer:
@@ -40,7 +40,7 @@ def express(effects: Mapping[HostEffect, Json], says: Mapping[HostEffect, Say]) 
 
 
 def _put(made: dict[str, Json], template: Mapping[str, Json], mark: str, value: Json) -> None:
-    """Lays a template over what is made so far."""
+    """Merge a template into the answer so far."""
     for key, given in template.items():
         if isinstance(given, dict):
             inner = made.setdefault(key, {})
@@ -64,8 +64,8 @@ def _listed(template: list[Json], mark: str, value: Json) -> list[Json]:
 
 
 def completed(answer: Answer, silence: Mapping[str, Json]) -> Answer:
-    """The answer to a host that takes silence for something else: with what has to be said in any case. A refusal by
-    its exit status needs nothing more."""
+    """The answer to a host that misreads silence: with what every answer has to say. A refusal by exit status needs
+    nothing more."""
     if answer.status:
         return answer
     said = lean_json.loads(answer.stdout) if answer.stdout.startswith("{") else {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "ANYHOOK_FACTS"
 MAX_VARIABLE = 100_000
-"""Bytes beyond which the system takes no variable; hooks then have the field of the payload."""
+"""The longest variable that the system accepts, in bytes; beyond it, hooks have only the field of the payload."""
 
 
 def with_facts(scene: Scene, event: Event, dialect: Dialect) -> Scene:

@@ -1,5 +1,4 @@
-"""A report about a failure that nobody expected: written to a file for whoever fixes it, without secrets. It never
-raises."""
+"""A report about an unexpected failure, written to a file for whoever fixes it, without secrets. It never raises."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def write_report(error: BaseException) -> str:
         write_private(path, report_text(error).encode("utf-8", "backslashreplace"))
         for old in sorted(os.listdir(folder))[:-MAX_REPORTS]:
             os.unlink(os.path.join(folder, old))
-    except Exception:  # noqa: BLE001 (there is a failure to tell of already)
+    except Exception:  # noqa: BLE001 (one failure is being reported already)
         return ""
     return path
 
@@ -50,7 +49,7 @@ def report_text(error: BaseException) -> str:
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """The call's words; of data only how much it was."""
+    """The words of the call; data is replaced by its length."""
     shown: list[str] = []
     before = ""
     for word in words:

@@ -1,5 +1,6 @@
 """Final form: a call that was rewritten is shown again to the gates of other dialects that had answered before. Inside
-one dialect its own rule holds, and a gate that has not seen what will run is reported, as are rewrites that compete."""
+one dialect its own rule applies; a gate that has not seen what will run is reported, and so are conflicting
+rewrites."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.walk.routes import HookStep
 
 ASKED_ABOUT = ("input", "prompt")
-"""Fields of what is going to happen; an output has happened."""
+"""Fields of what will happen; an output has already happened."""
 NO_REWRITE: dict[str, None] = {"tool_input": None, "prompt": None, "tool_output": None}
 AGAIN = "asked again about the final form"
 CONFLICT_FIX = "Let one hook rewrite it, or let the second build on what the first made of it."
@@ -32,7 +33,7 @@ UNSEEN_FIX = "Let one hook do both, or declare the gate for another agent too: g
 
 
 class SecondWalk(Walk):
-    """Gates on their way to the final form. They may refuse it; a rewrite of theirs is not taken."""
+    """The second walk, past the gates that judge the final form. They may refuse it; their rewrites are not used."""
 
     def __init__(self, walk: Walk, final: Event, places: Sequence[int]) -> None:
         route, index = walk.route, {place: index for index, place in enumerate(places)}
@@ -45,7 +46,7 @@ class SecondWalk(Walk):
         super().__init__(walk.context.replace(asked_again=True), final, route)
         self.places, self.head = places, walk.head
         self.wanted: dict[int, Outcome] = {}
-        """What they would have rewritten, by their place in the queue."""
+        """What they would have rewritten, by position in the queue."""
 
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         if any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES):
@@ -56,7 +57,7 @@ class SecondWalk(Walk):
 
 
 def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
-    """Ask again whom the final form has to be shown to, and note what is wrong with how it came about."""
+    """Ask the gates that have not seen the final form, and report conflicts on the way to it."""
     final = final_form(walk.event, walk.entries)
     if final is None or walk.queue.is_over:
         return
@@ -80,7 +81,7 @@ def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
 
 
 def final_form(event: Event, entries: Sequence[Judged]) -> Event | None:
-    """The event as it will happen, in its host's words; None where nobody rewrote it. It may be what it was at first,
+    """The event as it will happen, in its host's words; None if no hook rewrote it. It may equal the original event,
     which a hook between two rewrites has not seen."""
     decision = merge(event.name, entries)
     made = {field: value for field, rewrite in REWRITES if (value := getattr(decision, rewrite)) is not None}
@@ -88,7 +89,7 @@ def final_form(event: Event, entries: Sequence[Judged]) -> Event | None:
 
 
 def with_second(first: Judged, second: Outcome) -> Judged:
-    """One gate's two answers as one: the stricter verdict counts, and a grant holds for the final form alone."""
+    """One gate's two answers as one: the stricter verdict counts, and an approval counts only for the final form."""
     outcome = first.outcome
     problems = (*outcome.problems, *(problem for problem in second.problems if problem not in outcome.problems))
     if STRENGTH[second.verdict] > STRENGTH[outcome.verdict] or outcome.verdict == ALLOW:
@@ -104,7 +105,7 @@ def with_second(first: Judged, second: Outcome) -> Judged:
 
 
 def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
-    """The places of the gates to ask again; and the hooks whose own dialect does not show them the final form."""
+    """The positions of the gates to ask again, and the hooks that their own dialect does not ask again."""
     answered = {entry.position: entry for entry in walk.entries}
     unmatched = {report.id for report in walk.reports if report.status == "unmatched"}
     again: list[int] = []
@@ -129,7 +130,7 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
             again.append(place)
         elif hook.condition is None:  # rules that rewrite come first, so the others have seen what they made
             unseen.append(place)
-    # What one declaration of a program is asked, all of them are: it runs once for all.
+    # A program that is declared several times runs once for all, so all of its declarations are asked.
     asked_for = {walk.read_with.get(place, place) for place in again}
     shared = {place for pair in walk.read_with.items() if pair[1] in asked_for for place in pair}
     again = sorted({*again, *shared})
@@ -151,7 +152,7 @@ def _rewrites(entry: Judged) -> bool:
 
 
 def _take_in(walk: Walk, second: SecondWalk) -> None:
-    """Let the second answers count beside the first."""
+    """Merge the second answers into the first."""
     for entry in second.entries:
         place = second.places[entry.position]
         index = next((index for index, first in enumerate(walk.entries) if first.position == place), None)
@@ -173,8 +174,8 @@ def _take_in(walk: Walk, second: SecondWalk) -> None:
 
 
 def conflicts(event: Event, entries: Sequence[Judged]) -> Iterator[Problem]:
-    """Rewrites that are not part of the final form, since another hook wanted something else. Whoever builds on what a
-    hook before it made does not compete with it."""
+    """Rewrites that are lost because another hook rewrote the same differently. A hook that builds on an earlier
+    rewrite does not conflict with it."""
     ordered = sorted(entries, key=lambda entry: entry.position)
     for place, entry in enumerate(ordered):
         for field, rewrite in REWRITES:
@@ -189,7 +190,7 @@ def conflicts(event: Event, entries: Sequence[Judged]) -> Iterator[Problem]:
 
 
 def _overruled(walk: Walk, second: SecondWalk, final: Event, known: Sequence[Problem]) -> Iterator[Problem]:
-    """What gates would have made of the final form."""
+    """Rewrites of the final form that gates wanted."""
     by_place = {entry.position: entry for entry in walk.entries}
     for place, outcome in second.wanted.items():
         entry = by_place[place].replace(outcome=outcome, seen=to_native(final, by_place[place].dialect))

@@ -35,7 +35,7 @@ MISPLACED_LIMIT = 100
 
 
 def missing_program(hook: Hook, setup: Setup) -> str:
-    """Why a command hook's program cannot be started; "" where nothing speaks against it."""
+    """Why a command hook's program cannot be started; "" if nothing speaks against it."""
     if hook.handler != "command" or not hook.native_event:
         return ""
     launch = _launch(hook, setup)
@@ -104,7 +104,7 @@ def _start_problem(hook: Hook, table: Dialect, fault: Fault) -> Problem:
 
 
 def _conflict(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
-    """Markers that a merge left in a script: what such a script does is chance."""
+    """Merge markers left in a script: such a script does something random."""
     project, home = hook.project or setup.project, setup.env.get("HOME", "")
     for path in table.names(hook, Files(), project, home) if hook.handler in ("command", "python") else ():
         line = conflict_line((first_bytes(path, MAX_BYTES) or b"").decode("utf-8", "replace"))
@@ -217,7 +217,7 @@ def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
 
 
 def misplaced(table: Dialect, roots: Roots, read: Collection[str]) -> list[Problem]:
-    """Files where people put hooks and the dialect does not look. `read` are those that were read all the same."""
+    """Files where people put hooks and the dialect does not look. `read` has those that were read anyway."""
     bases = {
         "{project}": [roots.project],
         "{home}": [roots.home],

@@ -35,7 +35,7 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 
 
 MAY_BE_JSON = (b"[", b'"', b"f")
-"""How JSON begins that is not an object and may be meant for a no: a list, a text, `false`."""
+"""How JSON other than an object begins that may be meant as a refusal: a list, a text, `false`."""
 
 
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
@@ -96,12 +96,12 @@ def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: Ex
 
 
 def _speaks(reply: Reply, run: Run) -> bool:
-    """Whether what it printed counts, its exit status notwithstanding."""
+    """Whether what it printed counts in spite of its exit status."""
     return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
 
 
 def read_again(known: Interpreted, hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
-    """What `interpret` says of the run of one of a catalog's hooks, remembered: most say the same day after day."""
+    """The same as `interpret`, with a cache: most hooks give the same answer day after day."""
     if run.ending != "exited" or len(run.stdout) + len(run.stderr) > MAX_KNOWN_SIZE:
         return interpret(hook, reply, event, run)
     said = (hook.id, event, run.exit_code, run.stdout, run.stderr)
@@ -121,7 +121,7 @@ def stderr_text(run: Run) -> str:
 
 
 class _RunReading:
-    """Reads one run; exists for the length of it."""
+    """Reads one run."""
 
     def __init__(self, hook: Hook, reply: Reply, event: str, run: Run) -> None:
         self.hook, self.reply, self.event, self.run = hook, reply, event, run
@@ -129,7 +129,7 @@ class _RunReading:
         self.problems: list[Problem] = []
         self.mistyped: str = ""
         self.doubt: str = ""
-        """Why it is not one of its dialect's ways to let the action go on."""
+        """Why the answer is not a clear yes in its dialect."""
 
     def problem(self, code: str, what: str, fix: str) -> None:
         self.problems.append(Problem(code, what, self.hook.where(), fix=fix, severity=WARNING))
@@ -304,7 +304,7 @@ DEPTH_LIMIT = 64
 
 
 def _too_deep(value: Json) -> bool:
-    """Whether it is nested more deeply than anybody means; whoever passes it on would trip over it."""
+    """Whether it is nested deeper than any real value; such a value could break whatever reads it next."""
     level: list[Json] = [value]
     for _ in range(DEPTH_LIMIT):
         level = [

@@ -1,4 +1,4 @@
-"""Left to the host: which hooks the agent that calls us runs itself, so that we do not run them once more."""
+"""Left to the host: which hooks the calling agent runs itself, so that we do not run them again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def runs_itself(host: Host, hook: Hook) -> bool:
-    """Whether the agent runs this hook, and as its author means it. Of another agent's files it runs what it has an
-    event for. It reads the files of the folder that it was started in; those above are ours to run."""
+    """Whether the agent runs this hook itself, and as its author means it. From another agent's files it runs what it
+    has an event for. It reads the files of the folder that it was started in; hooks of the folders above are ours to
+    run."""
     if hook.project or hook.scope not in host.reads.get(hook.dialect, ()):
         return False
     if hook.dialect == host.name:

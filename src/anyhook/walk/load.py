@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def load(dialect: Dialect, source: Source, files: Files) -> Layer:
-    """What one source holds. Where reading it fails, that is a problem, and the layer is empty."""
+    """What one source holds. If reading it fails, that is a problem, and the layer is empty."""
     from anyhook.tables.isolation import one_file
 
     before, files.owner = files.owner, (source.dialect, source.scope)
@@ -25,7 +25,7 @@ def load(dialect: Dialect, source: Source, files: Files) -> Layer:
 
 
 def builtins(dialect: Dialect) -> list[Hook]:
-    """The hooks that the product brings along."""
+    """The hooks that are part of the product."""
     found = []
     for builtin in dialect.builtins:
         row = dialect.row(builtin.native_event)

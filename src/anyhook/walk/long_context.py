@@ -1,5 +1,5 @@
-"""Long context: what is more than a host takes is cut here, with a mark that says so, and all of it is kept in a file.
-A host that cuts it would do so in silence."""
+"""Long context: text beyond what a host accepts is cut here, with a mark that says so, and kept whole in a file. The
+host itself would cut it silently."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
 
 GATING = STOPPING - {"keep_working"}
-"""What a hook that cannot be started stops, where its dialect fails closed: never the end of the agent's work."""
+"""What a hook that cannot be started blocks, in dialects that fail closed; never the end of the agent's work."""
 CODES: dict[Cause, str] = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",
@@ -57,7 +57,7 @@ CALLED_FIXES = {
     "exit": "Check that the server starts and has this tool.",
 }
 HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}
-"""What else helps where no program of the user's was run."""
+"""Fixes for handlers that run no program of the user's."""
 
 
 # -- judge
@@ -158,7 +158,7 @@ def _banner(problem: Problem) -> str:
 
 
 class Judged(Record):
-    """One judged outcome and its place in the catalog."""
+    """One judged outcome and its position in the catalog."""
 
     position: int
     hook: Hook
@@ -166,9 +166,9 @@ class Judged(Record):
     row: EventRow
     outcome: Outcome
     upstream: bool = False
-    """Whether the last answer of this dialect counts alone, rewritten or not."""
+    """Whether only the last answer of this dialect counts, rewritten or not."""
     seen: Event | None = None
-    """What it was asked about, in its dialect's words; None where nobody will ask."""
+    """The event it was asked about, in its dialect's words; None if that is not needed."""
 
 
 def merge(
@@ -178,7 +178,7 @@ def merge(
     problems: tuple[Problem, ...] = (),
     enforced: bool = True,
 ) -> Decision:
-    """What all of them together ask for. `hooks` and `problems` are what else is known of the event."""
+    """What all of them together ask for. `hooks` and `problems` become part of the decision."""
     ordered = sorted(entries, key=attrgetter("position"))
     if all(entry.outcome is SILENT for entry in ordered):
         return Decision(event, enforced=enforced, hooks=hooks, problems=problems)
@@ -255,7 +255,7 @@ def _acts(entry: Judged) -> bool:
 
 
 def _left(entry: Judged, winner: Judged | None) -> Outcome:
-    """What is left of an outcome beside a hook of the same dialect that has taken the conversation elsewhere."""
+    """What is left of an outcome when another hook of the same dialect has replaced the history or called a recipe."""
     outdone = entry.dialect.outdone
     if winner is None or outdone is None or entry.dialect is not winner.dialect:
         return entry.outcome
@@ -296,8 +296,8 @@ REFUSING = ("block", "ask")
 
 
 def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, outcome: Outcome) -> Outcome:
-    """A refusal as it counts. It is dropped where the hook has kept the agent working as often as it may, or where a
-    person lets exactly this call pass once. A gate that could not be started refuses where its user wants that."""
+    """A refusal as it counts. It is dropped if the hook has kept the agent working as often as it may, or if a person
+    lets exactly this call pass once. A gate that could not be started refuses if its user wants that."""
     if outcome.failure is not None and outcome.failure.cause == "not_started":
         from anyhook.walk.off_gates import closed_if_wanted
 

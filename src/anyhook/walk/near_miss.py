@@ -1,6 +1,6 @@
-"""Near misses: an answer that says something its dialect does not read. A refusal in another dialect's words, a key
-that nobody reads, and what is not one of the dialect's own ways to let the action go on. Loaded only for a hook that
-prints a brace, or other JSON. It changes no verdict: that is the posture's business (`judge`)."""
+"""Near misses: an answer that says something its dialect does not read: a refusal in another dialect's words, an
+unknown key, or anything that is not a clear yes in the dialect. Loaded only for a hook that prints a brace or other
+JSON. It changes no verdict; that depends on the posture (`judge`)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ REFUSING_WORDS = {
     "result": ("block",),
 }
 REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
-"""How agents that are known spell a refusal."""
+"""How known agents spell a refusal."""
 VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
 """What keys do that let an action go on or refuse it."""
 
 
 def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome, spoke: bool) -> Outcome:
-    """The outcome with what was overlooked in the answer. `spoke` says whether its keys counted at all."""
+    """The outcome, with problems for what its dialect does not read in the answer. `spoke` says whether its keys
+    counted at all."""
     kind, value = reply.read(run.stdout)
     answer = value if kind == "object" and isinstance(value, dict) else None
     heard = answer is not None and spoke
@@ -80,8 +81,7 @@ def _object_in(stdout: bytes) -> dict[str, Json] | None:
 
 
 def _is_made(stdout: bytes, answer: dict[str, Json] | None) -> bool:
-    """Whether a dialect that takes plain text for an answer made it of text: nothing that was printed is that object.
-    Some read their keys in any case."""
+    """Whether the dialect read the answer as plain text, although it looks like JSON."""
     whole = stdout[stdout.find(b"{") : stdout.rfind(b"}") + 1]
     candidates = (whole, *(line[line.find(b"{") :] for line in stdout.splitlines()[-50:] if b"{" in line))
     return json.dumps(answer).lower() not in (json.dumps(_parsed(each)).lower() for each in candidates)
@@ -117,7 +117,8 @@ def _parsed(text: bytes) -> dict[str, Json] | None:
 
 
 def _refusals(reply: Reply | None, event: str, answer: dict[str, Json]) -> Iterator[tuple[Path, Json]]:
-    """The refusals in an answer that its dialect (None where it reads none of it) does not take for one."""
+    """The refusals in an answer that its dialect does not read as refusals. The dialect is None if it reads none of the
+    answer."""
     inner = answer.get(SPECIFIC, answer.get(SPECIFIC.lower()))
     for prefix, place in (((), answer), ((SPECIFIC,), inner)):
         if not isinstance(place, dict):

@@ -1,6 +1,6 @@
-"""What cannot have run: a hook whose shell or interpreter ended because the program or script is not there. Its exit
-status is not an answer (Python's own status for a missing script is 2, which would refuse), so it is a failure. Looked
-at only after a run that would refuse by its status and complained."""
+"""Hooks that cannot have run, because their shell or interpreter did not find the program or script. Such an exit
+status is not an answer (Python's own status for a missing script is 2, which would refuse), so it is a failure. Checked
+only after a run that would refuse by its status and printed an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOINTS = frozenset("|&;\n")
 
 
 def unless_never_ran(call: Call, reply: Reply, event: str, run: Run) -> Run:
-    """The run, as one that was not started where its program cannot have been."""
+    """The run; if its program cannot have been started, as a run that was not."""
     reply = reply.on_event.get(event, reply)
     code = run.exit_code
     refuses = code is not None and reply.exits.get(code, reply.otherwise).startswith("block")

@@ -1,4 +1,4 @@
-"""Off gates: what a gate that is off closes, where its user wants that (`off = "deny"`). It only ever closes."""
+"""Off gates: what is refused because a gate is off and its user wants that (`off = "deny"`). It only ever refuses."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from anyhook.walk.status import GateStatus
 
 CHOSEN = ("none", "all")
-"""Ways to treat approval by which the caller, and no approval, says what runs."""
+"""Trust settings with which the caller, and not an approval, decides what runs."""
 
 
 def asked_about(routes: Routes, event: Event) -> list[HookStep]:
-    """The gates that are off and would have been asked about an event, whatever the user's settings say of them."""
+    """The gates that are off and would have been asked about an event, whatever the user's settings."""
     config = routes.catalog.config.replace(off="deny", hook_off={})
     steps = with_off_gates(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
     return [step for step in steps if step.closed_because and not step.why]
 
 
 def with_off_gates(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
-    """The steps of an event, with those that close it because their gate is off."""
+    """The steps of an event, with steps that refuse it because their gate is off."""
     return (*(_closed(step, setup, catalog, event) for step in steps), *_missing(setup, catalog, event))
 
 
@@ -51,7 +51,7 @@ def _closed(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> Hoo
 
 
 def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:
-    """Gates that no step stands for: hooks that are gone, and files of which nobody knows what they guard."""
+    """Gates without a step: hooks that are gone, and unreadable files, which may guard anything."""
     blind = unreadable(catalog.problems)
     hidden = {gate.dialect for gate in blind if gate.scope in ("project", "")}
     for hook in catalog.gone:
@@ -73,13 +73,13 @@ def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]
         return
     try:
         reaches = known(hook.replace(status=ARMED), table, row, event)
-    except Exception:  # noqa: BLE001 (what it guarded cannot be told, so all of it is closed)
+    except Exception:  # noqa: BLE001 (it is unknown what it guarded, so everything is refused)
         reaches = ""
     yield HookStep(hook, table, row, reaches, _reason(hook.name, why, fix))
 
 
 def _stand_in(gate: GateStatus, name: str) -> Hook:
-    """A hook in place of a file; it is for every event."""
+    """A hook that stands for a file; it applies to every event."""
     return Hook(
         id=gate.id,
         name=gate.name,
@@ -101,14 +101,14 @@ def _stand_in(gate: GateStatus, name: str) -> Hook:
 
 
 def closed_if_wanted(hook: Hook, row: EventRow, outcome: Outcome, catalog: Catalog) -> Outcome:
-    """The same for a gate that seemed to be on until it could not be started."""
+    """The same for a gate that could not be started."""
     if outcome.failure is None or outcome.verdict == BLOCK or row.block not in STOPPING or not denies(hook.id, catalog):
         return outcome
     return outcome.replace(verdict=BLOCK, reason=_reason(hook.name, outcome.failure.detail, "anyhook check"))
 
 
 def denies(key: str, catalog: Catalog) -> bool:
-    """Whether a gate that is off closes what it guards."""
+    """Whether a gate that is off refuses what it guards."""
     return (catalog.config.hook_off.get(key) or catalog.config.off) == "deny"
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
-    """The context of a call in shadow mode. Where a hook of one of its events enforces, the call is enforced, and every
-    other hook is in shadow mode by itself: so it neither decides nor keeps one that enforces from being asked."""
+    """The context of a call in shadow mode. If a hook of one of its events enforces, the call is enforced and every
+    other hook is in shadow mode by itself: so it neither decides nor keeps an enforcing hook from being asked."""
     modes = context.config.hook_mode
     found = {step.hook.id for event in events for step in context.routes.steps(event)}
     if not any(modes.get(key) == "enforce" for key in found):
@@ -26,7 +26,7 @@ def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
 
 
 def only_shadow(config: Settings, hooks: Sequence[Hook]) -> Settings:
-    """The settings of a call that asks for shadow mode itself: no hook enforces but the organisation's."""
+    """The settings of a call that asks for shadow mode: only the organisation's hooks enforce."""
     kept = {hook.id for hook in hooks if hook.scope == SCOPE}
     modes = config.hook_mode.items()
     return config.replace(hook_mode={key: mode for key, mode in modes if mode == "shadow" or key in kept})

@@ -35,7 +35,7 @@ def package_folders(setup: Setup, files: Files) -> dict[str, str]:
 
 
 def package_layers(table: Dialect, roots: Roots, mode: Trust, ledger: Ledger, files: Files) -> list[Layer]:
-    """What a package declares in one dialect, as far as it is approved. Its folder is the project of the roots."""
+    """The approved part of what a package declares in one dialect. The package's folder is the project of the roots."""
     found = [source for source in discover(table, roots) if source.scope == "project"]
     places = [source for source in found if lies_in(source.path, roots.project)]
     layers = [load(table, source, files) for source in places if files.look(source.path) is not None]
@@ -54,7 +54,7 @@ def is_packaged(hook: Hook) -> bool:
 
 
 def approval_of(hook: Hook) -> str:
-    """The command that shows a hook which waits for its user, and lets them approve it."""
+    """The command that shows a waiting hook to its user and lets them approve it."""
     if hook.scope == "user":
         return GUARDS  # a rule of a package that has changed
     return f"{TRUST} --project {hook.project}" if is_packaged(hook) else TRUST

@@ -1,4 +1,4 @@
-"""Present: a hook and an event → the process to start, with the payload its dialect documents. It starts nothing."""
+"""Present: a hook and an event → the call to make, with the payload that its dialect documents. It starts nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
 
 SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
-"""What a handler that is not a command is shown by."""
+"""The keys that describe a handler other than a command."""
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
@@ -36,7 +36,7 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
 
 
 def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> Scene:
-    """What the cells of a hook's tables may look at."""
+    """What the cells of a hook's tables can read."""
     setup = context.setup
     session = str(event.data.get("session") or context.session)
     settings = context.config.dialects.get(table.name, {})
@@ -57,8 +57,8 @@ def present(
 
 
 def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
-    """What the hook reads. Where an event has a file's content or the like in it (a field, or a field of a tool's input
-    or result), that is encoded in pieces. Every event that an agent waits for is asked, so this looks no deeper."""
+    """The hook's stdin. Long texts (a file's content in a field, or in a field of a tool's input or result) are encoded
+    in pieces. This runs for every event that an agent waits for, so it looks no deeper."""
     long = False
     for item in scene.event.data.values():
         if type(item) is str:
@@ -70,15 +70,15 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:
-    """What a hook's launch may look at: its project is the folder whose file declares it. (What it reads is about the
-    event, and names the folder that the agent works in.)"""
+    """What a hook's launch can read: its project is the folder whose file declares it. (The payload is about the event,
+    and names the folder that the agent works in.)"""
     return scene.replace(project=hook.project) if hook.project else scene
 
 
 def call_of(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
-    """The same with an input that is made already, or is going to be."""
+    """The same, with a stdin that is made already, or will be made later."""
     scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in SHOWN if key in hook.spec))

@@ -21,7 +21,7 @@ class Received(Record):
     """What one payload says."""
 
     events: tuple[Event, ...]
-    """() where no canonical event stands behind the host's."""
+    """() if no canonical event corresponds to the host's."""
     input: dict[str, Json] | None
     """The tool's input as the host gave it."""
     tool: HostTool | None
@@ -30,8 +30,8 @@ class Received(Record):
     response: Json
     """The tool's result as the host gave it."""
     lost: bool = False
-    """Whether the tool's input is not an object, or not there for a tool that needs one: nobody can tell what the call
-    would do."""
+    """Whether the tool's input is not an object, or is missing for a tool that needs one, so that it is unknown what
+    the call would do."""
 
 
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
@@ -81,7 +81,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
 
 
 def recalled(host: Host, event: Event) -> Event:
-    """A recorded event of the host's, of whose payload only the fields are left, with our words for its tool."""
+    """A host's event from the journal, which has only the fields, with our words for its tool."""
     name = str(event.data.get("tool"))
     if name in host.tools:
         tool = host.tools[name]
@@ -91,7 +91,7 @@ def recalled(host: Host, event: Event) -> Event:
 
 
 def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> str:
-    """The folder whose hooks are meant: named by the agent's own variable, by the payload, or the current one."""
+    """The folder whose hooks count: named by the agent's own variable, by the payload, or the current one."""
     # Some send an empty text first, and the folder elsewhere.
     texts = [found for path in host.project if isinstance(found := first(payload, (path,)), str) and found]
     for folder in (*map(env.get, host.project_variables), *texts[:1]):
@@ -101,7 +101,7 @@ def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> 
 
 
 def first(payload: Json, paths: tuple[str, ...]) -> Json:
-    """The first value that is there; dots lead into objects and lists."""
+    """The first value found; dots lead into objects and lists."""
     for path in paths:
         value = payload
         for name in path.split("."):

@@ -1,5 +1,5 @@
-"""Review: what in a project wants approval, and how it differs from what was approved. Every file is read once, so that
-what a person is shown is what is approved; it decides nothing and starts nothing."""
+"""Review: what in a project needs approval, and how it differs from what was approved. Every file is read once, so a
+person approves what was shown; it decides nothing and starts nothing."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Reviewed(Record):
     hook: Hook | None
     """None for an empty list, for a case file, and for what is no longer there."""
     overrides: tuple[str, ...] = ()
-    """Hooks of the user's that do not run once this is approved."""
+    """The user's hooks that stop running once this is approved."""
     prints: Mapping[str, Fingerprint] = {}
     before: Item | None = None
     runs: Mapping[str, str] = {}
-    """Of what is not a hook: what it would run, by word."""
+    """For something other than a hook: what it would run, by word."""
     about: str = ""
     """The same: what it is."""
     project: str = ""
-    """The folder that the approval belongs to, where it is above the one that was asked about."""
+    """The folder that the approval belongs to, if it is above the one asked about."""
 
 
 def review(
@@ -53,7 +53,7 @@ def review(
     files: Files,
     folders: Mapping[str, str] = {},
 ) -> list[Reviewed]:
-    """Everything that wants approval, in the order of the catalog; then what was approved and is gone. `folders` are
+    """Everything that needs approval, in the order of the catalog; then what was approved and is gone. `folders` are
     the projects of dialects whose files were found in a folder above."""
     entries: list[Reviewed] = []
     gone: list[Reviewed] = []
@@ -105,7 +105,7 @@ def _compared(entry: Reviewed, known: Sequence[Item]) -> Reviewed:
 
 
 def contents(entries: Sequence[Reviewed]) -> dict[str, bytes]:
-    """The bytes of the approved files as far as they were kept whole, by digest."""
+    """The bytes of the approved files that were kept whole, by digest."""
     prints = [seen for entry in entries for seen in entry.prints.values()]
     return {seen.digest: seen.head for seen in prints if seen.digest and seen.size == len(seen.head)}
 
@@ -142,7 +142,7 @@ def _file_lines(path: str, old: str, now: Fingerprint | None, ledger: Ledger) ->
 
 
 def _lines(data: bytes) -> list[str]:
-    """By line feeds only: a line must not be able to end where a person sees none end."""
+    """Split at line feeds only: no other character may end a line that looks like one line to a person."""
     return data.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n") if data else []
 
 

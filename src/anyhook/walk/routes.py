@@ -43,10 +43,10 @@ class Catalog(Record):
     complete: bool = True
     """False where an executable has not been asked for its event yet, or time ran out."""
     gone: tuple[Hook, ...] = ()
-    """Hooks that were approved and are no longer declared, as far as their approval tells what they were."""
+    """Hooks that were approved and are no longer declared, as their approvals describe them."""
 
     def for_event(self, event: str) -> list[Hook]:
-        """The hooks of one event. One that has not said its event yet may be of any."""
+        """The hooks of one event. A hook that has not named its event yet may be for any."""
         return [
             hook
             for hook in self.hooks
@@ -55,7 +55,7 @@ class Catalog(Record):
         ]
 
     def with_lines(self) -> Catalog:
-        """The same, every hook with the line of its declaration."""
+        """The same catalog, with the line of each hook's declaration."""
         from anyhook.documents.files import Files
 
         files = Files()
@@ -69,19 +69,19 @@ class Catalog(Record):
         )
 
     def by_event(self) -> dict[str, list[int]]:
-        """Places of the hooks of every event that has any."""
+        """Event → the positions of its hooks, for events that have any."""
         place = {id(hook): index for index, hook in enumerate(self.hooks)}
         found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
         return {event: places for event, places in found.items() if places}
 
 
 def open_catalog(setup: Setup) -> Catalog:
-    """The catalog, from its plan where that still holds; else from the files."""
+    """The catalog: from its plan if that is still valid, else from the files."""
     return from_plan(read_plan(setup)) or made_catalog(setup)
 
 
 def made_catalog(setup: Setup) -> Catalog:
-    """The catalog from the files; its plan is kept for the next time."""
+    """The catalog from the files. Its plan is stored for the next time."""
     from anyhook.walk.build import build
 
     begun_ns = time_ns()
@@ -113,7 +113,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
 
 
 def from_plan(plan: CatalogPlan | None) -> Catalog | None:
-    """The catalog of a plan; None without a plan, or with one from another version: the files know better."""
+    """The catalog of a plan; None without a plan, or if another version wrote it."""
     if plan is None:
         return None
     try:
@@ -133,40 +133,39 @@ def _values(thing: Record) -> tuple[object, ...]:
 
 
 IN_PROCESS = ("callable", "builtin")
-"""Handlers that are called at once, without anything to start or to wait for."""
+"""Handlers that are called directly: there is nothing to start or to wait for."""
 MAX_ROUTES = 10_000
-"""A host that makes up tool names as it goes would fill the memory; above this many, all are forgotten and
-found again."""
+"""The cache is cleared above this many routes: a host may invent tool names."""
 
 
 class HookStep(Record):
-    """One hook of an event with its tables, and what is known about it before the event is looked at."""
+    """One hook of an event, with its tables and what is known before the event is looked at."""
 
     hook: Hook
     dialect: Dialect
     row: EventRow
     why: str | None
-    """Why it does not run; "" to run, None where its matcher has to see each event."""
+    """Why it does not run; "" if it runs, None if its matcher has to see each event."""
     closed_because: str = ""
-    """Why the event is refused: this gate is off, and the user's `off` setting is `deny`. Else empty."""
+    """Why the event is refused: this gate is off, and the user's `off` setting is `deny`. "" otherwise."""
 
 
 class Route(Record):
-    """What an event of one kind and target means for this catalog: decided once, then looked up."""
+    """Which hooks an event of one kind and target reaches: decided once, then looked up."""
 
     steps: tuple[HookStep, ...]
     quiet: Decision | None
-    """The whole decision, where no hook can run, or where only callables run and none of them says anything."""
+    """The whole decision, if no hook can run, or if only callables run and all of them stay silent."""
     problems: tuple[Problem, ...]
     """What went wrong on loading, and which of the event's hooks wait for approval."""
     callbacks: tuple[Callback, ...] = ()
-    """What to call where only callables of the embedding program and built-in hooks would run."""
+    """The callables to call, if only callables of the embedding program and built-in hooks would run."""
     builtins: tuple[HookStep, ...] = ()
-    """The built-in hooks in that case. They are asked first whether they would act."""
+    """The built-in hooks in that case. They are first asked whether they would act."""
     in_process: bool = False
-    """Whether it has any of these two, so that an event without hooks needs one look only."""
+    """Whether it has callbacks or builtins, so that an event without hooks needs only one check."""
     declared_again: Mapping[int, tuple[int, ...]] = {}
-    """Place of a hook → the places of later declarations of the same program in other dialects."""
+    """Position of a hook → the positions of later declarations of the same program in other dialects."""
 
 
 class Routes:
@@ -178,7 +177,7 @@ class Routes:
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
         self._found: dict[tuple[Json, ...], Route] = {}
         self.rule_indexes: dict[int, RuleIndex] = {}
-        """Which rules of a route concern which calls, by the route's steps; filled on the way."""
+        """Which rules of a route apply to which calls, by the id of the route's steps; filled on demand."""
 
     def find(self, event: Event) -> Route:
         name, data = event.name, event.data
@@ -220,8 +219,8 @@ class Routes:
         return Route(steps, silent, problems, callbacks, builtins, in_process=True)
 
     def shows(self, hook: Hook) -> bool:
-        """Whether a hook that had nothing to say is spoken of: what a product brings along stays out of the sight of
-        everyone who writes no hooks of its dialect."""
+        """Whether a silent hook is reported. Built-in hooks of a product are not shown to people who have no hooks in
+        its dialect."""
         if hook.scope != BUILTIN or len(self.setup.dialects) < len(DIALECTS):
             return True
         return any(other.dialect == hook.dialect and other.scope != BUILTIN for other in self.catalog.hooks)
@@ -232,7 +231,7 @@ class Routes:
 
     @staticmethod
     def _told(idle: Decision, steps: tuple[HookStep, ...], status: str, why: str) -> Decision:
-        """The same with another word about the hooks that would run."""
+        """The same decision, with another status for the hooks that would run."""
 
         def told(step: HookStep, report: Report) -> Report:
             if step.why:
@@ -245,7 +244,7 @@ class Routes:
         return idle.replace(hooks=tuple(map(told, steps, idle.hooks)))
 
     def inside(self, event: Event, steps: tuple[HookStep, ...], why: str) -> Decision:
-        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks without end."""
+        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks for ever."""
         idle = self._told(self._idle(event, steps), steps, "skipped", "fired from inside a hook")
         problem = Problem(
             "nested-event",
@@ -303,16 +302,16 @@ class Routes:
         self.forget()
 
     def ensure(self, event: str, callback: Callback, name: str) -> None:
-        """The same, where it is not there yet."""
+        """The same, unless it is there already."""
         if f"inprocess:managed:{event}:{name}" not in self._callbacks:
             self.add(event, callback, name, None)
 
     def forget(self) -> None:
-        """Decide again what events mean."""
+        """Clear the cache."""
         self._found.clear()
 
     def adopt(self, other: Routes) -> None:
-        """The callables of another engine, as they are now and will be."""
+        """Share the callables of another engine, including those it adds later."""
         self._callbacks = other._callbacks
 
     def callback(self, hook: Hook) -> Callback:
@@ -320,9 +319,9 @@ class Routes:
 
 
 def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:
-    """Why a hook does not run, as far as that depends on the event's target only; see `HookStep.why`."""
+    """Why a hook does not run, if the event's target alone decides that; see `HookStep.why`."""
     if hook.status == BROKEN and hook.native_event:
-        return None  # what a broken hook means is the posture's business
+        return None  # the posture decides what a broken hook means
     if hook.status != ARMED:
         return hook.why or hook.status
     by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or hook.condition is not None
@@ -338,9 +337,9 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
 def match(
     hook: Hook, dialect: Dialect, row: EventRow, native: Event, event: Event | None = None
 ) -> tuple[str | None, str]:
-    """Whether a hook wants an event, and if not, why not: None for a match, else the reason; and, where the matcher
-    itself failed, how: then nobody knows, and the posture for broken hooks has to say what follows. `event` is the same
-    in its host's words: its spellings count as well, the first that matches, else the last."""
+    """Whether a hook wants an event. The first value is None for a match, else why it does not match. The second says
+    how the matcher itself failed, if it did: the posture for broken hooks then decides. `event` is the same event in
+    its host's words: its spellings count too; the first that matches, else the last."""
     why: str | None = None
     failed = ""
     for spelled in spellings(native, event, dialect) if event is not None and event.hosted else (native,):

@@ -1,5 +1,5 @@
 """Rules on the walk: whether a rule's condition holds for an event, and what it then asks for. The facts of a call are
-made once for all its rules, and again only where a hook has rewritten the call."""
+computed once for all its rules, and again only if a hook has rewritten the call."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from anyhook.walk.walk import Walk
 
 MAX_INDEXES = 64
-"""For how many routes an engine remembers which rules concern which calls."""
+"""How many routes' indexes an engine keeps."""
 
 
 class Rules:
-    """Asks the rules of one event. It lives as long as the event."""
+    """Evaluates the rules for one event."""
 
     def __init__(self, context: Context, session: str) -> None:
         self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
         self.session = session
         self.answers: dict[str, Outcome] = {}
-        """What rules that hold ask for, by id; those that run a command are not among them."""
+        """What the rules that hold ask for, by id; rules that run a command are not included."""
         self.unmet: dict[int, Report] = {}
         """Position in the queue → the report of a rule that does not apply to `unmet_for`."""
         self.unmet_for: Event | None = None
@@ -45,7 +45,7 @@ class Rules:
         self._hits: dict[str, Hits] = {}
 
     def call(self, event: Event) -> RuleCall:
-        """The event as rules see it, as long as no hook has rewritten it."""
+        """The event as rules see it, until a hook rewrites it."""
         known = self._call
         if known is None or known.event is not event:
             temp = self.env.get("TMPDIR", "").rstrip("/")
@@ -60,8 +60,8 @@ class Rules:
         return facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
 
     def wanted(self, step: HookStep, event: Event) -> str:
-        """Why a rule does not apply; "" where it does, and where asking it failed: what that means is the posture's
-        business, and never that the rule is left out."""
+        """Why a rule does not apply; "" if it does, or if asking it failed: then the posture decides, and the rule is
+        never skipped."""
         hook = step.hook
         why, failed = match(hook, step.dialect, step.row, event, event)
         if why:
@@ -81,7 +81,7 @@ class Rules:
         return ""
 
     def explain(self, step: HookStep, event: Event) -> str:
-        """Why a rule would not apply, or why asking it fails; "" where it would."""
+        """Why a rule would not apply, or why asking it fails; "" if it would apply."""
         why = self.wanted(step, event)
         answer = self.answers.get(step.hook.id)
         return answer.failure.detail if not why and answer is not None and answer.failure is not None else why
@@ -105,8 +105,8 @@ class Rules:
         }
 
     def with_line(self, step: HookStep, event: Event) -> HookStep:
-        """A rule that runs a command, with the line for this call; a function, with what it gets beside the event;
-        any other hook as it is."""
+        """A rule that runs a command, with the line for this call; a function, with its extra arguments; any other hook
+        unchanged."""
         hook = step.hook
         if hook.id not in self._hits or hook.handler not in ("command", "function"):
             return step
@@ -117,7 +117,7 @@ class Rules:
         return step.replace(hook=hook.replace(spec={**hook.spec, "line": line}))
 
     def _given(self, hook: Hook, event: Event) -> dict[str, Json]:
-        """What a function is told beside the event."""
+        """What a function gets besides the event."""
         field, line = command_of(event) or ("", "")
         facts = self.call(event).facts.as_json() if "tool" in event.data else {}
         paths: list[Json] = [*self._hits[hook.id].paths]
@@ -154,8 +154,8 @@ class Rules:
 
 
 def ask_rule(walk: Walk, position: int) -> str:
-    """Why a rule does not apply on this walk; "" where it does. The first that is asked makes what all need, and sets
-    aside the rules that this call cannot concern."""
+    """Why a rule does not apply on this walk; "" if it does. The first rule that is asked sorts out all rules that
+    cannot apply to this call."""
     step = walk.route.steps[position]
     if walk.rules is None:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
@@ -174,12 +174,12 @@ def condition_of(hook: Hook) -> Condition:
 
 
 class RuleIndex:
-    """The rules among the steps of a route, by the marks of which a call must have one for them to be asked."""
+    """The rules of a route, indexed by mark: a call must have one of a rule's marks for the rule to apply."""
 
     def __init__(self, steps: tuple[HookStep, ...]) -> None:
         self.steps = steps
         self.reports: dict[int, Report] = {}
-        """What is said of each where it does not apply: the same each time."""
+        """The report of each rule that does not apply: always the same."""
         self.by_mark: dict[str, list[int]] = {}
         for position, step in enumerate(steps):
             condition = step.hook.condition
@@ -200,7 +200,7 @@ def _index_of(walk: Walk) -> RuleIndex:
 
 
 def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
-    """The rules that do not apply to the call, by their place, and their reports. Whatever is wrong with a rule, it is
+    """The reports of the rules that do not apply to the call, by position. A rule that cannot be evaluated here is
     asked again by itself."""
     try:
         marks = marks_of(call.facts)

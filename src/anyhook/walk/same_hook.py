@@ -1,5 +1,5 @@
-"""Same hook: one program that several dialects declare for one event runs once. Every dialect that declares it reads
-its answer, and the strictest reading counts."""
+"""Same hook: a program that several dialects declare for one event runs once. Every dialect that declares it reads its
+answer, and the strictest reading counts."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from anyhook.walk.walk import Walk
 
 SHELL_SIGNS = frozenset("|&;<>()`*?[]{}#!\\\n'")
-"""What makes a shell line more than one program and its arguments, or hides what a variable stands for."""
+"""Characters that make a shell line more than one program with arguments, or hide what a variable stands for."""
 
 
 def declared_again(
     steps: Sequence[HookStep], event: Event, setup: Setup, settings: Mapping[str, Mapping[str, str]]
 ) -> dict[int, tuple[int, ...]]:
-    """Place of a hook → the places of later declarations of the same program in other dialects."""
+    """Position of a hook → the positions of later declarations of the same program in other dialects."""
     keys: list[tuple[int, Dialect, tuple[str, ...]]] = []
     for place, step in enumerate(steps):
         hook, table = step.hook, step.dialect
@@ -70,7 +70,7 @@ def program_of(launch: Launch, env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _words(line: str) -> list[str] | None:
-    """The words of a plain line; None where it is not one."""
+    """The words of a plain line; None for any other line."""
     if '"' not in line:
         return line.split()
     import shlex  # costs as much as the rest, and most lines have no quotes
@@ -110,8 +110,8 @@ def _by_real_path(word: str, cwd: str) -> str:
 def read_by_all(
     walk: Walk, place: int, step: HookStep, call: Call, run: Run, outcome: Outcome
 ) -> tuple[HookStep, Outcome]:
-    """The strictest reading of a run, in the words of the dialect that ran it, and what a refusal means by it. The
-    other declarations that match are done with. One that cannot read it runs by itself."""
+    """The strictest reading of a run, in the words of the dialect that ran it, and the step that it counts for. The
+    other declarations that match are then done; one that cannot read the answer runs by itself."""
     shadowed = walk.context.config.hook_mode
     readings = [] if shadowed.get(step.hook.id) == "shadow" else [(step.row, outcome)]
     speaker = step.hook if readings else None
@@ -121,7 +121,7 @@ def read_by_all(
         try:
             prepared = walk.prepared.get(other, UNPREPARED)
             judged = None if prepared.same_as else _read(walk, again, step.dialect, call, run)
-        except Exception:  # noqa: BLE001 (whatever it is, it must not cost the first reading)
+        except Exception:  # noqa: BLE001 (a failure here must not cost the first reading)
             judged = None
         if judged is None:
             continue
@@ -139,7 +139,7 @@ def read_by_all(
 
 
 def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> Outcome | None:
-    """What another declaration reads in the run, in a table's words; None where it does not want the event."""
+    """How another declaration reads the run, in the words of `table`; None if it does not want the event."""
     context, event, hook = walk.context, walk.event, again.hook
     seen = to_native(walk.queue.event, again.dialect)
     why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.queue.event)
@@ -154,7 +154,7 @@ def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> 
 
 
 def in_words_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event) -> Outcome:
-    """What one dialect reads in an answer, in the words of another."""
+    """One dialect's reading of an answer, in the words of another."""
     plain = to_host(outcome, event, read_by)
     if plain.tool_input is None or not event.hosted:
         return plain
@@ -164,7 +164,7 @@ def in_words_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event
 
 
 def strictest(readings: Sequence[tuple[EventRow, Outcome]]) -> tuple[EventRow, Outcome]:
-    """The reading that stops most, of equal ones the first. A rewrite that only another reads in it is still made."""
+    """The strictest reading; the first of equals. A rewrite that only another reading has is kept."""
     row, outcome = max(readings, key=_strictness)
     for _, rewrite in REWRITES:
         if getattr(outcome, rewrite) is None:
@@ -181,7 +181,7 @@ def _strictness(reading: tuple[EventRow, Outcome]) -> tuple[int, int, bool, bool
 
 
 def explained(records: list[dict[str, Json]], declared: Mapping[int, tuple[int, ...]]) -> None:
-    """Say of what would not run that it is the same as one before it."""
+    """Mark hooks that would not run because an earlier one is the same."""
     for place, record in enumerate(records):
         for other in declared.get(place, ()) if record["would_run"] else ():
             if records[other]["would_run"]:

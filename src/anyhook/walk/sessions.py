@@ -1,5 +1,5 @@
-"""Sessions of an embedding program: their end reaches the hooks even when the program is told to end. It ends nothing
-itself: once the hooks have heard, the signal does what it would have done."""
+"""Sessions of an embedding program: `session_end` reaches the hooks even if the program is terminated. Afterwards the
+signal does what it would have done."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 
 def end_on_sigterm(engine: Engine, data: Callable[[], dict[str, Json]] = dict) -> Callable[[], None]:
-    """On SIGTERM fire `session_end` with the reason `sigterm`, then let the signal take its course. `data` gives
-    the event's further fields as they are then. Returns what takes the handler away again; to be called in the
-    main thread."""
+    """On SIGTERM fire `session_end` with the reason `sigterm`, then let the signal take its course. `data` returns the
+    event's other fields at that time. Returns a function that removes the handler. Call it in the main thread."""
     before = signal.getsignal(signal.SIGTERM)
 
     def restore() -> None:

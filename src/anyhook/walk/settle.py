@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ENDINGS = ("stop", "subagent_stop", "session_end")
 
 # Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
-# without need: what was to be kept from happening is rather blocked than let through.
+# without need: what a hook wanted to prevent is blocked rather than let through.
 RULES: dict[HostEffect, tuple[HostEffect, ...]] = {
     "block": ("context", "message"),
     "end_turn": ("block", "context", "message"),
@@ -50,7 +50,7 @@ WORDS: dict[tuple[HostEffect, HostEffect], str] = {
 
 
 def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Settled:
-    """What the host can be told about a decision; `where` names host and event."""
+    """What the host can be told about a decision. `where` names host and event."""
     effects: dict[HostEffect, Json] = {}
     problems: list[Problem] = []
     for effect, value in _asked(decision):
@@ -77,8 +77,8 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
 
 
 def as_told(decision: Decision, settled: Settled) -> Decision:
-    """The decision as the host is told it: what became a block is one, and a block that this host cannot carry out is
-    advice."""
+    """The decision as the host is told it: an effect that became a block is one, and a block that this host cannot
+    carry out is advice."""
     told = settled.effects
     if decision.stops:
         carried_out = "block" in told or "end_turn" in told or (decision.effect == "feedback" and "context" in told)
@@ -105,7 +105,7 @@ def _asked(decision: Decision) -> list[tuple[HostEffect, Json]]:
         messages.append(reason)  # nothing is stopped, but the user should know
     elif decision.verdict in ("ask", "allow"):
         asked.append((decision.verdict, decision.reason or "a hook said so"))
-    # What ends anyway need not be told to; a block in its place would even send the agent on.
+    # An event that ends anyway needs no end_turn; a block in its place would even keep the agent working.
     if decision.end_turn and not decision.stops and decision.event not in ENDINGS:
         asked.append(("end_turn", reason))
     others: tuple[tuple[HostEffect, Json], ...] = (

@@ -1,5 +1,5 @@
-"""Status: whether every gate of a project holds, for the user alone or in one agent. One function says it for everyone
-who speaks of protection. It starts nothing and asks nobody."""
+"""Status: whether every gate of a project works, for the user alone or in one agent. Everything that reports protection
+uses this one function. It starts nothing and asks no questions."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ UNREADABLE = (
     "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
     "invalid-toml", "invalid-python", "project-too-large", "broken-agent",
 )  # fmt: skip
-"""Problems because of which nobody knows what a file declares."""
+"""Problems that leave unknown what a file declares."""
 TURNED_OFF = " turns all hooks off"
 ENABLE, CHECK = "anyhook enable", "anyhook check"
 
 
 class GateStatus(Record):
-    """One gate, and whether it holds."""
+    """One gate, and whether it works."""
 
     id: str
     name: str
@@ -75,7 +75,7 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
 
 
 def protected(found: Iterable[GateStatus]) -> bool:
-    """Whether something is guarded, and nothing that should be is not."""
+    """Whether there are gates, and all of them work."""
     found = list(found)
     return not not_holding(found) and any(gate.state == "armed" for gate in found)
 
@@ -92,12 +92,13 @@ def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
 
 
 def unreadable(problems: Iterable[Problem]) -> list[GateStatus]:
-    """The files of which nobody knows what they guard."""
+    """The files that cannot be read, so that it is unknown what they guard."""
     return list(_unreadable(problems))
 
 
 def dropped(catalog: Catalog) -> list[GateStatus]:
-    """The declarations that cannot be used, and of which there is no hook. (Values that are replaced are warnings.)"""
+    """The declarations that cannot be used, so that no hook exists for them. (Values that are replaced are
+    warnings.)"""
     kept = {hook.where() for hook in catalog.hooks if hook.status == BROKEN}
     found = []
     for problem in catalog.problems:
@@ -144,7 +145,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
 
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
-    """What keeps a hook from running, as far as that can be seen."""
+    """What keeps a hook from running, if that can be seen without running it."""
     from anyhook.tables.isolation import error_line
     from anyhook.walk.inspect import inspect, missing_program
 
@@ -166,7 +167,7 @@ def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
 
 
 def by_user(hook: Hook, setup: Setup) -> bool:
-    """Whether a disabled hook is off by its user's own word, and not by the project's."""
+    """Whether the user disabled a hook, and not the project."""
     if hook.why == SWITCHED_OFF:
         return True
     if hook.why.endswith(TURNED_OFF):

@@ -1,6 +1,5 @@
-"""Suspicious: what a hook's command says that a person should look at before it runs: code from the network that goes
-straight into a shell, and programs that start with the session from places where nobody looks. It finds the plain
-spellings and starts nothing."""
+"""Suspicious: commands that a person should look at before they run: code from the network that goes straight into a
+shell, and programs that start with the session from hidden places. It finds the plain spellings and starts nothing."""
 
 from __future__ import annotations
 
@@ -32,8 +31,8 @@ FED = re.compile(
     rf"|(?:{SHELLS}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
     rf"|\bbase64\s+(?:-\S+\s+)*(?:-d|-D|--decode)\b[^\n;&]*\|\s*{RUNNER}"
 )
-"""A download, or encoded text, that is run as it comes. No two parts of it match the same character: a project writes
-the lines that are searched, and could keep a search that goes back and forth busy for ever."""
+"""A download, or encoded text, that is run directly. No two parts of the pattern match the same character: a project
+writes the lines that are searched, and could otherwise keep a backtracking search busy for ever."""
 SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
 STARTS = ("session_start",)
 

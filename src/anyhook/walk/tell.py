@@ -29,7 +29,7 @@ REASON_LENGTH = 200
 
 
 class OffGuard(Record):
-    """A guard that is off, as far as a person wants to know."""
+    """A guard that is off, as shown to a person."""
 
     id: str
     name: str
@@ -38,7 +38,7 @@ class OffGuard(Record):
 
 
 def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
-    """The decision with what has to be told, and what goes to stderr for want of a better channel."""
+    """The decision with the warning added, and what goes to stderr if there is no better channel."""
     says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
     channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None
     elsewhere = channel is None and decision.enforced and channel_of(table) in CHANNELS
@@ -64,8 +64,8 @@ def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Deci
 
 
 def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
-    """All guards that are off, at the first event that can tell, and at every other where a call cannot; else those
-    that would have been asked about this call."""
+    """All guards that are off, at the first event that can show them, and at every event if calls cannot; otherwise
+    those that would have been asked about this call."""
     setup, catalog, table = context.setup, context.routes.catalog, incoming.table
     if incoming.received.events[0].name == opening(table) or not speaks_before_calls(table):
         return guards_off(setup, catalog, table)
@@ -83,7 +83,7 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
 
 
 def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
-    """The guards that seemed to be on until they were asked."""
+    """The guards that turned out to be broken when they were asked."""
     catalog = context.routes.catalog
     gates = {hook.id for hook in catalog.hooks if is_gate(hook)}
     found = [
@@ -95,7 +95,7 @@ def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
 
 
 def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> list[OffGuard]:
-    """All guards that are off in a project, as far as its user wants to be told."""
+    """All guards that are off in a project and that its user wants to be told about."""
     off = [gate for gate in gates(setup, catalog, table) if gate.state in OFF_STATES]
     return _wanted([_guard(gate) for gate in off], catalog)
 
@@ -116,7 +116,7 @@ def _guard(gate: GateStatus) -> OffGuard:
 
 
 def off_line(setup: Setup, catalog: Catalog) -> str:
-    """The same as one line; "" where all is well."""
+    """The same as one line; "" if all guards are on."""
     off = guards_off(setup, catalog)
     return sentence(off) if off else ""
 

@@ -1,4 +1,5 @@
-"""Trust: which hooks of a project may run. It pins what would run, compares it with the ledger, and asks nobody."""
+"""Trust: which hooks of a project may run. It fingerprints what would run and compares it with the ledger. It asks no
+questions."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ LAUNCHERS = ("bash", "env", "python3", "sh")
 
 
 def pin(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> Item:
-    """What an approval of this hook pins: its declaration, and the bytes of the files it names."""
+    """What an approval of this hook covers: its declaration, and the bytes of the files it names."""
     prints = fingerprints(hook, dialect, roots, files)
     return Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
 
@@ -106,7 +107,7 @@ def switches(layer: Layer) -> dict[str, Item]:
 def trust(
     dialect: Dialect, layers: Sequence[Layer], mode: Trust, ledger: Ledger, roots: Roots, files: Files
 ) -> list[Layer]:
-    """The layers, with every hook of the project marked as far as it is not trusted."""
+    """The layers, with every untrusted hook of the project marked."""
     return [
         _judge(dialect, layer, mode, ledger, roots, files) if gated(layer, roots, files) else layer for layer in layers
     ]
@@ -145,7 +146,7 @@ def _judge(dialect: Dialect, layer: Layer, mode: Trust, ledger: Ledger, roots: R
 
 
 def covered(known: Sequence[Item], item: Item) -> bool:
-    """Whether one of these approvals is of exactly this."""
+    """Whether one of these approvals covers exactly this."""
     return any(approved.same_as(item) for approved in known)
 
 
@@ -178,7 +179,7 @@ def folders_of(
 def gone(
     layers: Mapping[str, Sequence[Layer]], ledger: Ledger, roots: Roots, found: Mapping[str, str], files: Files
 ) -> tuple[Hook, ...]:
-    """The hooks that were approved for the project and are not declared any more, as far as their approval tells.
+    """The hooks that were approved for the project and are no longer declared, as their approvals describe them.
     `found` are the folders above whose files count, by dialect."""
     if not ledger.approvals:
         return ()
@@ -194,7 +195,7 @@ def gone(
 
 
 def _remembered(item: Item, name: str, roots: Roots) -> Hook:
-    """A hook out of its approval. Where that does not tell the event, it may have been of any."""
+    """A hook rebuilt from its approval. If that does not name the event, it may be for any event."""
     from anyhook.model import lean_json
     from anyhook.tables.registry import dialect
 

@@ -1,5 +1,5 @@
-"""Unread: hook files of agents whose dialect is not read here. It looks for them in the places that are known, and says
-nothing about files that a dialect reads or that we wrote ourselves."""
+"""Unread: hook files of agents whose dialect is not read here. It looks in the known places, and ignores files that a
+dialect reads or that we wrote ourselves."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unread_files(setup: Setup) -> list[Problem]:
 
 
 def runs_no_hooks(agent: str) -> str:
-    """What can be done for an agent that runs no hooks; "" for one that is not known as such."""
+    """What to do about an agent that runs no hooks; "" for other agents."""
     for place in HOOK_PLACES:
         if place.idle and place.title.lower().partition(" ")[0] == agent.lower():
             door = "`anyhook mcp -- COMMAND` puts hooks before the tools of an MCP server, in any agent."
@@ -59,7 +59,7 @@ def _read_by_us(roots: Roots) -> Iterator[str]:
     for name in DIALECTS:
         try:
             yield from (source.path for source in discover(dialect(name), roots))
-        except Exception:  # noqa: BLE001, S112 (that dialect's own problem is told elsewhere)
+        except Exception:  # noqa: BLE001, S112 (that dialect reports it itself)
             continue
 
 

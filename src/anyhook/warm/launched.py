@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], None] | None]:
-    """The words of the call itself, and what is to be done when it is answered."""
+    """The words of the call itself, and what to do after it is answered."""
     mark = sys.argv.pop(1)
     if mark == "--warm-serve":
         from anyhook.warm.server import serve

@@ -36,7 +36,7 @@ PAYLOADS = {
     "SubagentStop": (_called("code-puppy"), NOTHING),
     "SessionEnd": (_called("session"), NOTHING),
 }
-"""Events about no tool name one all the same."""
+"""Events that are not about a tool still name one."""
 EVENTS = tuple(row.replace(payload=PAYLOADS.get(row.native, row.payload)) for row in event_rows(HOST))
 BEFORE = ("session_start", "user_prompt_submit", "pre_tool")
 

@@ -64,7 +64,7 @@ class Screen:
         self.asked: list[tuple[str, str]] = []
         """The diff that the last question was about."""
         self.explained = ""
-        """The reason for which a hook has just denied a tool, as far as it was shown."""
+        """The reason, as shown, for which a hook has just denied a tool."""
         self._latest = ""
         """The id of the tool call whose line was written last, as long as no other call's result is below it."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 UNCUT = 100_000
-"""The width where nothing is to be cut."""
+"""A width at which nothing is cut."""
 MIN_WRAP, MAX_WRAP = 40, 100
 """Texts are wrapped at the terminal's width, within these bounds."""
 
@@ -84,7 +84,7 @@ def _broken(line: str, room: int) -> list[str]:
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
-    """A text with what stands before its first and its further lines: wrapped for terminals, whole for programs."""
+    """A text with a prefix for its first line and one for the others: wrapped for terminals, whole for programs."""
     room = columns()
     lines = text.split("\n")
     if room is not None:

@@ -6,7 +6,7 @@ INDENT = "  "
 
 
 def nesting() -> str:
-    """What stands before each line of the run that is going on here: nothing for the agent itself."""
+    """The prefix of each line of the current run: nothing for the agent itself."""
     from anyhook.adapters.run_state import running
 
     run = running.get()

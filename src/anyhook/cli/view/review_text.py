@@ -43,8 +43,8 @@ def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[st
 
 
 def brief_lines(entries: Sequence[Reviewed], room: int) -> list[str]:
-    """What each of them runs, as far as that fits into this many lines: all about each, or a line for each, or for each
-    event, or for each dialect. Whoever wants more asks for it."""
+    """What each of them runs, in at most this many lines: all about each, or a line for each, for each event, or for
+    each dialect."""
     whole = [line for entry in entries for line in what_it_runs(entry)]
     if len(whole) <= room:
         return whole

@@ -76,7 +76,7 @@ class Row(Record):
 
     @property
     def why(self) -> str:
-        """Who, and why, as far as there is something to tell."""
+        """Who, and why, if there is something to show."""
         return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
 
     def as_dict(self) -> dict[str, Json]:

@@ -36,7 +36,7 @@ class StatusLine:
         self._busy: dict[object, tuple[str, float, float]] = {}
         """What is going on, by key: the text, since when, and after how long it is shown."""
         self.info: Callable[[], str] = lambda: ""
-        """What else to show while it waits."""
+        """More to show while it waits."""
         self._until_s = 0.0
         """Until when nothing is asked, by the monotonic clock."""
         self._since_s = monotonic()

@@ -36,7 +36,7 @@ NO_HOME = "/dev/null/home"
 
 
 class Standing(Record):
-    """Whether a case file may be run: by the approval of which folder, or why not."""
+    """Which folder's approval lets a case file run, or why it may not."""
 
     status: str
     folder: str

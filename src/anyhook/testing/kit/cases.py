@@ -46,7 +46,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFECTS}
-"""Under `expect`: what else can never come."""
+"""Values that can occur under `expect`."""
 
 
 class BadCases(ValueError):  # noqa: N818 (it says what is wrong)

@@ -59,9 +59,8 @@ def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], pro
 
 
 def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], project: str) -> dict[str, Json]:
-    """What an agent sends for this event, as far as its table reads it: every field at the first place where the table
-    looks for it, or the next one where another field is in its way. Of two at one place, the one that is sent as it is
-    goes before the one that is made of it."""
+    """What an agent sends for this event: every field at the first place where the table looks for it, or at the next
+    one if another field is there. If two fields share a place, the one that is sent unchanged goes first."""
     made: dict[str, Json] = {}
     given = {"session": SESSION, **fields}
     if row.canonical and row.canonical[-1] == "post_tool_failure" and "tool_error" in given and row.error:

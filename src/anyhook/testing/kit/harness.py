@@ -52,7 +52,7 @@ class BridgeReply(Record):
     stdout: str
     stderr: str
     decision: Decision | None
-    """What was decided, as far as the journal has it; None for an agent's event that anyhook does not handle."""
+    """What was decided, from the journal; None for an agent's event that anyhook does not handle."""
 
     @property
     def json(self) -> Json:

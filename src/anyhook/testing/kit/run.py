@@ -42,7 +42,7 @@ class Fired(Record):
     """The result of one event."""
 
     decision: dict[str, Json]
-    """As `fire --json` prints it; for a bridge, as far as the journal has it."""
+    """As `fire --json` prints it; for a bridge, what the journal has of it."""
     exit: int | None
     stdout: str
     stderr: str

@@ -128,7 +128,7 @@ def _bash(script: Script) -> str:
 def _ended(
     script: Script, lines: list[str], answer: Callable[[ExampleAnswer], str], says: Callable[[str], str], end: str
 ) -> str:
-    """A script from what it decides, with what else it may answer, and its end."""
+    """A script: what it decides, other answers as comments, and its end."""
     examples = answers(script.dialect, script.row)
     if examples:
         lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]

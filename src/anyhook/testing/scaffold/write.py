@@ -80,7 +80,7 @@ class _Writing:
                 raise
 
     def undo(self) -> None:
-        """The disk as it was before, as far as it is ours: what others have put there meanwhile stays."""
+        """Restore our own files as they were; what others have put there meanwhile stays."""
         for path, old, new in reversed(self._replaced):
             with suppress(OSError), locked(os.path.dirname(path)):
                 if _bytes(path) == new:
