@@ -113,8 +113,8 @@ def test_a_guard_refuses_in_the_callers_words(world: World, agent: str, way: str
 def test_a_stranger_is_a_doubt(world: World) -> None:
     payload = {"hook_event_name": "PreToolUse", "conversation_id": "c", "tool_name": "sh", "cwd": str(world.project)}
     done = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
-    assert "nobody knows which" in json.loads(done.stdout)["systemMessage"]
-    assert "nobody knows which" in world.command("log", "--json").stdout
+    assert "an unknown agent" in json.loads(done.stdout)["systemMessage"]
+    assert "an unknown agent" in world.command("log", "--json").stdout
     done = world.command("bridge", "claude", "PreToolUse", "--on-failure", "deny", stdin=json.dumps(payload))
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 

@@ -31,7 +31,7 @@ def spoken_name(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapp
     """The name with the protocol that its endpoint most likely speaks."""
     plain, chat = COMPATIBLE
     if name.startswith(plain) and (providers.get("openai", {}).get("base_url") or env.get("OPENAI_BASE_URL")):
-        # Another endpoint than the provider's own seldom knows its newest protocol.
+        # Endpoints other than the provider's own seldom know its newest protocol.
         return chat + name.removeprefix(plain)
     return name
 

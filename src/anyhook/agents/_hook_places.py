@@ -1,5 +1,5 @@
-"""Where agents keep hooks, as far as that is known: so that a hook file which nobody reads here can be named. A place
-drops out by itself once a dialect reads it."""
+"""The known places of agents' hooks, so that a hook file that is not read here can be named. A place drops out by
+itself once a dialect reads it."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class RecordOptions(RecordFilter):
 def record(command: tuple[str, ...], options: RecordOptions) -> int:
     """Turn recorded events into cases for `anyhook test`.
 
-    Without COMMAND, the events come from the journal, as far as it keeps payloads. With `-- COMMAND…`, they are the
+    Without COMMAND, the events come from the journal, if it keeps payloads. With `-- COMMAND…`, they are the
     events fired while the command runs, and the exit status is the command's own. All of them belong to one project:
     --project, or the current directory. Each case runs once; one that fails is written with `skip` and the reason.
     """

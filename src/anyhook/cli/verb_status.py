@@ -105,8 +105,7 @@ def _told(
 
 
 def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
-    """Whether the same call may be answered from what was printed now: not for named agents, and not in another form
-    than a pipe's."""
+    """Whether the same call can be answered from what was printed now: not for named agents, and not for a terminal."""
     plain = options.json or options.short or not sys.stdout.isatty()
     return not agents and plain
 

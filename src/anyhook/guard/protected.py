@@ -89,7 +89,7 @@ def _both(paths: Iterable[str]) -> tuple[str, ...]:
 
 def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator[str]:
     """The settings of the agent that can turn its hooks off, in all layers. (Those of other agents are among the places
-    for hooks, as far as they are read.)"""
+    for hooks, if they are read.)"""
     if host is None or host.entry is None:
         return
     roots = roots_of(host.entry, home_of(env), project, env)

@@ -131,8 +131,8 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
 def open_parts(
     state_dir: str, wanted: Wanted, known: Callable[[str, BinaryIO], list[tuple[int, int]] | None] | None = None
 ) -> Iterator[list[tuple[int, int, int]]]:
-    """What is to be looked through for what is wanted, for processes that share the work: descriptor, beginning and end
-    of each part, oldest first. `known` may know of a file which parts of it are enough."""
+    """The parts of files to search, for processes that share the work: descriptor, beginning and end of each part,
+    oldest first. `known` may say which parts of a file are enough."""
     files = open_all(state_dir)
     try:
         parts: list[tuple[int, int, int]] = []

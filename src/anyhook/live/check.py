@@ -1,6 +1,6 @@
 """The live check of one agent: a harmless command that a hook must refuse, with a word nobody has used before, and then
 three questions: did the command run, does our journal hold the word, what did the agent do instead. The answer is about
-the user's own entry, of which the stage has a copy."""
+the user's own entry, copied to the stage."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What a scripted model says next: steps in terms of our own tools, said in the words of whichever agent asks. It keeps
-no count of requests: the step is found in the conversation that comes along, so that titles, retries and summaries
-shift nothing."""
+"""What a scripted model says next: steps in terms of our own tools, in the words of the agent that asks. It does not
+count requests: the step is found in the conversation, so that titles, retries and summaries shift nothing."""
 
 from __future__ import annotations
 

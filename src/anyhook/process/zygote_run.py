@@ -1,11 +1,11 @@
 """The two processes of a run in an interpreter that was already there. The runner becomes the script and ends with its
 exit status. The keeper is the runner's parent and adopts whatever it leaves: it tells the caller the status, and ends
 all of them when the caller wants that or is gone. In doubt a runner refuses the call before the script's first line,
-and the caller starts it cold. Part of the program zygote.py, which another interpreter than ours may run."""
+and the caller starts it cold. Part of the program zygote.py, which an interpreter other than ours may run."""
 
 from __future__ import annotations
 
-# C modules as far as it goes: a script may look at what is loaded.
+# C modules where possible: a script may look at what is loaded.
 import _signal  # type: ignore[import-not-found]
 import _socket
 import gc
@@ -245,7 +245,7 @@ def receive(connection: _socket.socket) -> tuple[RunRequest, list[int]]:
 
 
 def become(zygote: Zygote, call: RunRequest) -> None:
-    """What a new process has from whoever starts it, as far as the zygote's is different."""
+    """Take on what a new process gets from its starter and the zygote has otherwise."""
     import io
 
     env = {**{name: value for name, value in zygote.coerced.items() if name not in call.env}, **call.env}

@@ -24,7 +24,7 @@ QUOTED = {ord(sign): chr(0xE000 + ord(sign)) for sign in SPECIAL}
 PLAIN = {0xE000 + ord(sign): sign for sign in SPECIAL}
 FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
-"""Characters that stand for something else in here, and that no line may bring along."""
+"""Characters that stand for something else in here, so no line may contain them."""
 UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
 LITERAL = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
 """A word, or several without a blank, that a shell takes as it is."""

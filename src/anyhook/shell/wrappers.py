@@ -69,7 +69,7 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
 
 
 def likely_programs(pattern: str) -> list[Word]:
-    """The programs that a name with wildcards may stand for, as far as they can do harm: `r[m]`, `/???/c?t`."""
+    """The harmful programs that a name with wildcards may stand for: `r[m]`, `/???/c?t`."""
     return [Word(name, name) for name in OFTEN_HIDDEN if fnmatchcase(name, pattern)] if pattern.strip("*") else []
 
 

@@ -26,7 +26,7 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
     if caller is None:
         if not any(key in payload and not own for key, own in entry.lent):
             return incoming  # it lacks something, and that is all
-        why = f"another agent than {entry.title} runs its entry, and nobody knows which; its tools may have other names"
+        why = f"an unknown agent, not {entry.title}, runs this entry; its tools may have other names"
         return incoming.replace(doubts=(*incoming.doubts, why))
     row = row_of(caller, incoming.row)
     if row is None:

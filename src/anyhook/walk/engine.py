@@ -1,5 +1,5 @@
 """Engine: one project's hooks, ready to fire. It is complete when it is constructed, and holds no state of any single
-event, so many tasks can use one engine at once."""
+event: many tasks can use one engine at once."""
 
 from __future__ import annotations
 

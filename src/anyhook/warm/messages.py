@@ -1,7 +1,7 @@
 """What a caller and a worker say to each other. `native/launcher.c` says the same.
 
 A request is a header of four numbers, then words that each end with a NUL: the arguments after the command's name, then
-the environment. Four descriptors come along: stdin, stdout, stderr and the current folder. The worker answers with
+the environment. Four descriptors come with it: stdin, stdout, stderr and the current folder. The worker answers with
 letters, some of them followed by a number."""
 
 from __future__ import annotations

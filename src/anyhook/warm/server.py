@@ -71,7 +71,7 @@ class Shared:
         """Whether this call's user has the agents of other packages that were found here: the answer may be kept in
         the state folder, which the environment names."""
         if state_dir(os.environ) == self._state_dir:
-            return True  # of which they were found, and no package has changed since
+            return True  # where they were found, and no package has changed since
         known = tuple(name for name, _, _ in registry.AGENTS)
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 

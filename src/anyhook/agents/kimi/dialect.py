@@ -86,7 +86,7 @@ DIALECT = family(
     match=match,
     variables=lambda hook, project_dir, session_id: {},
     differences=(
-        ("KM-1", "Another key than the four of an entry is reported; Kimi Code rejects the whole file."),
+        ("KM-1", "Keys other than the four of an entry are reported; Kimi Code rejects the whole file."),
         ("KM-6", "Text is added to a prompt, as Kimi Code does; Kimi CLI drops it."),
     ),
 )

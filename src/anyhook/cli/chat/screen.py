@@ -133,7 +133,7 @@ class Screen:
             self._said(event.delta.content_delta)
 
     def _said(self, text: str) -> None:
-        """Words of the model: whole blocks stay, what is being written is shown as far as it goes."""
+        """Words of the model: whole blocks stay; a block in progress is shown up to its current end."""
         self._words.add(text)
         if tail := self._words.unfinished:
             self.status.hint(self.fitted(tail))

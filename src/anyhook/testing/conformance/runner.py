@@ -85,7 +85,7 @@ def run_vector(
     caller: Caller | None = None,
 ) -> VectorResult:
     """Lays the vector out, takes its steps, compares, and clears everything away again. `caller` may start the command
-    in another way than `call` does."""
+    differently from `call`."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
     try:
         return _run_in(root, vector, command, step_limit_s, caller or call)

@@ -112,8 +112,8 @@ def run_case(case: Case, project: str, trust: str = "ask") -> Result:
 
 
 def _limit(sandbox: Sandbox) -> None:
-    """Only hooks that are approved where they come from may run in the sandbox. Where all are, so is whatever else the
-    case brings along or makes."""
+    """Only hooks that are approved where they come from may run in the sandbox. If all are, so is everything that the
+    case contains or makes."""
     checked = check_copy(sandbox.source, sandbox.project, sandbox.env["PATH"], os.environ)
     if checked.waiting:
         sandbox.trust, sandbox.waiting = "ask", checked.waiting

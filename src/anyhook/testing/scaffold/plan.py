@@ -123,7 +123,7 @@ def check(order: Order) -> Scaffold:
             f"Use up to {MAX_NAME_LENGTH} letters, digits, dashes, underscores, and dots inside."
         )
     if off and name.endswith(off):
-        raise CannotScaffold(f"a hook whose name ends in {off} is turned off. Choose another name than {name!r}.")
+        raise CannotScaffold(f"a hook whose name ends in {off} is turned off. Choose a name other than {name!r}.")
     if order.tool:
         _check_tool(order)
     if order.scope == "user" and not order.roots.env.get("HOME"):
@@ -265,7 +265,7 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
     }.get(shape, tuple(f"{folder}/{order.name}{ending}" for ending in ENDINGS.values()))
     for path in taken:
         if os.path.lexists(path):
-            raise CannotScaffold(f"{path} is there already. Choose another name than {order.name!r}, or remove it.")
+            raise CannotScaffold(f"{path} is there already. Choose a name other than {order.name!r}, or remove it.")
     # A handler in a list is called by its script, ending and all.
     names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
     sources = reversed(order.dialect.find(order.roots))  # of several of one scope, the first is where hooks are added
