@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.model.record import MANY, Record
+from anyhook.model.record import Compiled, Record
 
 
 def fresh() -> Any:
@@ -18,7 +18,7 @@ def fresh() -> Any:
     return Point
 
 
-@pytest.mark.parametrize("before", [0, MANY + 1])
+@pytest.mark.parametrize("before", [0, Compiled.after + 1])
 def test_every_way_to_make_one(before: int) -> None:
     point = fresh()
     for _ in range(before):
@@ -33,6 +33,6 @@ def test_every_way_to_make_one(before: int) -> None:
 def test_a_subclass_without_fields_of_its_own_gets_the_compiled_one_too() -> None:
     point = fresh()
     special = type("Special", (point,), {})
-    made = [special(number) for number in range(MANY + 2)]
-    assert [each.x for each in made] == list(range(MANY + 2))
+    made = [special(number) for number in range(Compiled.after + 2)]
+    assert [each.x for each in made] == list(range(Compiled.after + 2))
     assert point(7).x == 7

@@ -170,7 +170,7 @@ class Watchdog:
 
     def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
         self._at_s, self._answer = at_s, answer
-        self._claim, self._done = allocate_lock(), allocate_lock()
+        self._claim, self._sleep = allocate_lock(), allocate_lock()
         self._stdout = -1
         self.refusal = ""
         """Why this call is refused whatever the hooks say, if that is known yet."""
@@ -178,21 +178,22 @@ class Watchdog:
             self._stdout = os.dup(1)  # while hooks run, stdout leads elsewhere
         except OSError:
             pass  # it was closed from the start
-        self._done.acquire()
+        self._sleep.acquire()
         try:
             start_new_thread(self._watch, ())
         except RuntimeError:
             pass  # no thread available; go on without
 
     def stop(self) -> None:
-        """The main thread has the answer. Comes back only if it is the one to give it."""
+        """The main thread has the answer. Comes back only if it is the one to give it. The other thread is not woken:
+        that would only take time from the answer."""
         self._claim.acquire()
-        self._done.release()
         if self._stdout >= 0:
             os.close(self._stdout)
 
     def _watch(self) -> None:
-        if self._done.acquire(timeout=max(self._at_s - monotonic(), 0.0)) or not self._claim.acquire(blocking=False):
+        self._sleep.acquire(timeout=max(self._at_s - monotonic(), 0.0))
+        if not self._claim.acquire(blocking=False):
             return
         status = 1
         try:

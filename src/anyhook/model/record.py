@@ -30,8 +30,11 @@ class _Slots(type):
         return super().__new__(mcs, name, bases, space)
 
 
-MANY = 50
-"""After this many records of a class, compiling its `__init__` pays off."""
+class Compiled:
+    """When a class gets an `__init__` of its own."""
+
+    after = 50
+    """After this many records of it, compiling one pays off."""
 
 
 def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
@@ -41,7 +44,7 @@ def _init(own: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
     def by_hand(self: Record, *values: object, **named: object) -> None:
         nonlocal made
         made += 1
-        if made > MANY:
+        if made > Compiled.after:
             _compile(own, defaults, type(self), by_hand)(self, *values, **named)
             return
         for field, value in zip(own, values, strict=False):

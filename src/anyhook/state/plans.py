@@ -155,8 +155,10 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
             return None
         if not plan.checks:
             return None
+        is_plain = os.getuid() == os.geteuid()  # `access` asks for the first of them
         for path, seen in plan.checks.items():
-            if stamp(path) != seen:
+            # Nearly none is there, and to be told so without an exception takes a sixth of the time.
+            if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:
                 return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
         return None

@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 NOBODY = Interpreters("/", "none", 0)
 TURNS = 12
 """Python specialises code that has run eight times."""
-RULE = '[[rule]]\nname = "rehearsal"\nwhen = "event pre_tool"\nthen = "deny"\nrun = "exit 0"\n'
+RULE = """
+[[rule]]
+name = "rehearsal"
+when = "event pre_tool"
+then = "deny"
+run = "echo '{}'"
+"""
 
 
 def rehearse(folder: str, stand_in: Callable[[int], None]) -> list[Span]:

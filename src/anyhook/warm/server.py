@@ -14,6 +14,7 @@ from importlib import import_module
 from time import monotonic
 
 from anyhook.documents.places import stamp, state_dir
+from anyhook.model.record import Compiled
 from anyhook.tables import registry
 from anyhook.warm.changes import Installation
 from anyhook.warm.likeness import Likeness
@@ -110,6 +111,7 @@ class Shared:
 def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
     """`stand_in` runs the command for the process of a number. `lock` is held as long as this process lives, so that
     there is one server per socket; its file says that a server starts, until it does."""
+    Compiled.after = 0  # once here, and never in a worker
     for name in PRELOADED:
         try:
             import_module(name)
@@ -121,6 +123,7 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
         if parts & ~registry.DECLARES:
             registry.host(agent)
     hot = rehearse(f"{path}.rehearsal", stand_in)
+    Compiled.after = sys.maxsize
     state = Shared(path, hot)
     Pool(stand_in, path, lock, state).run()
 
