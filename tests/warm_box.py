@@ -126,12 +126,21 @@ def lives(pid: int) -> bool:
 
 def servers_of(runtime: str) -> set[int]:
     """Every process of servers in a runtime folder, workers included."""
+    return _processes_of(runtime, lambda words: b"--warm-serve" in words)
+
+
+def interpreters_of(runtime: str) -> set[int]:
+    """Every process of warm interpreters in a runtime folder, and of the scripts that they run."""
+    return _processes_of(runtime, lambda words: any(word.endswith(b"/zygote.py") for word in words))
+
+
+def _processes_of(runtime: str, is_wanted: Callable[[list[bytes]], bool]) -> set[int]:
     found = set()
     for name in os.listdir("/proc"):
         if name.isdecimal():
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
-                if b"--warm-serve" in words and any(word.startswith(os.fsencode(runtime)) for word in words):
+                if is_wanted(words) and any(word.startswith(os.fsencode(runtime)) for word in words):
                     found.add(int(name))
     return found
 
