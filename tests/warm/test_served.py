@@ -272,3 +272,17 @@ def test_stdin_that_nobody_closes_is_left_to_this_process(monkeypatch: pytest.Mo
     finally:
         os.dup2(before, 0)
         os.close(before)
+
+
+def test_two_entries_of_one_agent_run_hooks_once(door: Door, world: World) -> None:
+    """One entry is told its answer before it is kept for the other, which waits for that."""
+    world.hook("kodik", "PreToolUse", f"cat > /dev/null; echo ran >> {world.root}/ran; exit 2")
+    door.start()
+    words = ("bridge", "claude", "PreToolUse")
+    first = door.call(*words, stdin=PAYLOAD % 1)
+    assert b'"deny"' in first.stdout
+    assert door.call(*words, stdin=PAYLOAD % 1).stdout == first.stdout
+    with door.popen(*words) as one, door.popen(*words) as other:
+        answers = [each.communicate(PAYLOAD % 2)[0] for each in (one, other)]
+    assert answers == [first.stdout] * 2
+    assert (world.root / "ran").read_text() == "ran\n" * 2

@@ -3,7 +3,6 @@ express, record. It reads no stream and prints nothing."""
 
 from __future__ import annotations
 
-from functools import partial
 from time import monotonic
 
 from anyhook.documents.places import state_dir
@@ -13,7 +12,6 @@ from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
-from anyhook.process.spawn import here
 from anyhook.state.turns import Turn
 from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import HOSTS, dialect, host
@@ -224,9 +222,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if received.split:
         decision, index = _combined(incoming, decided)
     if recent is not None:
-        keep = partial(recent.keep, decision)
-        # Another entry waits for it longer than this agent should wait for its answer.
-        here.afterwards.append(keep) if here.tell_duty is not None else keep()
+        recent.keep(decision)
     config, catalog, aside = context.config, context.routes.catalog, ""
     if (
         catalog.gone

@@ -11,6 +11,7 @@ from anyhook.documents.places import read_object, state_dir, write_private
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.lean_json import short_digest
+from anyhook.process.spawn import here
 from anyhook.tables.translate import renamed, restored
 
 TYPE_CHECKING = False
@@ -86,9 +87,12 @@ class Recent:
                 return None
             time.sleep(POLL_S)
 
-    def keep(self, decision: Decision) -> None:
-        """Store what this entry decided, for the others, in its own file, and delete old decisions: they are stored as
-        they are, with whatever hooks said."""
+    def keep(self, decision: Decision, later: bool = True) -> None:
+        """What this entry decided, for the others, in a file of its own; in a warm worker once its own agent has the
+        answer. Forgets what nobody asks for any more: decisions are stored as they are, with whatever hooks said."""
+        if later and here.tell_duty is not None:
+            here.afterwards.append(lambda: self.keep(decision, later=False))
+            return
         made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
         for field in TEXTS:
             made[field] = [*getattr(decision, field)]
