@@ -93,6 +93,7 @@ class Record(metaclass=_Slots):
 
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed."""
-        values = {field: getattr(self, field) for field in self.fields}
-        values.update(changes)
-        return type(self)(**values)
+        values = [changes.pop(field) if field in changes else getattr(self, field) for field in self.fields]
+        if changes:
+            raise TypeError(f"{type(self).__name__}() has no field {next(iter(changes))!r}")
+        return type(self)(*values)

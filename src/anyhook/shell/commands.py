@@ -26,15 +26,16 @@ def check_text(value: Json) -> str | None:
     return "holds a NUL character" if "\0" in value else None
 
 
+QUOTING = ("'", '"', "\\")
+
+
 def check_command(value: Json) -> str | None:
     """The same for a command that is split like a shell's argument list."""
     wrong = check_text(value)
     if wrong or not isinstance(value, str):
         return wrong
-    import shlex
-
     try:
-        return None if shlex.split(value) else "is empty"
+        return None if words_of(value) else "is empty"
     except ValueError as error:
         return f"cannot be split into words ({error})"
 
@@ -50,9 +51,17 @@ def check_argv(value: Json) -> str | None:
 
 def split(value: Json) -> list[str]:
     """The words of a checked command."""
+    return [str(word) for word in value] if isinstance(value, list) else words_of(str(value))
+
+
+def words_of(line: str) -> list[str]:
+    """The same as `shlex.split`, which is loaded only for a line that needs it: it is slow, and most lines have plain
+    words. ValueError for a quote without its end."""
+    if line.isascii() and line.isprintable() and not any(sign in line for sign in QUOTING):
+        return line.split()
     import shlex
 
-    return [str(word) for word in value] if isinstance(value, list) else shlex.split(str(value))
+    return shlex.split(line)
 
 
 def argv_of(hook: Hook) -> list[str]:

@@ -82,7 +82,7 @@ def _own(event: Event) -> Event:
 
 def _copied(value: Json) -> Json:
     if isinstance(value, dict):
-        return {name: _copied(item) for name, item in value.items()}
+        return {name: item if type(item) is str else _copied(item) for name, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 

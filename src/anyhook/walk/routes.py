@@ -47,12 +47,7 @@ class Catalog(Record):
 
     def for_event(self, event: str) -> list[Hook]:
         """The hooks of one event. A hook that has not named its event yet may be for any."""
-        return [
-            hook
-            for hook in self.hooks
-            if event in hook.events
-            or (not hook.native_event and hook.status != DISABLED and dialect(hook.dialect).row_for(event))
-        ]
+        return [hook for hook in self.hooks if event in hook.events or (not hook.native_event and _may_be(hook, event))]
 
     def with_lines(self) -> Catalog:
         """The same catalog, with the line of each hook's declaration."""
@@ -70,9 +65,17 @@ class Catalog(Record):
 
     def by_event(self) -> dict[str, list[int]]:
         """Event → the positions of its hooks, for events that have any."""
-        place = {id(hook): index for index, hook in enumerate(self.hooks)}
-        found = {event: [place[id(hook)] for hook in self.for_event(event)] for event in EVENTS}
-        return {event: places for event, places in found.items() if places}
+        found: dict[str, list[int]] = {}
+        for position, hook in enumerate(self.hooks):
+            events = hook.events if hook.native_event else [event for event in EVENTS if _may_be(hook, event)]
+            for event in dict.fromkeys(events):
+                found.setdefault(event, []).append(position)
+        return found
+
+
+def _may_be(hook: Hook, event: str) -> bool:
+    """Whether a hook that has not named its event may be for this one."""
+    return event in hook.events or (hook.status != DISABLED and dialect(hook.dialect).row_for(event) is not None)
 
 
 def open_catalog(setup: Setup) -> Catalog:

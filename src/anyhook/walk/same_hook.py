@@ -7,7 +7,7 @@ import os
 
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import EFFECTS, STRENGTH
-from anyhook.shell.commands import SHELLS, expand_home
+from anyhook.shell.commands import SHELLS, expand_home, words_of
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 from anyhook.walk.interpret import interpret
@@ -71,12 +71,8 @@ def program_of(launch: Launch, env: Mapping[str, str]) -> tuple[str, ...]:
 
 def _words(line: str) -> list[str] | None:
     """The words of a plain line; None for any other line."""
-    if '"' not in line:
-        return line.split()
-    import shlex  # costs as much as the rest, and most lines have no quotes
-
     try:
-        return shlex.split(line)
+        return words_of(line)
     except ValueError:
         return None
 
