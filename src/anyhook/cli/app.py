@@ -31,7 +31,7 @@ VERBS = {
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
     "shadow": ("anyhook.cli.verb_shadow", "Let a hook or a rule run without its decisions counting."),
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
-    "report": ("anyhook.cli.verb_report", "Say what a hook or a rule stopped, or would have stopped."),
+    "report": ("anyhook.cli.verb_report", "Show what a hook or a rule stopped, or would have stopped."),
     "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; at a terminal only."),
     "get": ("anyhook.cli.verb_answer", "In a hook: print a field of the call."),
     "deny": ("anyhook.cli.verb_answer", "In a hook: refuse, and say why."),
@@ -49,7 +49,7 @@ VERBS = {
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
     "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
     "convert": ("anyhook.cli.verb_convert", "Write hooks of one dialect in another, with proof."),
-    "ci": ("anyhook.cli.verb_ci", "Fail where a required gate is not on."),
+    "ci": ("anyhook.cli.verb_ci", "Fail if a required gate is off."),
     "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
     "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
@@ -60,7 +60,7 @@ VERBS = {
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
     "backtest": ("anyhook.cli.verb_backtest", "Try hooks on recorded events."),
     "export": ("anyhook.cli.verb_export", "Export records for other programs."),
-    "import": ("anyhook.cli.verb_import", "Read the transcripts of your agents into the past."),
+    "import": ("anyhook.cli.verb_import", "Import the transcripts of your agents."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
-"""An age beyond this is a clock that nobody understands (a container that was frozen), and not a slow start."""
+"""A process older than this has a wrong clock (a frozen container), and not a slow start."""
 
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
@@ -165,8 +165,8 @@ def begun_s() -> float:
 
 
 class Watchdog:
-    """Calls `answer` in the main thread's stead when the time has come, and ends the process with what it returns.
-    Exactly one of the two answers: the one that asks first."""
+    """Calls `answer` in place of the main thread when the time is up, and ends the process with the result. Exactly one
+    of the two answers: the first one."""
 
     def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
         self._at_s, self._answer = at_s, answer

@@ -31,7 +31,7 @@ class InAgent(Record):
     event: Event
     """As the agent would report it."""
     entry: str
-    """Where our entry is, or why it is not there."""
+    """Where our entry is, or why there is none."""
     honours: dict[HostEffect, str]
     """Effect → `works`, what it becomes, or `lost`."""
     evidence: str
@@ -65,7 +65,7 @@ def in_agent(agent: str, event: Event, home: str, project: str, env: Mapping[str
 
 
 def _reported(table: Host, event: Event) -> Event:
-    """The event with the agent's own name and fields for the tool, whosever name it was given by."""
+    """The event with the agent's own names for the tool and its fields, whichever agent's name was given."""
     name, given = str(event.data.get("tool", "")), event.data.get("input")
     if not name:
         return event.replace(hosted=True)

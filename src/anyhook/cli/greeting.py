@@ -58,4 +58,4 @@ def _next(setup: Setup, calling: list[str], found: list[str], dead: list[str]) -
         return "anyhook setup"
     if found or not calling:
         return f"anyhook install {found[0] if found else 'AGENT'}"
-    return "anyhook doctor --live   (runs your agents once, and checks that a refusal holds)"
+    return "anyhook doctor --live   (runs your agents once, and checks that a refusal works)"

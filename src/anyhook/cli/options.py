@@ -175,8 +175,7 @@ class BridgeOptions(RunOptions):
 
 
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
-    """The arguments and options of a call that is entirely correct; None for one that the full parser has
-    to look at."""
+    """The arguments and options of a correct call; None if the full parser has to look at it."""
     known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []
     values: dict[str, str | tuple[str, ...] | bool] = {}

@@ -14,7 +14,7 @@ def port_of(given: str, flag: str = "--port") -> int:
 
 
 def bound(port: int, flag: str = "--port") -> socket.socket:
-    """Listening before the address is printed, so that whoever reads it can call at once."""
+    """Listen before the address is printed, so that a reader can call at once."""
     at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -52,8 +52,8 @@ def add(what: str, options: AddOptions) -> int:
     """Turn guards on, or take hooks and rules from elsewhere.
 
     WHAT is `guard` (all guards), the name of one pack (`anyhook guards` lists them), a folder, or the address of a git
-    repository with @REV behind it. What comes from elsewhere is shown, copied, approved and pinned in anyhook.lock;
-    calling it again shows what changed. Nothing is fetched that you did not name.
+    repository followed by @REV. What comes from elsewhere is shown, copied, approved and pinned in anyhook.lock;
+    calling it again shows what changed. It fetches only what you name.
 
     \b
     Exit status: 0 added, 1 not added, 3 bad call.
@@ -160,7 +160,7 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
 
 
 def _show(package: Package, before: Mapping[str, bytes], shown: Sequence[str]) -> None:
-    """What a package would do, or how it differs from what is there."""
+    """What a package would do, or how it differs from the installed one."""
     at = f" at {package.revision[:12]}" if package.revision else ""
     render.out(f"{package.name} from {package.source}{at}: {len(package.files)} files")
     for line in (*rule_lines(package), *shown) if not before else differences(before, package.files):
@@ -168,7 +168,7 @@ def _show(package: Package, before: Mapping[str, bytes], shown: Sequence[str]) -
 
 
 def _agreed(question: str, options: AddOptions) -> bool:
-    """A person's yes; False where nobody can be asked."""
+    """Whether a person says yes; False if no person can be asked."""
     if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         render.say("Nothing was changed. Add --yes, or call it in a terminal.")
         return False

@@ -64,7 +64,7 @@ def get(fields: tuple[str, ...], _options: AnswerOptions) -> int:
 
 
 def _value(hook: CallingHook, field: str) -> Json:
-    """What a field holds; None where the call has none."""
+    """The value of a field; None if the call has none."""
     given = hook.canonical_fields()
     tool, tool_input = str(given.get("tool") or ""), given.get("input")
     tool_input = tool_input if isinstance(tool_input, dict) else {}
@@ -94,14 +94,14 @@ def _value(hook: CallingHook, field: str) -> Json:
 
 @verb("deny", AnswerOptions, 'anyhook deny "Deploys wait for the release."; exit', [click.Argument(["why"])])
 def deny(why: str, _options: AnswerOptions) -> int:
-    """In a hook: refuse, and say why. It prints the refusal as the hook's dialect has it and exits with the status that
+    """In a hook: refuse, and say why. It prints the refusal in the hook's dialect and exits with the status that
     refuses there, so end the script with `exit` right after it."""
     return _refuse(calling_hook(os.environ), why)
 
 
 @verb("ask", AnswerOptions, 'anyhook ask "This deletes a branch."; exit', [click.Argument(["why"])])
 def ask(why: str, _options: AnswerOptions) -> int:
-    """In a hook: let a person decide, and say why. Where the hook's dialect cannot ask, this refuses."""
+    """In a hook: let a person decide, and say why. If the hook's dialect cannot ask, it refuses."""
     hook = calling_hook(os.environ)
     said = spoken.verdict(hook.dialect, hook.row, hook.canonical, ASK, why) if hook is not None else None
     return _refuse(hook, why) if said is None else _print(said)

@@ -97,7 +97,7 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
 
 @contextmanager
 def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
-    """A pool of processes, or a cluster behind the same door. Whatever interrupts us ends the pool's processes and what
+    """A pool of processes, or a cluster with the same interface. An interruption ends the pool's processes and what
     they run."""
     if options.dask:
         with _cluster(options.dask) as executor:

@@ -36,7 +36,7 @@ class CheckOptions(TrustOption, ProjectOptions):
 def check(paths: tuple[str, ...], options: CheckOptions) -> int:
     """Read every hook file, or only those in PATH, and report what is wrong: file, line, cause and fix.
 
-    Starts nothing. Files that are not approved are looked at as well; --trust ask also reports the hooks that wait for
+    Starts nothing. Files that are not approved are checked too; --trust ask also reports the hooks that wait for
     approval. Exits with status 1 if there are errors, and with 0 if there are none or only warnings.
     """
     setup = setup_of(options, trust=options.trust or "all")

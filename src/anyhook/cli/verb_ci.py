@@ -1,4 +1,4 @@
-"""`anyhook ci`: fails a job where a required gate is not on."""
+"""`anyhook ci`: fails a job if a required gate is off."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class CiOptions(JsonOptions, HookOptions, TrustOption):
 
 @verb("ci", CiOptions, "anyhook ci --require kodik:project:PreToolUse:guard.sh")
 def ci(options: CiOptions) -> int:
-    """Fail where a required gate is not on, for use in CI.
+    """Fail if a required gate is off, for use in CI.
 
-    Required are the gates that --require names and those of `require` in the settings. Where neither names any, every
-    gate has to be on, and there has to be one. A fresh checkout has no approvals: run `anyhook trust --yes` before, or
-    pass `--trust all`. Starts nothing.
+    The required gates are those that --require names and those of `require` in the settings. If neither names any,
+    every gate must be on, and there must be at least one. A fresh checkout has no approvals: run `anyhook trust --yes`
+    before, or pass `--trust all`. Starts nothing.
 
     \b
     Exit status: 0 every required gate is on, 1 one is not, 3 bad call.

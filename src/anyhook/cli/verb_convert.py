@@ -43,7 +43,7 @@ def convert(options: ConvertOptions) -> int:
 
     Each hook becomes a script of the new dialect that runs the old command with the old payload and translates its
     answer. Both are then asked about the same events. Approved hooks are run for that; others are only written.
-    Existing files keep everything they hold. `--from rulesync` reads `.rulesync/hooks.json`, from which rulesync writes
+    Existing files keep their content. `--from rulesync` reads `.rulesync/hooks.json`, from which rulesync writes
     the files of many agents.
 
     \b

@@ -55,7 +55,7 @@ INDENT = " " * 4
 
 class DoctorOptions(JsonOptions):
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
-    live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal holds.")
+    live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal works.")
     limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 

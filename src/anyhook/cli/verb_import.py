@@ -1,4 +1,4 @@
-"""`anyhook import`: transcripts of agents into the past, so that rules can be tried before anything was recorded."""
+"""`anyhook import`: imports agents' transcripts, so that rules can be tried before anything was recorded."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ class ImportOptions(JsonOptions):
 
 @verb("import", ImportOptions, "anyhook import claude --since 30d", [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
-    """Read the transcripts that agents keep of their sessions; without a name, of all whose transcripts can be read.
+    """Import the transcripts that agents keep of their sessions; without a name, those of all agents that anyhook can
+    read.
 
-    Prompts and tool calls go into a journal of their own beside the one of fired events. `anyhook backtest` and
-    `anyhook report` look at both. Nothing is imported twice, and secrets stay out, as they do of the other journal.
+    Prompts and tool calls go into their own journal, next to the one of fired events. `anyhook backtest` and `anyhook
+    report` read both. Nothing is imported twice, and secrets are left out, as in the other journal.
 
     \b
     Exit status: 0 done, 1 a transcript could not be read, 3 bad call.

@@ -59,7 +59,7 @@ class InstallOptions(JsonOptions):
 
 
 class EntryOptions(InstallOptions):
-    closed: bool = switch("--closed", "Let the agent refuse what hooks guard where anyhook cannot be run.")
+    closed: bool = switch("--closed", "Let the agent refuse what hooks guard if anyhook cannot be run.")
     lean: bool = switch("--lean", "Leave out events and tools that no hook wants and where nothing can be prevented.")
 
 
@@ -71,7 +71,7 @@ def install(agent: str, options: EntryOptions) -> int:
     they may. Comments, order and other entries stay as they are, and the old file is kept as a backup. Nothing is
     approved in the agent's own trust store; if you have to confirm something there, you are told.
 
-    In most agents an entry whose program is gone is passed over, and the agent goes on unguarded. With --closed the
+    Most agents ignore an entry whose program is gone, and go on unguarded. With --closed the
     entry is a line of shell that refuses prompts and tools where anyhook cannot be run. An entry that is closed stays
     so when it is installed again; `uninstall` removes it.
 
@@ -181,7 +181,7 @@ def _changes(
 
 
 def refusals(table: Host) -> dict[str, Answer]:
-    """What an agent is told at each of its gates where we cannot be run, in its own words."""
+    """The answer at each of an agent's gates if we cannot be run, in its own words."""
     reason = (
         f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
         "Install anyhook again, or remove its entry from this config."

@@ -40,7 +40,7 @@ def mcp(command: tuple[str, ...], options: McpOptions) -> int:
 
     Hooks are asked before and after every call of a tool (`pre_tool`, `post_tool`), under the name
     `mcp__SERVER__TOOL`. A refused call never reaches the server; the agent gets a tool error with the reason. All other
-    messages pass unchanged. It works in every agent that speaks MCP, also in those without hooks.
+    messages pass unchanged. It works in every agent that speaks MCP, even in those without hooks.
 
     \b
     Exit status: 0 the agent ended the connection, 1 the server did, 3 bad call.

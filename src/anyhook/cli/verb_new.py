@@ -49,7 +49,7 @@ def new(name: str, options: NewOptions) -> int:
     """Write a working hook and say how to try it.
 
     NAME becomes the name of its script. A new gate refuses calls that contain the word anyhook-demo-block; any other
-    new hook logs its events. Change it from there. Existing files keep everything they hold.
+    new hook logs its events. Change it from there. Existing files keep their content.
     """
     try:
         order, canonical = _order(name, options)

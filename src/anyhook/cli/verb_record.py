@@ -134,7 +134,7 @@ def _run(command: Sequence[str], env: dict[str, str]) -> int:
 
 
 def _whole(found: Iterable[JournalLine]) -> list[JournalLine]:
-    """The records; how many lines are damaged is said."""
+    """The records; damaged lines are counted in a message."""
     listed = list(found)
     damaged = sum(each.record is None for each in listed)
     if damaged:
@@ -150,7 +150,7 @@ def _cases(records: list[JournalLine]) -> list[dict[str, Json]]:
 
 
 def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
-    """The cases, those that do not hold marked; as they are, where the project may not be run."""
+    """The cases, with failing ones marked; unchanged if the project's hooks may not run."""
     try:
         if not os.path.isdir(project):
             raise BadCall(f"{project} is not there any more.")

@@ -37,9 +37,9 @@ class ReportOptions(ProjectJsonOptions):
 
 @verb("report", ReportOptions, "anyhook report git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def report(hook: str, options: ReportOptions) -> int:
-    """Say what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, its name,
-    PACK/NAME or PACK for rules of a pack, or a pattern such as 'git/*'. A rule is also asked about calls of before its
-    time."""
+    """Show what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, its name,
+    PACK/NAME or PACK for rules of a pack, or a pattern such as 'git/*'. A rule is also tried on calls from before it
+    existed."""
     try:
         since_ns = None if options.since is None else parse_time(options.since, datetime.now())
     except ValueError as error:
@@ -57,7 +57,7 @@ def report(hook: str, options: ReportOptions) -> int:
 
 
 def _show_all(made: Sequence[HookReport]) -> None:
-    """The report of one hook; of several, those that have something to tell."""
+    """The report of one hook; of several, those with something to report."""
     told = [each for each in made if each.stopped or each.would_stop or each.failed or len(made) == 1]
     for each in told:
         _show(each)

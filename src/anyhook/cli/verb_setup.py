@@ -45,7 +45,7 @@ LIMIT_S = 60.0
 class SetupOptions(JsonOptions):
     yes: bool = switch("--yes", "Do it without asking.")
     dry_run: bool = switch("--dry-run", "Show what would be done, and do nothing.")
-    live: bool = switch("--live", "Also run each agent once, offline, and check that a refusal holds.")
+    live: bool = switch("--live", "Also run each agent once, offline, and check that a refusal works.")
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
 
@@ -66,7 +66,7 @@ class AgentSetup(Record):
 
 @verb("setup", SetupOptions, "anyhook setup --dry-run", [click.Argument(["agents"], nargs=-1, type=AGENT)])
 def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
-    """Find your agents, turn the guards on, make the agents call anyhook, and prove that a refusal holds.
+    """Find your agents, turn the guards on, make the agents call anyhook, and prove that a refusal works.
 
     Without names it takes every agent that it finds on this machine. It changes your own files only: the rules in
     ~/.config/anyhook and one entry in each agent's config, whose old file is kept. It says how to undo all of it.

@@ -41,7 +41,7 @@ def shadow(hook: str, options: ShadowOptions) -> int:
 
 @verb("enforce", ProjectJsonOptions, "anyhook enforce git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def enforce(hook: str, options: ProjectJsonOptions) -> int:
-    """Let the decisions of a hook or a rule count, also where `mode` is `shadow` for all others."""
+    """Let the decisions of a hook or a rule count, even if `mode` is `shadow` for all others."""
     return _set(hook, options, "enforce", None)
 
 

@@ -37,8 +37,8 @@ class StatsOptions(JsonOptions, JournalFilter):
 @verb("stats", StatsOptions, "anyhook stats --since 30d --project .")
 def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
-    agent waiting. Covers the last seven days, unless --since says otherwise. A rule counts as run where it
-    applied, and takes no time."""
+    agent waiting. Covers the last seven days, unless --since says otherwise. A rule counts as run if it applied, and
+    takes no time."""
     found = _figures(state_dir(os.environ), wanted_of(options, since="7d"))
     gained_s = _gains(found)
     if options.json:

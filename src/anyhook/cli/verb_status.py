@@ -50,7 +50,7 @@ class StatusOptions(JsonOptions):
 def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     """Show whether the guards of this project are on: hooks that can keep something from happening.
 
-    With agents named, it shows whether each guard holds in each of them. Starts nothing.
+    With agents named, it shows whether each guard works in each of them. Starts nothing.
 
     \b
     Exit status: 0 protected, 1 not, 3 bad call.
@@ -111,7 +111,7 @@ def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
 
 
 def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict[str, Stamp | None]:
-    """Everything that the state of a gate was read from; {} where that cannot be told."""
+    """Everything that the state of the gates depends on; {} if that is unknown."""
     if any(gate.state == "broken" for gate in found) or any(hook.handler == "python" for hook in catalog.hooks):
         return {}  # a program that is not there may appear anywhere
     files = Files()
@@ -131,7 +131,7 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict
 
 
 def _catalog(setup: Setup) -> Catalog:
-    """From its plan where that still holds; else from the files, without asking any executable for its event."""
+    """From its plan if that is still valid, else from the files, without asking any executable for its event."""
     return from_plan(read_plan(setup)) or build(setup, may_start=False).with_lines()
 
 

@@ -78,7 +78,7 @@ class ProjectReview(Record):
 
     @property
     def gone(self) -> list[Reviewed]:
-        """What was approved and is no longer there: a gate that is missed until somebody agrees that it is gone."""
+        """What was approved and is gone: a missing gate until a person confirms that."""
         return [entry for entry in self.entries if entry.status == REMOVED]
 
     @property
@@ -169,7 +169,7 @@ def show(found: ProjectReview) -> None:
 
 
 def _counts_elsewhere(found: ProjectReview) -> bool:
-    """Whether something here is approved for other checkouts as well, or by an approval of another one."""
+    """Whether something here is also approved for other checkouts, or by an approval of another one."""
     for entry in found.entries:
         own = found.ledger.items(found.project_of(entry)).get(entry.item.id)
         if entry.status == APPROVED and (own is None or not own.here):
@@ -289,7 +289,7 @@ def _reasons(entry: Reviewed) -> list[str]:
 
 
 def _answered() -> bool:
-    """A person's yes; False where nobody can be asked, and then how to approve is said."""
+    """Whether a person says yes; if no person can be asked, says how to approve, and returns False."""
     if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
         render.say("Not approved. `anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks.")
         return False
@@ -372,7 +372,7 @@ def _list(as_json: bool) -> int:
 
 
 def _revoke(options: TrustOptions) -> int:
-    """A project that is gone can be forgotten as well."""
+    """A deleted project can be revoked too."""
     project = os.path.realpath(options.project or ".")
     outer = Setup.of(project, os.environ).outer if os.path.isdir(project) else project
     ledger = Ledger(believed_dir(os.environ, project, outer))

@@ -1,5 +1,5 @@
-"""OTLP: a span for each event with one for each hook under it, and figures of the runs, sent to a collector. From the
-journal, so never on a path that an agent waits on."""
+"""OTLP: a span for each event, with one for each hook under it, and metrics of the runs, sent to a collector. It reads
+the journal, so no agent ever waits for it."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ BATCH = 500
 
 
 class NotSent(Exception):  # noqa: N818 (it says what happened)
-    """The collector did not take it."""
+    """The collector did not accept it."""
 
 
 def send(lines: Iterable[JournalLine], endpoint: str, timeout_s: float = 10.0) -> int:
-    """Send the lines; how many spans. NotSent where nobody takes them."""
+    """Send the lines; returns the number of spans. NotSent if no collector accepts them."""
     base = endpoint.rstrip("/")
     resource = Resource.create({"service.name": "anyhook"})
     ended, reader = InMemorySpanExporter(), InMemoryMetricReader()
@@ -135,8 +135,8 @@ def _attributes(line: JournalLine, decision: RecordedDecision | None) -> dict[st
 
 
 class SpanIds(IdGenerator):
-    """The ids of spans: those that hooks were told when they ran, and for the rest ids made of the record, so that a
-    record that is exported twice is the same trace twice."""
+    """The ids of spans: those that hooks had in their environment, and for the rest ids derived from the record, so
+    that exporting a record twice gives the same trace."""
 
     def __init__(self) -> None:
         self._trace = self._span = 1

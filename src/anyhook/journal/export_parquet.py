@@ -52,7 +52,7 @@ def _text(value: Json) -> str | None:
 
 
 def write_parquet(lines: Iterable[JournalLine], path: str) -> int:
-    """Write the lines' rows; how many. OSError where the file cannot be written."""
+    """Write the rows; returns their number. OSError if the file cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     count = 0
     with tempfile.TemporaryDirectory(dir=folder) as place:  # for its owner only, like the journal

@@ -1,5 +1,5 @@
-"""The journal's files: the one that is written to, and those that were full before it. It names them and reads them in
-constant memory; it writes nothing."""
+"""The journal's files: the current one, and the full ones before it. It names them and reads them in constant memory;
+it writes nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)
-    """A file of the journal that is there and cannot be read."""
+    """A file of the journal that exists and cannot be read."""
 
 
 BLOCK = 65_536
 LARGE_BLOCK = 1 << 18
 PART = 4 << 20
-"""How much of a file one process reads at once, where several share it."""
+"""How much of a file one process reads at once, if several share it."""
 
 
 def current_path(state_dir: str) -> str:
@@ -35,7 +35,7 @@ def full_path(state_dir: str, last: int) -> str:
 
 
 def words_path(full: str) -> str:
-    """Where the words of a full file are looked up, once somebody has made that index."""
+    """The path of the word index of a full file."""
     return f"{full.removesuffix('.jsonl')}.words.sqlite"
 
 
@@ -53,8 +53,8 @@ def is_full_name(name: str) -> bool:
 
 
 def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
-    """Every file, oldest first, open. The current one is opened first: if it becomes a full one meanwhile, it is seen
-    twice and taken once, and nothing is missed."""
+    """Every file, oldest first, open. The current one is opened first: if it becomes full meanwhile, it is seen twice
+    and used once, and nothing is missed."""
     found: list[tuple[str, BinaryIO]] = []
     last = _opened(current_path(state_dir))
     for path in full_paths(state_dir):
@@ -83,7 +83,7 @@ def _opened(path: str) -> BinaryIO | None:
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines from here on; the last one only where it is whole, since it may be just being written."""
+    """The lines from here on; the last one only if it is complete, since it may be being written."""
     for line in file:
         if not line.endswith(b"\n"):
             file.seek(-len(line), os.SEEK_CUR)
@@ -92,7 +92,8 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def parts_of_file(file: BinaryIO, start: int = 0) -> list[tuple[int, int]]:
-    """Where the parts of a file begin and end, from a place on: whole lines, about as many bytes each."""
+    """The beginnings and ends of the parts of a file, from a position on: complete lines, about the same number of
+    bytes each."""
     end = file.seek(0, os.SEEK_END)
     found: list[tuple[int, int]] = []
     while start < end:
@@ -106,7 +107,8 @@ def parts_of_file(file: BinaryIO, start: int = 0) -> list[tuple[int, int]]:
 
 
 def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
-    """The whole lines of a part, some at once. It moves no place in the file, so processes may share the descriptor."""
+    """The complete lines of a part, several at once. It does not move the file position, so processes can share the
+    descriptor."""
     size = LARGE_BLOCK
     while first < last:
         block = os.pread(descriptor, min(size, last - first), first)
@@ -129,7 +131,7 @@ def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
 
 
 def end_of_lines(file: BinaryIO, end: int) -> int:
-    """Where the last whole line before a place ends."""
+    """Where the last complete line before a position ends."""
     at = end
     while at > 0:
         start = max(0, at - BLOCK)
@@ -142,8 +144,8 @@ def end_of_lines(file: BinaryIO, end: int) -> int:
 
 
 def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
-    """The whole lines from here on that have a mark in them (in lower case, where `low`). A block is looked through at
-    once: most lines have nothing that anybody looks for, and cost nothing that way."""
+    """The complete lines from here on that contain a mark (in lower case with `low`). A block is searched at once: most
+    lines contain nothing that is searched for, and so cost nothing."""
     while block := file.read(LARGE_BLOCK):
         if b"\n" not in block:
             block += file.readline()  # a line longer than that
@@ -156,7 +158,7 @@ def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
 
 
 def marked(block: bytes, mark: bytes, low: bool) -> Iterator[bytes]:
-    """The lines of a block of whole lines that have a mark in them (in lower case, where `low`)."""
+    """The lines of a block of complete lines that contain a mark (in lower case with `low`)."""
     looked = block.lower() if low else block
     end = len(block)
     place = looked.find(mark)
@@ -167,7 +169,7 @@ def marked(block: bytes, mark: bytes, low: bool) -> Iterator[bytes]:
 
 
 def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
-    """The whole lines of a file up to a place, some at once, the last ones first."""
+    """The complete lines of a file up to a position, several at once, the last ones first."""
     position = end_of_lines(file, file.seek(0, os.SEEK_END) if end is None else end)
     size = LARGE_BLOCK
     while position > 0:
@@ -182,7 +184,7 @@ def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
 
 
 def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
-    """The whole lines of a file up to a place, the last one first."""
+    """The complete lines of a file up to a position, the last one first."""
     position = file.seek(0, os.SEEK_END) if end is None else end
     rest = b""
     begun = False
@@ -203,7 +205,7 @@ def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
 
 
 def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:
-    """Go to the first line whose number under this key is at least so much, in a file in which it grows."""
+    """Go to the first line whose number under this key is at least this large, in a file in which it grows."""
     low, high = 0, file.seek(0, os.SEEK_END)
     while high - low > BLOCK:
         middle = (low + high) // 2

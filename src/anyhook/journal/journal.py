@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LATER_S = 0.25
 MAX_UNWRITTEN = 50_000
-"""How many events that reached no hook are kept before their lines are written."""
+"""How many events without hooks are buffered before their lines are written."""
 
 STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
@@ -37,17 +37,17 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class Journal(JournalWriter):
-    """Takes lines, now or in a moment, and remembers why it could not."""
+    """Writes lines, now or a moment later, and remembers why it could not."""
 
     broken: str | None = None
     """Why the last line could not be written."""
     soon = False
-    """Whether a flush is on its way."""
+    """Whether a flush is scheduled."""
     _later: Callable[[], list[bytes]] | None = None
     _flushing = allocate_lock()
 
     def put(self, *lines: bytes) -> bool:
-        """Write the lines, all or none; whether that was possible."""
+        """Write all of the lines or none; returns whether that worked."""
         try:
             self.append(lines)
         except OSError as error:
@@ -56,8 +56,8 @@ class Journal(JournalWriter):
         return True
 
     def later(self, lines: Callable[[], list[bytes]]) -> None:
-        """For events that reached no hook: their lines are asked for and written in a moment, so that such an event
-        costs its caller almost nothing. What a killed process loses by that are events in which nothing happened."""
+        """For events without hooks: their lines are requested and written a moment later, so that such an event costs
+        its caller almost nothing. A killed process loses only events in which nothing happened."""
         import atexit
         import threading
 
@@ -70,7 +70,7 @@ class Journal(JournalWriter):
         atexit.register(self.flush)
 
     def flush(self) -> None:
-        """Write what was put off. One at a time, or two would write the same lines."""
+        """Write deferred lines. One thread at a time, or two would write the same lines."""
         with self._flushing:
             self.soon = False  # before the lines are taken: one that comes after that asks for another flush
             made = self._later() if self._later is not None else []
@@ -85,7 +85,7 @@ class Journal(JournalWriter):
             sys.modules["atexit"].unregister(self.flush)
 
     def problem(self) -> Problem:
-        """What to say once a line could not be written."""
+        """The problem to report if a line could not be written."""
         from anyhook.model.problem import WARNING, Problem
 
         return Problem(
@@ -99,8 +99,8 @@ class Journal(JournalWriter):
 
 
 class Recorder:
-    """Writes firings down: for one engine, or for one call where nothing is hooked. It knows who fires, and what of it
-    may be kept."""
+    """Records firings: for one engine, or for one call with nothing hooked. It knows who fires, and what may be
+    recorded."""
 
     def __init__(
         self,
@@ -113,8 +113,8 @@ class Recorder:
         *,
         one_shot: bool,
     ) -> None:
-        """`settings` are the journal's; `one_shot` where the process ends with the answer, so that there is no
-        later. Without a session it makes one up."""
+        """`settings` are the journal's; `one_shot` is for a process that ends with the answer, so that nothing can be
+        deferred. Without a session it invents one."""
         self.session = session if session is not None else f"session-{urandom(8).hex()}"
         self.mode = mode
         caller = (host, project, parent_of(env) if TRACEPARENT in env else "")
@@ -134,8 +134,8 @@ class Recorder:
         """Events that are not in the journal yet, with their times and answers."""
 
     def quiet(self, event: Event, decision: Decision, mode: Mode) -> Decision:
-        """An event that reached no hook, as nearly all do: where the process goes on, its line is written later, so
-        that this takes a microsecond."""
+        """Record an event without hooks, as nearly all are: if the process continues, its line is written later, so
+        this takes a microsecond."""
         journal = self.journal
         if not self._waits or mode != self.mode or journal is None:
             decision = decision.replace(enforced=mode != "shadow")
@@ -148,8 +148,8 @@ class Recorder:
         return decision if journal.broken is None else self._unrecorded(decision)
 
     def write(self, firing: Firing) -> Decision:
-        """A line for each part, now: the last step of an event. The decision, with a problem where that was not
-        possible; what was decided counts, written down or not."""
+        """Write a line for each part now: the last step of an event. Returns the decision, with a problem if the line
+        could not be written; the decision counts either way."""
         decision = firing.decision
         if self.listener is not None:
             self.listener(firing)
@@ -183,21 +183,20 @@ class Recorder:
             self.journal.close()
 
     def _unrecorded(self, decision: Decision) -> Decision:
-        """Said once; the journal is not tried again."""
+        """Report it once; the journal is not tried again."""
         journal, self.journal = self.journal, None
         found = (journal.problem(),) if journal is not None else ()
         return decision.replace(problems=(*decision.problems, *found))
 
     def _lines(self) -> list[bytes]:
-        """The lines of events that reached no hook. One thread at a time takes them, while others may add to the
-        end."""
+        """The lines of events without hooks. One thread at a time takes them, while others may append."""
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
         return record_quiet(taken, self.mode, self.policy)
 
 
 def _differ(one: Decision, other: Decision) -> bool:
-    """Whether two decisions ask for something else; what was wrong on the way does not count."""
+    """Whether two decisions differ in what they ask for, apart from their problems."""
     return one.replace(problems=()) != other.replace(problems=())
 
 
@@ -217,7 +216,7 @@ def parent_of(env: Mapping[str, str]) -> str:
 
 
 class Trace:
-    """Gives each run of an engine a span of its own, in the caller's trace or in that of its session."""
+    """Gives each run of an engine its own span, in the caller's trace or in that of its session."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.parent = parent_of(env) if TRACEPARENT in env else ""
@@ -226,8 +225,8 @@ class Trace:
         self._ids: dict[str, str] = {}
 
     def enter(self, env: dict[str, str], session: str) -> str:
-        """Puts the next run's context into its environment, and returns it. A state belongs to the caller's context: it
-        goes where that goes."""
+        """Put the next run's context into its environment, and return it. A trace state stays only with its own
+        context."""
         span = next(self._spans) & 0xFFFF_FFFF_FFFF_FFFF or 1
         parent = self.parent
         if parent:

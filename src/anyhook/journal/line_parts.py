@@ -1,5 +1,5 @@
-"""Line parts: what is needed of a record's line, found in its bytes, twice as fast as by parsing it. A line that is
-not surely one of our own making is left to the parser."""
+"""Line parts: the needed parts of a record's line, found in its bytes, twice as fast as by parsing it. A line that we
+may not have written ourselves is left to the parser."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def parts_of(line: bytes) -> Parts | None:
 
 
 def _tool_of(line: bytes, start: int, end: int) -> bytes | None:
-    """The tool of data that does not begin with it; None if it is not a text."""
+    """The tool of data that does not start with it; None if it is not a text."""
     if line.find(b'"tool": ', start, end) < 0:
         return b"null"
     try:

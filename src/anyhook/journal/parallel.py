@@ -28,9 +28,8 @@ def processors() -> int:
 def parallel_map(
     function: Callable[[Task], Answer], tasks: Sequence[Task], jobs: int | None = None
 ) -> Generator[Answer, None, None]:
-    """The answer to each task. An answer is made of plain values, which `marshal` takes from process to process.
-    Whoever has heard enough closes the iterator. A process with several threads cannot be forked safely; it
-    works alone."""
+    """The answer to each task. Answers are plain values, which `marshal` passes between processes. Close the iterator
+    to stop early. A process with several threads cannot be forked safely; it works alone."""
     jobs = min(jobs or processors(), len(tasks))
     if jobs < 2 or not hasattr(os, "fork") or threading.active_count() > 1:
         yield from map(function, tasks)

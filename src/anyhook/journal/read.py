@@ -40,7 +40,7 @@ class RecordedRun(Record):
 
     @property
     def stdout(self) -> Json:
-        """A text; a hash of it, or None, where the user has payloads not kept."""
+        """A text; a hash of it, or None, if payloads are not recorded."""
         return self.raw.get("stdout")
 
     @property
@@ -63,7 +63,7 @@ class RecordedRun(Record):
 
     @property
     def failed(self) -> bool:
-        """Whether it ended otherwise than by itself."""
+        """Whether it did not exit by itself."""
         return self.ending not in ("exited", "")
 
 
@@ -114,7 +114,7 @@ class RecordedCall(Record):
 
     @property
     def trace(self) -> str:
-        """The trace context that the hook was told; "" for none."""
+        """The trace context in the hook's environment; "" for none."""
         return text(self.raw.get("trace")) or ""
 
     @property
@@ -136,7 +136,7 @@ class RecordedCall(Record):
 
     @property
     def run(self) -> RecordedRun | None:
-        """None where it runs in the background: that run has a line of its own."""
+        """None if it runs in the background: that run has its own line."""
         run = self.raw.get("run")
         return None if run is None else RecordedRun(_object(run))
 
@@ -283,12 +283,12 @@ class JournalLine(Record):
 
     @property
     def lost(self) -> str:
-        """Why the event's data could not be written down; "" where it was."""
+        """Why the event's data could not be recorded; "" if it was."""
         return text(self._get("lost")) or ""
 
     @property
     def has_bodies(self) -> bool:
-        """Whether payloads were kept as they are."""
+        """Whether payloads were recorded in full."""
         return "bodies" not in (self.record or {})
 
     @property
@@ -330,13 +330,13 @@ class JournalLine(Record):
 
     @property
     def own_decision(self) -> RecordedDecision | None:
-        """What the hooks of this event alone decided, where the decision is about several events of one call."""
+        """What the hooks of this event alone decided, if the decision is about several events of one call."""
         found = self._get("own")
         return RecordedDecision(found) if isinstance(found, dict) else self.decision
 
     @property
     def reached(self) -> list[str]:
-        """The hooks that had a part in it: started, broken, or kept from running; not those that did not match."""
+        """The hooks that took part: started, broken, or skipped; not those that did not match."""
         return [] if self.record is None else reached(self.record)
 
 
@@ -373,7 +373,7 @@ def _object(value: Json) -> dict[str, Json]:
 
 
 def objects(value: Json) -> list[dict[str, Json]]:
-    """The objects of a list, whatever else is in it."""
+    """The objects in a list; other items are ignored."""
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
@@ -383,12 +383,12 @@ def text(value: Json) -> str | None:
 
 
 def whole_number(value: Json) -> int | None:
-    """A whole number that fits into 64 bits and leaves room to reckon with; None for anything else."""
+    """A whole number that fits into 64 bits with room for arithmetic; None for anything else."""
     return value if type(value) is int and 0 <= value < MAX_NUMBER else None
 
 
 def seconds(value: Json) -> float:
-    """A duration; nothing for anything else."""
+    """A duration; 0 for anything else."""
     return float(value) if isinstance(value, (int, float)) and 0 <= value < MAX_SECONDS else 0.0
 
 

@@ -1,5 +1,5 @@
-"""Record: one fired event → one line for the journal: event, calls, runs, decision. What looks like a secret never
-gets into it, nor does a secret of the environment, not even where a hook printed it; payloads do where they may."""
+"""Record: one fired event → one line for the journal: event, calls, runs, decision. Nothing that looks like a secret
+gets into it, and no secret of the environment, even if a hook printed it; payloads do if the user wants that."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from anyhook.model.words import Mode, Posture
 
 MAX_EACH = 100
-"""How many events that reached no hook get a line each, of one kind within a quarter of a second."""
+"""How many events without hooks get their own line, of one kind within a quarter of a second."""
 DEPTH_LIMIT = 64
 OUTPUT_LIMIT = 262_144
-"""The same for what a hook printed: without all of it nobody can judge again what the hook answered, and those who
-print much are those who rewrite something large."""
+"""The same for what a hook printed: a cut answer cannot be judged again, and hooks that print much usually rewrite
+something large."""
 MAX_WORD = 256
 """Longer words may be cut in the middle."""
 ASKED_FOR = (
@@ -35,49 +35,48 @@ ASKED_FOR = (
     "recipe", "end_turn",
 )  # fmt: skip
 OBJECTS = ("tool_input", "tool_output", "history", "recipe")
-"""Those of them that cannot be part of a key."""
+"""Those that cannot be part of a key."""
 REPORTED = ("id", "status", "why", "verdict", "source")
-"""What is kept of a hook's report."""
+"""The recorded fields of a hook's report."""
 BODY_FIELDS = frozenset(
     {
         "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
         "attachments", "task", "result", "context", "sub_agent_info",
     }
 )  # fmt: skip
-"""Fields of an event that hold what people and tools said; the others are names and numbers."""
+"""Fields of an event with texts of people and tools; the others are names and numbers."""
 NO_BODIES = frozenset({"effect", "hook", "end_turn"})
-"""The same of a decision, the other way round."""
+"""Fields of a decision without such texts."""
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
 
 
 class NoCache(dict["Hashable", str]):
-    """Keeps nothing."""
+    """A cache that stores nothing."""
 
     def __setitem__(self, key: Hashable, value: str) -> None:
         return
 
 
 class JournalPolicy(Record):
-    """What of an event is written down."""
+    """What is recorded of an event."""
 
     secrets: tuple[tuple[str, str], ...] = ()
     """Texts that are never written, and their replacements."""
     bodies: str = FULL
     """Payloads: `full`, `hashed` (to see that two are the same) or `none`."""
     inherited: frozenset[str] = frozenset()
-    """Names of variables that every hook may have from its host; of a hook's own, only the others are told."""
+    """Names of variables that every hook gets from its host; of a hook's variables, only the others are recorded."""
     known: dict[Hashable, str] = NoCache()
-    """Pieces of lines that may well recur, by all that they are made of: who was called, and what hooks say day after
-    day. Filled on the way (see `clean`)."""
+    """A cache of parts of lines that often recur, by everything they are made from. `clean` fills it."""
     session: str = ""
-    """Of events that name none."""
+    """The session of events that do not name one."""
     caller: tuple[str, str, str] = ("", "", "")
-    """Host, project, and the trace context that these are in."""
+    """Host, project, and their trace context."""
 
 
 ALL = JournalPolicy()
 MAX_KNOWN, MAX_KNOWN_SIZE = 1_000, 4_096
-"""How many pieces that recur are remembered, and up to which length."""
+"""How many recurring parts are cached, and how long they may be."""
 
 
 def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -92,7 +91,7 @@ def secrets_of(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
-    """The line, with the names of secret variables where their values stood."""
+    """The line, with the names of secret variables in place of their values."""
     for value, instead in secrets:
         if value in line:
             line = line.replace(value, instead)
@@ -100,8 +99,8 @@ def without_secrets(line: str, secrets: Sequence[tuple[str, str]]) -> str:
 
 
 def clean(value: Json, policy: JournalPolicy, *, cut: bool = False, key: Hashable = None) -> str:
-    """A piece of a line as JSON, without anything secret; where it may be `cut`, without what is long or deep. One that
-    has a `key` is among the policy's known pieces from now on."""
+    """A part of a line as JSON, without secrets; with `cut`, without long texts and deep nesting. With a `key`, it is
+    cached in the policy."""
     suspect = is_suspect(value)
     if suspect and cut:
         value = clipped(value)
@@ -150,7 +149,7 @@ def body(value: Json, policy: JournalPolicy) -> Json:
 
 def head_of(event: Event, mode: Mode, policy: JournalPolicy, *, cut: bool = True) -> str:
     """The part of a line that is known before anything is started. `cut` is as for `clean`. Data that is not JSON,
-    which only an embedding program can give, is left out."""
+    which only an embedding program can pass, is left out."""
     who = policy.known.get((mode, policy.caller))
     if who is None:
         host, project, parent = policy.caller
@@ -204,8 +203,8 @@ def record(
     at_ns: int | None = None,
     own: Decision | None = None,
 ) -> bytes:
-    """The line: what was fired, what was started, what was decided. `own` is what the event's hooks alone decided,
-    where the host was told something else."""
+    """The line: what was fired, what was started, what was decided. `own` is what the event's hooks alone decided, if
+    the host was told something else."""
     calls: list[str] = []
     for started in runs:
         run, failed = started.run, started.cause
@@ -247,8 +246,8 @@ def clipped(value: Json, depth: int = 0) -> Json:
 
 
 def record_quiet(taken: Sequence[tuple[int, Event, Decision]], mode: Mode, policy: JournalPolicy) -> list[bytes]:
-    """The lines of events that reached no hook: time, event, answer. Beyond what an agent can cause, those with
-    the same answer are only counted."""
+    """The lines of events without hooks: time, event, answer. Beyond what an agent can cause, events with the same
+    answer are only counted."""
     kinds: dict[int, list[tuple[int, Event, Decision]]] = {}
     for entry in taken:
         kinds.setdefault(id(entry[2]), []).append(entry)
@@ -265,8 +264,8 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], mode: Mode, polic
 
 
 def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
-    """The decision without what it does not ask for, and every hook in one short row. One without problems and objects
-    may well come again, and is known by all that it is made of."""
+    """The decision without empty fields, and each hook as one short row. A decision without problems and objects often
+    recurs, so it is cached."""
     key: Hashable = None
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
     asked = {field: getattr(decision, field) for field in ASKED_FOR}
@@ -301,12 +300,12 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
 
 
 def run_fields(run: Run, policy: JournalPolicy) -> dict[str, Json]:
-    """A run as it is written down."""
+    """A run as it is recorded."""
     return {**_said(run, policy), "started_ns": run.started_ns, "duration_s": round(run.duration_s, 6)}
 
 
 def _said(run: Run, policy: JournalPolicy) -> dict[str, Json]:
-    """The same without its times, which are never the same again."""
+    """The same without its times, which never recur."""
     made: dict[str, Json] = {"ending": run.ending, "exit_code": run.exit_code}
     for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
         said: Json = ""
@@ -325,7 +324,7 @@ def clip(data: bytes) -> str:
 
 def _begin(text: str, limit: int) -> str:
     """A text up to about this many characters, without the word at the cut: half a secret does not look like one, and
-    would be written down as it is."""
+    would be recorded."""
     low = limit - MAX_WORD
     end = max(text.rfind(blank, low, limit) for blank in (" ", "\n", "\t"))
     return text[: max(end, low)]

@@ -1,5 +1,5 @@
-"""Recording: while `anyhook record -- COMMAND` runs, every event is also written whole into a folder of the recorder's,
-whatever the journal keeps of it. Secrets are left out here as well, and the journal itself is not touched."""
+"""Recording: while `anyhook record -- COMMAND` runs, every event is also written in full into the recorder's folder,
+whatever the journal keeps. Secrets are left out here too, and the journal itself is not touched."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def recording_of(env: Mapping[str, str], policy: JournalPolicy) -> Recording | None:
-    """The recording, where somebody records. What a hook itself fires reaches no hook, so there is nothing in it."""
+    """The recording, if there is one. Events that a hook itself fires reach no hook, so they are not recorded."""
     return Recording(env[RECORD], policy) if RECORD in env and RUN_VARIABLE not in env else None
 
 
 class Recording:
-    """Takes events beside the journal; one that cannot be written is missing in the record, and nowhere else."""
+    """Records events besides the journal; an event that cannot be written is missing here only."""
 
     def __init__(self, folder: str, policy: JournalPolicy) -> None:
         self._journal, self._policy = Journal(folder), policy.replace(bodies=FULL)

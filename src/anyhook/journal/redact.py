@@ -1,6 +1,6 @@
-"""Redact: a value with what looks like a secret → the same with a word that says so. It knows names of keys, shapes of
-tokens, options of programs and passwords in addresses, at any depth of JSON inside JSON. It leaves alone what `suspect`
-does not suspect."""
+"""Redact: a value that looks like a secret → a word that says so. It knows names of keys, shapes of tokens, options of
+programs and passwords in addresses, at any depth of JSON inside JSON. It leaves alone what `suspect` does not
+suspect."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SCHEMA = frozenset(
         "required", "additionalProperties", "nullable", "writeOnly", "readOnly", "deprecated", "$ref", "anyOf", "oneOf",
     }
 )  # fmt: skip
-"""What a JSON schema says about a field: no value of it."""
+"""Words of a JSON schema about a field, which are not its value."""
 
 
 def redacted(value: Json) -> Json:
-    """The value without its secrets; the very same where it has none."""
+    """The value without its secrets; the same object if it has none."""
     if isinstance(value, str):
         return _in_string(value)
     if isinstance(value, dict):
@@ -72,7 +72,7 @@ def _in_list(value: list[Json]) -> list[Json]:
 
 
 def _under(key: str, item: Json) -> Json:
-    """The value of a key: all of it where the key names a secret and there is any text in it."""
+    """The value of a key: all of it if the key names a secret and the value contains text."""
     if is_secret_name(key) and _has_text(item) and not _is_harmless(item):
         return INSTEAD
     if isinstance(item, str) and is_auth(key) and (is_user_and_password(item) or looks_random(item, 20)):
@@ -98,7 +98,7 @@ def _is_option(word: Json) -> bool:
 
 
 def _in_string(text: str) -> str:
-    """JSON inside a text stays JSON: what printed it is read again one day."""
+    """JSON inside a text stays JSON, because it may be parsed again later."""
     if text[:1] in OPENS and is_suspect_text(text):
         try:
             value = json.loads(text)
@@ -110,7 +110,7 @@ def _in_string(text: str) -> str:
 
 
 def _in_text(text: str) -> str:
-    """Any text: its secrets have no place of their own, but a name before them or a shape."""
+    """Any text: its secrets are found by a name before them, or by their shape."""
     if not is_suspect_text(text):
         return text
     low = text.lower()

@@ -1,5 +1,5 @@
-"""Index: what is known of the parts of the journal that do not change any more, a SQLite file beside it. It is made and
-brought up to date when somebody asks, never while an event waits, and may be deleted at any time."""
+"""Index: a SQLite file next to the journal with what is known about its unchanging parts. It is updated on demand,
+never while an event waits, and may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def index_path(state_dir: str) -> str:
 
 
 def open_index(state_dir: str) -> sqlite3.Connection:
-    """The index as it is; a new one if it does not exist or is from another version. If none can be kept, one in memory
-    serves this time."""
+    """The index; a new one if it does not exist or another version wrote it. If none can be stored, one in memory is
+    used."""
     path = index_path(state_dir)
     try:
         make_private_dir(state_dir)
@@ -80,7 +80,7 @@ class Runs:
         self._index, self._latest = index, latest
 
     def between(self, wanted: Wanted) -> Iterator[HookRuns]:
-        """Part by part; runs of other times may be among them."""
+        """Part by part; runs outside the wanted times may be included."""
         rows = self._index.execute(
             "SELECT hooks, at, kind, spent, took FROM parts WHERE newest >= ? AND oldest < ? ORDER BY file, first",
             (wanted.since_ns or 0, 2**63 - 1 if wanted.until_ns is None else wanted.until_ns),
@@ -93,8 +93,8 @@ class Runs:
 
 @contextmanager
 def known_runs(state_dir: str, tell: Callable[[int, int], None], since_ns: int | None = None) -> Iterator[Runs]:
-    """The runs up to now. What the index has not yet is read first: `tell` hears how many bytes of how many are done.
-    Files that nobody wrote to since `since_ns` wait until somebody asks for their time."""
+    """The runs up to now. New parts of the journal are read first; `tell` gets the number of bytes done, and of all.
+    Files without changes since `since_ns` are not read until their time is asked for."""
     index = open_index(state_dir)
     try:
         latest = _taken(index, state_dir, tell, since_ns)
@@ -109,7 +109,7 @@ def known_runs(state_dir: str, tell: Callable[[int, int], None], since_ns: int |
 def _taken(
     index: sqlite3.Connection, state_dir: str, tell: Callable[[int, int], None], since_ns: int | None
 ) -> Columns:
-    """Every part that the index has not, put into it; the runs behind the last part, which is still growing."""
+    """Put every missing part into the index; returns the runs after the last part, which is still growing."""
     files = open_all(state_dir)
     try:
         index.execute("BEGIN IMMEDIATE")
@@ -161,8 +161,8 @@ def _span(at: bytes) -> tuple[int, int]:
 
 
 def _known_files(index: sqlite3.Connection, files: list[tuple[str, BinaryIO]]) -> list[tuple[int, str, BinaryIO]]:
-    """Each file with its number in the index. A file keeps its inode and its first bytes when it is renamed; what is
-    known of files that are gone is forgotten."""
+    """Each file with its number in the index. A renamed file keeps its inode and its first bytes; deleted files are
+    removed from the index."""
     found: list[tuple[int, str, BinaryIO]] = []
     for path, file in files:
         start, state = file.readline(), os.fstat(file.fileno())

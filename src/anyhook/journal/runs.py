@@ -1,4 +1,4 @@
-"""Runs: what figures need of every run of every hook, in columns, a few bytes for each. It reads lines and knows no
+"""Runs: what statistics need of every run of every hook, in columns, a few bytes for each. It reads lines and knows no
 files."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HookRuns(Record):
     """The same by four digits, for percentiles."""
 
     def part(self, low: int, high: int, chosen: list[bool]) -> HookRuns:
-        """The runs from one place to another whose kind is chosen."""
+        """The runs between two positions whose kind is chosen."""
         at, kind, spent, took = self.at[low:high], self.kind[low:high], self.spent_s[low:high], self.took_s[low:high]
         if not all(chosen):
             right = [chosen[each] for each in kind]
@@ -59,7 +59,7 @@ class Columns:
         self.hooks = hooks
 
     def plain(self) -> Plain:
-        """As plain values, to be kept or sent to another process."""
+        """As plain values, to be stored or sent to another process."""
         at, kind, spent, took = array("q"), array("L"), array("d"), array("d")
         for each in self.hooks:
             at.extend(each.at)
@@ -83,7 +83,7 @@ class Columns:
 
 
 class Durations:
-    """In seconds. `counts` may be added to directly by who has rounded already."""
+    """In seconds. Callers that have rounded already may add to `counts` directly."""
 
     def __init__(self) -> None:
         self.counts: Counter[float] = Counter()
@@ -153,7 +153,7 @@ class _RunReader:
         return made
 
     def _unstarted(self, key: tuple[bytes, ...]) -> bool:
-        """Whether one of these hooks ran without being started, as rules do; the others are those that were."""
+        """Whether one of these hooks ran without being started, as rules do."""
         known = self._rules.get(key)
         if known is None:
             hooks, *started = key
@@ -165,7 +165,7 @@ class _RunReader:
         return known
 
     def _kind(self, key: tuple[bytes, ...]) -> tuple[str, Kind]:
-        """The hook and the kind of run, by everything in a line that says so."""
+        """The hook and the kind of run, by all parts of a line that decide them."""
         about, tool, hook, ended, hooks = key
         text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
         _, name, kind, _ = next(runs_of(read_line(text % (about, tool, hook, ended, hooks))))  # the call's own is first

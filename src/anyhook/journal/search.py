@@ -1,5 +1,5 @@
-"""Search: which records of the journal a person asked for, in constant memory. A line is parsed only where its bytes
-hold what is looked for."""
+"""Search: which records of the journal a person asked for, in constant memory. A line is parsed only if its bytes
+contain what is searched for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SLACK_NS = 60_000_000_000
 
 
 class Wanted(Record):
-    """What a record must be to be shown. A field of None does not matter."""
+    """What a record must match to be shown. A field of None does not matter."""
 
     since_ns: int | None = None
     until_ns: int | None = None
@@ -46,12 +46,12 @@ class Wanted(Record):
     event: str | None = None
     tool: str | None = None
     hook: str | None = None
-    """Part of the id of a hook that was reached."""
+    """Part of the id of a hook that took part."""
     verdict: str | None = None
     text: str | None = None
 
     def fits(self) -> Callable[[dict[str, Json]], bool]:
-        """The question whether a record is one of these."""
+        """A function that says whether a record matches."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
         low_json = _low_json(self.text) if self.text and not self.text.isascii() else None
         asked = [
@@ -82,25 +82,25 @@ class Wanted(Record):
         return right
 
     def marks(self) -> tuple[bytes, ...]:
-        """Bytes that every line that fits has in it, each as JSON writes it."""
+        """Bytes that every matching line contains, as JSON writes them."""
         texts = (self.session, self.project, self.agent, self.event, self.tool, self.hook, self.verdict)
         return tuple(lean_json.dumps(text)[1:-1].encode() for text in texts if text)
 
     def low_text(self) -> bytes:
-        """The same of the text, in lower case; b"" where none is looked for. Lines have other letters than ASCII's as
-        numbers, which know no upper and lower case, so of a text with such letters this is the longest rest."""
+        """The same of the text, in lower case; b"" if there is none. Lines have letters beyond ASCII as numbers,
+        without upper and lower case, so of a text with such letters this is the longest rest."""
         plain = "".join(letter if letter.isascii() else "\n" for letter in self.text or "")
         longest = max(plain.split("\n"), key=len) if plain != self.text else plain
         return lean_json.dumps(longest)[1:-1].lower().encode()
 
     def rarest_mark(self) -> tuple[bytes, bool]:
-        """One thing that every line that fits has in it, and whether to look for it in lower case; the longest is
-        likely to be the rarest."""
+        """One thing that every matching line contains, and whether to search for it in lower case; the longest is
+        probably the rarest."""
         low = self.low_text()
         return low or max(self.marks(), key=len, default=b""), bool(low)
 
     def looks_right(self) -> Callable[[bytes], bool]:
-        """A cheap question that every line that fits answers with yes."""
+        """A cheap test that every matching line passes."""
         marks, low = self.marks(), self.low_text()
 
         def right(line: bytes) -> bool:
@@ -206,8 +206,8 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 
 
 def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
-    """The last N records, and then those that come, whatever file they come into; None whenever there is no
-    more for the moment. Looking for the last ones may take a while; `stop` says whether anybody still waits for it."""
+    """The last N records, and then new ones, in whatever file; None whenever there are no more for now. Finding the
+    last ones may take a while; `stop` says whether the caller still wants them."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
     # A line that is being written has its end still to come.

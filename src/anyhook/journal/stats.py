@@ -1,4 +1,4 @@
-"""Figures: what each hook did and cost in a span of time, out of the columns of its runs. It reads no journal."""
+"""Statistics: what each hook did and cost in a span of time, from the columns of its runs. It reads no journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 STEPS = 14
-"""How many parts a span is cut into, to show how it went."""
+"""How many parts a span is divided into, for sparklines."""
 
 
 class HookFigures(Record):
@@ -30,15 +30,15 @@ class HookFigures(Record):
     hook: str
     runs: int
     blocks: int
-    """Those of shadow mode, which stopped nothing, included."""
+    """Including those of shadow mode, which stopped nothing."""
     shadow_blocks: int
     failures: int
-    """Timeouts included."""
+    """Including timeouts."""
     timeouts: int
     p50_ms: float
     p95_ms: float
     cost_s: float
-    """How long it kept an agent waiting, all runs together; background runs keep nobody waiting."""
+    """How long it kept agents waiting, in all; background runs do not count."""
     over_time: tuple[int, ...]
     """Runs in each part of the span, oldest first."""
 
@@ -49,7 +49,7 @@ class HookFigures(Record):
 
 
 class _Hook:
-    """What is counted of one hook while its runs are read."""
+    """The counters of one hook."""
 
     def __init__(self) -> None:
         self.runs = self.blocks = self.shadow_blocks = self.failures = self.timeouts = 0
@@ -58,7 +58,7 @@ class _Hook:
         self.over_time = [0] * STEPS
 
     def take(self, runs: HookRuns, edges: Sequence[int]) -> None:
-        """`edges` are the moments between the parts of the span."""
+        """`edges` are the times between the parts of the span."""
         for number, count in Counter(runs.kind).items():
             *_, verdict, marks = runs.kinds[number]
             blocked = verdict == BLOCK
@@ -99,7 +99,7 @@ def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
 
 
 def span_of(known: Runs, wanted: Wanted, now_ns: int) -> tuple[int, int]:
-    """From when to when; where no beginning is asked for, from the first run."""
+    """From when to when; without a beginning, from the first run."""
     start = wanted.since_ns
     if start is None:
         start = min((runs.at[0] for runs in _fitting(known.between(wanted), wanted)), default=0)
@@ -107,7 +107,7 @@ def span_of(known: Runs, wanted: Wanted, now_ns: int) -> tuple[int, int]:
 
 
 def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]:
-    """Of each hook's runs those that are wanted, where there are any."""
+    """The wanted runs of each hook that has any."""
     fits = _kind_fits(wanted)
     for runs in all_runs:
         if wanted.hook is not None and wanted.hook not in runs.hook:

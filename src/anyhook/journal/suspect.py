@@ -1,6 +1,6 @@
-"""Suspect: whether a value may hold a secret at all; nearly none do, and are done with after this. It changes nothing,
-says yes rather too often than too seldom, and does without regular expressions: loading them would cost the path an
-agent waits on half an interpreter start."""
+"""Suspect: whether a value may hold a secret at all. Nearly no value does, and this is all it costs. It changes
+nothing, rather says yes too often, and works without regular expressions: loading them would cost the path an agent
+waits on half an interpreter start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LETTERS", "OPENS", "TEXT_LIMIT", "TOKENS", "is_suspect", "is_suspect_text"]
 OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "sudo -s", "-user", "-bearer", " --body")
-"""Options behind which some programs have a secret, in small letters."""
+"""Options that some programs put before a secret, in lower case."""
 PROGRAMS = (
     "curl ", "mysql", "mariadb", "docker ", "podman ", "redis-cli ", "openssl ", "ldap", "sqlcmd ", "zip ", "7z",
     "mongo",

@@ -96,7 +96,7 @@ def _torn(state_dir: str) -> int:
 
 
 def _behind_last_break(state_dir: str) -> tuple[int, int]:
-    """How large the newest file is, and how much of it comes after its last line break."""
+    """The size of the newest file, and how much of it comes after its last line break."""
     *others, newest = open_all(state_dir) or [("", BytesIO())]
     for _, other in others:
         other.close()

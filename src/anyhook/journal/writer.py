@@ -1,5 +1,5 @@
-"""The journal's one writer: whole lines, each sealed into the chain, by one write under one lock, from many processes
-at once. It begins a new file when one is full or old, and deletes what is beyond the bounds."""
+"""The journal's one writer: complete lines, each sealed into the chain, written by one call under one lock, from many
+processes at once. It starts a new file when one is full or old, and deletes files beyond the limits."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
 _HASHED = len(_HASH) + 64 + len(_END)
 """How many bytes at the end of a line its hash does not cover."""
 LOCK_S = 5.0
-"""How long to wait for the lock. Nobody holds it for more than a moment, unless that process was stopped."""
+"""How long to wait for the lock. A process holds it only for a moment, unless it was stopped."""
 MAX_PAUSE = 0.002
-"""How long to sleep between two questions for the lock; who has come to that waits in line."""
+"""How long to sleep between two tries for the lock; after that, wait in line."""
 DAY_S = 86_400
 LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
 """As in `fcntl`, which is loaded when there is something to write."""
 
 
 class _Here:
-    """How often this process was forked off since it loaded this module: asking for its number takes a call into the
-    kernel for every line."""
+    """How often this process was forked since it loaded this module: asking for its number takes a system call for
+    every line."""
 
     forks = 0
 
@@ -60,21 +60,21 @@ class Bounds(Record):
 
 
 class JournalWriter:
-    """Keeps the file open. Every method raises OSError where the disk, the lock or the permissions are not with us."""
+    """Keeps the file open. Every method raises OSError if the disk, the lock or the permissions do not allow it."""
 
     def __init__(self, state_dir: str, bounds: Bounds | None = None) -> None:
         bounds = bounds or Bounds()
         self.state_dir, self.bounds = state_dir, bounds
         self.path = f"{state_dir}/{CURRENT}"
         self._full_at = min(64, max(1, bounds.keep_mb // 8)) << 20
-        """When a file is full: a part of everything, so that deleting one deletes a part only."""
+        """When a file is full: at a fraction of the limit, so that deleting one deletes only a fraction."""
         self._descriptor = -1
         self._fork = 0
         """Which fork opened the file."""
         self._identity = 0, 0
         """Which file it is, by inode and device."""
         self._end = -1
-        """Where the file ended after our own last write; while it ends there, nobody has written since."""
+        """Where the file ended after our last write; while it still ends there, no other process has written."""
         self._last: Link = START
         self._threads = allocate_lock()
 
@@ -123,7 +123,7 @@ class JournalWriter:
     # -- the file and its lock
 
     def _open_and_lock(self) -> int:
-        """Have the current file open and locked; its length. It may stop being the current one while we wait for the
+        """Open and lock the current file; returns its length. It may stop being the current one while we wait for the
         lock."""
         while True:
             fresh = self._descriptor < 0 or self._fork != _Here.forks  # a lock is shared with a forked child
@@ -183,9 +183,9 @@ class JournalWriter:
             pause = min(pause * 1.5, MAX_PAUSE)
 
     def _wait_in_line(self) -> None:
-        """Wait where the kernel keeps the line. Very many who ask again and again would take the holder's time, and the
-        one who just let go would have the lock again before them. Nothing can end such a wait, so another thread does
-        the waiting: if it is in vain, the lock goes with that thread's descriptor."""
+        """Wait in the kernel's queue. Very many processes that poll would take the holder's time, and the one that just
+        released the lock would have it again before them. Such a wait cannot be interrupted, so another thread does it:
+        if it is in vain, the lock goes with that thread's descriptor."""
         from _thread import start_new_thread
 
         flock, descriptor, seen = self._flock, os.dup(self._descriptor), os.fstat(self._descriptor).st_size
@@ -213,7 +213,7 @@ class JournalWriter:
     # -- the chain
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
-        """The last sealed line wherever it is, and how many bytes of a torn line are at the end of the file."""
+        """The last sealed line in any file, and how many bytes of a torn line are at the end of the current one."""
         from anyhook.journal.files import full_paths, lines_backwards
 
         torn = 0
@@ -231,7 +231,7 @@ class JournalWriter:
         return START, torn
 
     def _torn(self, end: int) -> int:
-        """How many bytes stand behind the last line break."""
+        """How many bytes come after the last line break."""
         count = 0
         while count < end:
             step = min(4096, end - count)
@@ -287,7 +287,7 @@ def sealed(lines: Iterable[bytes], last: Link) -> tuple[list[bytes], Link]:
 
 
 def link_of(line: bytes) -> Link | None:
-    """The seal of a line, or of the end of one, or None."""
+    """The seal of a line, or of its end; None if there is none."""
     if not line.endswith(_END) or line[-_HASHED : 64 - _HASHED + len(_HASH) - 64] != _HASH:
         return None
     found = line[-len(_END) - 64 : -len(_END)]

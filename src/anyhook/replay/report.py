@@ -1,5 +1,5 @@
 """Report: what hooks and rules stopped, or would have stopped, of the calls that the journal has. A rule is asked
-about calls of before its time as well: that starts nothing."""
+about calls from before it existed, too: that starts nothing."""
 
 from __future__ import annotations
 

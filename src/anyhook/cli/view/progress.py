@@ -1,4 +1,4 @@
-"""How far a long reading has come, as a bar on the terminal; nothing where nobody looks."""
+"""Progress of a long read, as a bar on the terminal; nothing without a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFRESH_S = 0.2
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives a function that is told how much is done, and of how much. The bar goes away at the end."""
+    """Yields a function that takes how much is done, and of how much. The bar disappears at the end."""
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         yield lambda _done, _total: None
         return

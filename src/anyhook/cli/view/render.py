@@ -114,7 +114,7 @@ def drawn_line(line: str) -> None:
 
 
 def say(text: str) -> None:
-    """A message. If nobody listens, it is lost: it was not a result."""
+    """A message. If stderr is closed, it is lost: it was not a result."""
     try:
         sys.stderr.write(f"{_harmless(text)}\n")
         sys.stderr.flush()
@@ -124,7 +124,7 @@ def say(text: str) -> None:
 
 def say_on_terminal(text: str) -> None:
     """A message for the person at the terminal that this process was started from, past a program that hides our
-    stderr. Without a terminal nothing is said."""
+    stderr. Without a terminal it is dropped."""
     import signal
 
     if sys.stderr is not None and sys.stderr.isatty():

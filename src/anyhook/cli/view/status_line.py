@@ -1,5 +1,5 @@
-"""A status line: what is being waited for, and for how long, as one line of a terminal that goes away again. It tells
-nothing that stays, and draws nothing where nobody looks."""
+"""A status line: what is being waited for, and for how long, as one line of a terminal that disappears again. Without a
+terminal it draws nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StatusLine:
     """What an agent is busy with, as its events tell."""
 
     def __init__(self, file: TextIO | None, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:
-        """`is_free` is asked whether the cursor is at the start of a line, and nobody else wants it."""
+        """`is_free` says whether the cursor is at the start of a line and nothing else is using it."""
         self._file, self._is_free = file, is_free
         self._able = file is not None and file.isatty() and env.get("TERM", "dumb") != "dumb"
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
