@@ -118,6 +118,7 @@ INTERPRETED = {
     "shell": "bash",
 }
 POWERSHELL = ("powershell", "pwsh", "cmd.exe")
+POWERSHELL_LINE = re.compile(r"\s*(?:powershell|pwsh|cmd)(?:\.exe)?\s")
 
 
 def facts_of(
@@ -241,14 +242,18 @@ def _joined(value: Json) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+@lru_cache(64)
+def _is_powershell(name: str) -> bool:
+    return any(each in name.lower() for each in POWERSHELL)
+
+
 def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
-    shell = str(given.get("shell") or "").lower()
-    if any(name in shell or name in tool.lower() for name in POWERSHELL):
+    if _is_powershell(tool) or ("shell" in given and _is_powershell(str(given["shell"]))):
         # Its grammar is another, but programs and most of their words are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
         into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
         return
-    if re.match(r"\s*(?:powershell|pwsh|cmd)(?:\.exe)?\s", line):
+    if POWERSHELL_LINE.match(line):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
     into.shell(line, cwd)
 

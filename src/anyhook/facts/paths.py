@@ -57,11 +57,11 @@ def _real_path(path: str) -> str:
     if ".." in parts or not path.startswith("/"):
         return os.path.realpath(path)
     place = ""
-    for part in parts:
-        place = f"{place}/{part}"
-        try:
+    try:
+        for part in parts:
+            place = f"{place}/{part}"
             if stat.S_ISLNK(os.lstat(place).st_mode):
                 return os.path.realpath(path)
-        except OSError:
-            break  # nothing below it can be a link
+    except OSError:
+        pass  # nothing below it can be a link
     return f"/{'/'.join(parts)}"

@@ -35,7 +35,7 @@ def look_at(program: Program, into: Collector) -> None:
         return
     special = SPECIAL.get(program.name)
     effect = EFFECTS.get(program.name)
-    if effect is None and WRITES_DEVICE.fullmatch(program.name):
+    if effect is None and program.name[:2] in ("mk", "ne") and WRITES_DEVICE.fullmatch(program.name):
         effect = Effect("tLbNiIOmEUFsSc", writes="last")
     if special is not None:
         special(program, into)
@@ -48,8 +48,9 @@ def look_at(program: Program, into: Collector) -> None:
             _overwrites_itself(program, redirection.target, into)
     if program.name not in TEXT_ONLY and special is None and (effect is None or not effect.connects):
         for word in program.words:
-            for url in URL.findall(word.source):
-                into.connect(url)
+            if "://" in word.source:
+                for url in URL.findall(word.source):
+                    into.connect(url)
 
 
 def _says_nothing(program: Program) -> bool:

@@ -22,9 +22,8 @@ def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     told = [] if len(text) <= MAX_LINE else [f"not read: the line is longer than {MAX_LINE} characters"]
-    scope = Scope(
-        cwd, {"HOME": (home,), "IFS": (" ",), **{name: (value,) for name, value in (variables or {}).items()}}
-    )
+    given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
+    scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
     reader = LineReader(home)
     try:
         reader.line(text[:MAX_LINE], scope)

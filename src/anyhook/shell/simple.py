@@ -184,7 +184,7 @@ class Commands(MadeFiles):
         if code is not None and _runs_code(name, first):
             if not (name in SHELLS and rest and rest[0].text == "-n"):  # which only looks for mistakes
                 self._apart(lambda: self.line(code, self.scope))
-        elif any(origin.name in FETCHERS for origin in where):
+        elif where and any(origin.name in FETCHERS for origin in where):
             self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
         elif code is None and program.stdin_from and _reads_code(name, rest):
             self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")

@@ -332,7 +332,8 @@ class LineReader(Commands):
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
             return Stream("")
         out = self.command(words, redirections, tuple(set_), stdin)
-        self._keep(more, out)
+        if more:
+            self._keep(more, out)
         for each in after:
             self.run(each, out)
         return out

@@ -44,9 +44,20 @@ class InnerCommand(Record):
     keep: bool = False
 
 
+FINDERS = ("find", "gfind", "fd", "fdfind", "bfs")
+RUNNERS = frozenset(
+    {*WRAPPERS, *FED_SHELLS, *SHELLS, *OTHER_SHELLS, *FOR_EACH, *FINDERS, *COMPOSE, "crontab", "git"}
+)  # fmt: skip
+"""Programs that run others."""
+GIT_WORDS = frozenset({"foreach", "run", "-c", *GIT_LINES})
+"""Words of which a call of git has one where it runs a line."""
+
+
 def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
     known."""
+    if name not in RUNNERS and not name.startswith(("python", "pypy")):
+        return []
     fed = WRAPPERS.get(name)
     if name in FED_SHELLS and script is not None and not (fed is not None and _wrapped(name, fed, words)):
         return [_fed(name, fed or PLAIN, words, script)]
@@ -56,10 +67,10 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
         return _shell(name, words)
     if name in FOR_EACH:
         return _for_each(name, words, stdin, script)
-    if name in ("find", "gfind", "fd", "fdfind", "bfs"):
+    if name in FINDERS:
         return list(_found(name, words))
     if name == "git":
-        return list(_by_git(words))
+        return [] if GIT_WORDS.isdisjoint([word.text for word in words]) else list(_by_git(words))
     if name.startswith(("python", "pypy")):
         return _module(name, words)
     wrapper = WRAPPERS.get("docker" if name in COMPOSE else name)

@@ -3,6 +3,8 @@ computed once for all its rules, and again only if a hook has rewritten the call
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
@@ -41,6 +43,8 @@ class Rules:
         self.unmet: dict[int, Report] = {}
         """Position in the queue → the report of a rule that does not apply to `unmet_for`."""
         self.unmet_for: Event | None = None
+        self.left: list[int] = []
+        """The positions of all other steps, and the end of the queue, in order."""
         self._call: RuleCall | None = None
         self._hits: dict[str, Hits] = {}
 
@@ -58,6 +62,12 @@ class Rules:
         from anyhook.facts.calls import facts_of_event
 
         return facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
+
+    def skip(self, position: int, reports: list[Report]) -> int:
+        """Reports the rules from this one on that do not apply, and says which step comes next."""
+        following = self.left[bisect_left(self.left, position)]
+        reports.extend(map(self.unmet.__getitem__, range(position, following)))
+        return following
 
     def wanted(self, step: HookStep, event: Event) -> str:
         """Why a rule does not apply; "" if it does, or if asking it failed: then the posture decides, and the rule is
@@ -161,7 +171,7 @@ def ask_rule(walk: Walk, position: int) -> str:
         walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
     rules, event = walk.rules, walk.queue.event
     if rules.unmet_for is not event:
-        rules.unmet, rules.unmet_for = _unmet(walk, rules.call(event)), event
+        (rules.unmet, rules.left), rules.unmet_for = _unmet(walk, rules.call(event)), event
         if position in rules.unmet:
             return NOT_MET
     return rules.wanted(step, event)
@@ -181,12 +191,16 @@ class RuleIndex:
         self.reports: dict[int, Report] = {}
         """The report of each rule that does not apply: always the same."""
         self.by_mark: dict[str, list[int]] = {}
+        self.others = [len(steps)]
+        """The positions of the steps that are no rules, and the end."""
         for position, step in enumerate(steps):
             condition = step.hook.condition
             if condition is not None and step.why is None and step.hook.status == ARMED:
                 self.reports[position] = idle_report(step.hook, NOT_MET)
                 for mark in condition[1]:
                     self.by_mark.setdefault(mark, []).append(position)
+            else:
+                self.others.append(position)
 
 
 def _index_of(walk: Walk) -> RuleIndex:
@@ -199,15 +213,15 @@ def _index_of(walk: Walk) -> RuleIndex:
     return found
 
 
-def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
-    """The reports of the rules that do not apply to the call, by position. A rule that cannot be evaluated here is
-    asked again by itself."""
+def _unmet(walk: Walk, call: RuleCall) -> tuple[dict[int, Report], list[int]]:
+    """The reports of the rules that do not apply to the call, by position, and the positions of all other steps. A rule
+    that cannot be evaluated here is asked again by itself."""
     try:
         marks = marks_of(call.facts)
     except Exception:  # noqa: BLE001 (every rule that is asked will say so)
-        return {}
+        return {}, []
     index = _index_of(walk)
-    found = index.reports.copy()
+    found, left = index.reports.copy(), index.others.copy()
     for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
         tree, _, spared = condition_of(index.steps[position].hook)
         try:
@@ -216,7 +230,8 @@ def _unmet(walk: Walk, call: RuleCall) -> dict[int, Report]:
         except Exception:  # noqa: BLE001, S110 (the same)
             pass
         del found[position]
-    return found
+        left.append(position)
+    return found, sorted(left)
 
 
 def command_of(event: Event) -> tuple[str, str] | None:

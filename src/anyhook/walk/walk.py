@@ -153,19 +153,20 @@ class Walk:
         """All of it as one value; None until the walk ends."""
 
     def walk(self) -> Generator[Waitable, Run, None]:
-        steps = self.route.steps
+        steps, position = self.route.steps, 0
         try:
-            for position, step in enumerate(steps):
+            while position < len(steps):
+                rules = self.rules
+                if rules is not None and rules.unmet_for is self.queue.event and position in rules.unmet:
+                    position = rules.skip(position, self.reports)
+                    continue
                 try:
-                    rules = self.rules
-                    if rules is not None and position in rules.unmet and rules.unmet_for is self.queue.event:
-                        self.reports.append(rules.unmet[position])
-                    else:
-                        yield from self.step(position, step)
+                    yield from self.step(position, steps[position])
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
                     from anyhook.walk.not_run import fail
 
-                    fail(self, position, step, error)
+                    fail(self, position, steps[position], error)
+                position += 1
             if self.queue.event is not self.event:
                 from anyhook.walk.final_form import judge_final_form
 
