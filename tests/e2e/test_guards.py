@@ -173,6 +173,12 @@ def test_a_package_from_a_repository_is_taken_at_its_revision(world: World) -> N
     done = world.command("add", f"{folder}@{first}", "--yes", "--json")
     assert json.loads(done.stdout)["revision"] == first
     assert "CI releases." in (world.home / "config/anyhook/packages/rules/house.toml").read_text()
+    bare = world.root / "other.git"
+    subprocess.run(("git", "clone", "-q", "--bare", str(folder), str(bare)), check=True)
+    taken = world.command("add", f"{bare}@{first[:10]}", "--yes", "--json")
+    assert json.loads(taken.stdout)["revision"] == first
+    newest = world.command("add", str(bare), "--yes", "--json")
+    assert json.loads(newest.stdout)["revision"] == git("rev-parse", "HEAD")
     bad = world.command("add", f"{folder}@nowhere", "--yes")
     assert bad.returncode == 3
     assert "git could not fetch it" in bad.stderr
@@ -265,7 +271,23 @@ def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:
     assert "bridge claude PreToolUse" in (world.home / ".claude/settings.json").read_text()
     again = json.loads(world.command("setup", "claude", "--yes", "--json").stdout)
     assert again["guards"] == []
+    counted = json.loads(world.command("report", "git/forced-push", "--json").stdout)
+    assert counted["calls"] == 0, "no agent made the calls of the proof"
     assert world.command("setup", "claud", "--yes").returncode == 3
+
+
+def test_the_format_pack_formats_by_what_the_project_uses(world: World) -> None:
+    world.command("add", "format", "--yes")
+    for tool in ("ruff", "black"):
+        program = world.project / f".venv/bin/{tool}"
+        world.write(program, f'#!/bin/sh\nfor last; do :; done\necho {tool} > "$last"\n')
+        program.chmod(0o755)
+    edited = world.project / "app.py"
+    for settings, formatted in (("[project]", "x"), ("[tool.ruff]", "ruff"), ("[tool.black]", "black")):
+        world.write(world.project / "pyproject.toml", f"{settings}\n")
+        world.write(edited, "x\n")
+        world.fire("post_tool", "--tool", "Write", "--input", json.dumps({"file_path": str(edited)}))
+        assert edited.read_text() == f"{formatted}\n"
 
 
 @pytest.mark.parametrize(

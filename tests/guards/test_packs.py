@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -50,6 +52,14 @@ def test_every_rule_has_a_name_of_its_own_and_a_reason(pack: str) -> None:
         assert rule["severity"] in ("low", "medium", "high", "critical")
         assert rule["because"].count(".") >= 1
         assert rule.get("then", "deny") in ("deny", "ask")
+
+
+@pytest.mark.parametrize("pack", GUARDS)
+def test_what_a_guard_says_to_try_is_refused_by_it(judge: Judge, pack: str) -> None:
+    words = shlex.split(read_pack(pack).trial)
+    assert words[:4] == ["fire", "pre_tool", "--tool", "Bash"]
+    found = judge.refusals(json.loads(words[-1])["command"])
+    assert [name for name in found if name.startswith(f"{pack}/")]
 
 
 def test_every_file_is_a_pack() -> None:

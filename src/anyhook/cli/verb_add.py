@@ -202,10 +202,11 @@ def _report(names: list[str], path: str, approved: int, options: AddOptions, pac
     where = packages.folder_of(path, names[0]) if package else path
     render.out(f"On: {', '.join(names)}. {'It is' if len(names) == 1 else 'They are'} in {render.short_path(where)}.")
     if approved:
-        render.out(f"Approved: {approved} hooks and rules.")
+        render.out(f"Approved: {approved} {'hook or rule' if approved == 1 else 'hooks and rules'}.")
     counts = "It counts" if len(names) == 1 else "They count"
     render.say(f"{counts} in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
     what = GUARD if len(names) > 1 else names[0]
     if package is None:
-        render.say('Try it:   anyhook fire pre_tool --tool Bash --input \'{"command": "git push --force"}\'')
+        shown = "git" if "git" in names else names[0]
+        render.say(f"Try it:   anyhook {read_pack(shown).trial}")
     render.say(f"Undo it:  anyhook remove {what}")

@@ -78,7 +78,8 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
 def _say(done: dict[str, Imported]) -> None:
     found = {name: one for name, one in done.items() if one.files}
     for name, one in found.items():
-        render.out(f"{name}: {one.new:,} new of {one.events:,} events, in {one.sessions:,} session(s)")
+        sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
+        render.out(f"{name}: {one.new:,} new of {one.events:,} events, in {sessions}")
         for why in one.unread:
             render.say(f"  not read: {why}")
     without = [name for name in done if name not in found]

@@ -26,6 +26,7 @@ from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.live.check import ARMED, check
 from anyhook.model.event import Event
 from anyhook.model.record import Record
+from anyhook.replay.report import PROOF
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import unheard
@@ -121,7 +122,7 @@ def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
 
 def _prove(project: str) -> dict[str, str]:
     """Hands one dangerous call to the engine, exactly as an agent would, and looks at the answer."""
-    engine = Engine.open(project, dialects=("anyhook",), host="setup")
+    engine = Engine.open(project, dialects=("anyhook",), host=PROOF)
     decision = engine.fire_sync(Event("pre_tool", {"tool": "Bash", "input": {"command": TRIED}}))
     return {"command": TRIED, "verdict": decision.verdict or "pass", "reason": decision.reason or ""}
 

@@ -15,6 +15,7 @@ from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
+from anyhook.cli.view.record_text import when
 from anyhook.journal.timespec import seconds_of
 from anyhook.state.hook_settings import CannotSet, set_for_hooks
 
@@ -29,13 +30,14 @@ class ShadowOptions(ProjectJsonOptions):
 def shadow(hook: str, options: ShadowOptions) -> int:
     """Let a hook or a rule run without its decisions counting. HOOK is its id, its name, PACK/NAME or
     PACK for rules of a pack, or a pattern such as 'git/*'. `anyhook report` shows what it would have stopped."""
-    until, span = None, options.for_
+    until: int | None = None
+    span = options.for_
     if span is not None:
         try:
             seconds = seconds_of(span)
         except ValueError as error:
             raise BadCall(f"--for: {error}") from None
-        until = datetime.fromtimestamp(int(time.time()) + seconds, UTC).isoformat().replace("+00:00", "Z")
+        until = int(time.time()) + seconds
     return _set(hook, options, "shadow", until)
 
 
@@ -45,13 +47,14 @@ def enforce(hook: str, options: ProjectJsonOptions) -> int:
     return _set(hook, options, "enforce", None)
 
 
-def _set(name: str, options: ProjectJsonOptions, mode: str, until: str | None) -> int:
+def _set(name: str, options: ProjectJsonOptions, mode: str, until_s: int | None) -> int:
     found = find_hooks(name, catalog_of(options).hooks)
     kept = [hook for hook in found if hook.scope == "managed"]
     if kept:
         raise BadCall(
             f"{kept[0].id} is the organisation's ({kept[0].source}); it always counts. Only root can change it."
         )
+    until = None if until_s is None else datetime.fromtimestamp(until_s, UTC).isoformat().replace("+00:00", "Z")
     try:
         path = set_for_hooks(os.environ, [hook.id for hook in found], {"mode": mode, "until": until})
     except CannotSet as error:
@@ -60,7 +63,7 @@ def _set(name: str, options: ProjectJsonOptions, mode: str, until: str | None) -
         render.json_out({"hooks": [hook.id for hook in found], "mode": mode, "until": until, "file": path})
         return 0
     for hook in found:
-        render.out(f"{mode}: {hook.id}" + (f", until {until}" if until else ""))
+        render.out(f"{mode}: {hook.id}" + (f", until {when(until_s * 10**9)}" if until_s else ""))
     if mode == "shadow":
         runs = "It runs, and stops" if len(found) == 1 else "They run, and stop"
         render.say(f"{runs} nothing. What would have been stopped: anyhook report '{name}'")

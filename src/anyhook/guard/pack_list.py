@@ -28,6 +28,8 @@ class Pack(Record):
     title: str
     description: str
     rules: tuple[Mapping[str, Any], ...]
+    trial: str
+    """The words after `anyhook` that show what it does."""
 
     @property
     def guards(self) -> bool:
@@ -44,7 +46,7 @@ def read_pack(name: str) -> Pack:
     with open(path_of(name), "rb") as file:
         document = tomllib.load(file)
     about = document["pack"]
-    return Pack(name, about["title"], about["description"], tuple(document["rule"]))
+    return Pack(name, about["title"], about["description"], tuple(document["rule"]), about["try"])
 
 
 def path_of(name: str) -> str:

@@ -76,15 +76,21 @@ def fetch(what: str) -> Package:
     name = os.path.basename(folder.rstrip("/")).removesuffix(".git").lower().replace(" ", "-")
     if not name.strip("."):
         raise BadPackage(f"{what} has no name. Give a folder with one.")
-    if not remote and not revision and not os.path.isdir(f"{folder}/.git"):
+    if not remote and not revision and not _is_repository(folder):
         return Package(name, folder, "", dict(_read(folder)))
     with _checkout(folder, revision) as (tree, commit):
         return Package(name, folder, commit, dict(_read(tree)))
 
 
+def _is_repository(folder: str) -> bool:
+    """Whether it is a clone, a worktree, or a repository without one."""
+    bare = os.path.isfile(f"{folder}/HEAD") and os.path.isdir(f"{folder}/objects")
+    return bare or os.path.exists(f"{folder}/.git")
+
+
 def _split(what: str) -> tuple[str, str]:
     place, sign, revision = what.rpartition("@")
-    if not sign or not place or "/" in revision or ":" in revision or place.endswith("git"):
+    if not sign or not place or "/" in revision or ":" in revision:
         return what, ""
     return (what, "") if os.path.isdir(what) else (place, revision)
 

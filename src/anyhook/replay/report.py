@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
 
+PROOF = "setup"
+"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it."""
 EXAMPLES = 100
 """How many of the calls are told; the rest is counted."""
 
@@ -81,7 +83,7 @@ def reports_of(hooks: Sequence[Hook], folder: str, since_ns: int | None, context
     for event in dict.fromkeys(event for hook in hooks for event in hook.events):
         asked = [each for each in found if event in each.hook.events]
         for line in search_all(folder, Wanted(since_ns=since_ns, event=event, project=_project(asked, context))):
-            if line.own_decision is not None:
+            if line.own_decision is not None and line.host != PROOF:
                 _take(asked, line, line.own_decision, context)
     return found
 
