@@ -50,7 +50,7 @@ RUNNERS = frozenset(
 )  # fmt: skip
 """Programs that run others."""
 GIT_WORDS = frozenset({"foreach", "run", "-c", *GIT_LINES})
-"""Words of which a call of git has one where it runs a line."""
+"""A call of git that runs a line has one of these words."""
 
 
 def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:

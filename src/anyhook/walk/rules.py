@@ -192,7 +192,7 @@ class RuleIndex:
         """The report of each rule that does not apply: always the same."""
         self.by_mark: dict[str, list[int]] = {}
         self.others = [len(steps)]
-        """The positions of the steps that are no rules, and the end."""
+        """The positions of the steps that are not rules, and the end of the queue."""
         for position, step in enumerate(steps):
             condition = step.hook.condition
             if condition is not None and step.why is None and step.hook.status == ARMED:
