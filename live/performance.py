@@ -24,7 +24,7 @@ from live.trials import SUB, Trial
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
 """Some tools write into folders only that are there."""
-LIMIT_S = 300
+LIMIT_S = 900
 ANYHOOK = Path(sys.executable).with_name("anyhook")
 
 

@@ -58,7 +58,7 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         if name.startswith(SWITCHED_OFF):
             apply(scene)  # one agent takes files away that its maker has not signed
         status = json.loads(scene.anyhook("status", agent, "--json").stdout)
-        doctor = json.loads(scene.anyhook("doctor", agent, "--live", "--json").stdout)[agent]
+        doctor = json.loads(scene.anyhook("doctor", agent, "--live", "--json", "--limit", str(LIMIT_S)).stdout)[agent]
         ran = (Path(scene.stage.project) / "ran.txt").exists()
         records = recorded(scene.stage)
         heard = seen.stdout + seen.stderr + "".join(request.text for request in seen.requests)

@@ -35,11 +35,21 @@ wheels() { # FOLDER PACKAGE VERSION
         "$into/bin/pip" install -q "$(pinned "$2" "$3" | sed 's/@/==/')" >"$into/install.log" 2>&1
 }
 
-command_of() { # NAME PATH: make FOLDER/bin/NAME start PATH, with our own Node first on the PATH
+command_of() { # NAME PATH [VARIABLE=VALUE]: make FOLDER/bin/NAME start PATH, with our own Node first on the PATH
     [ -e "$folder/$2" ] || return 1
     chmod +x "$folder/$2"
-    printf '#!/bin/sh\nPATH="%s:$PATH" exec "%s" "$@"\n' "$folder/node/node_modules/node-$platform/bin" "$folder/$2" >"$folder/bin/$1"
+    printf '#!/bin/sh\n%s PATH="%s:$PATH" exec "%s" "$@"\n' "${3:-}" "$folder/node/node_modules/node-$platform/bin" "$folder/$2" >"$folder/bin/$1"
     chmod +x "$folder/bin/$1"
+}
+
+token_tables() { # FOLDER: what tiktoken would fetch from another place; a wheel has these files as well
+    into=$folder/$1/token_tables
+    "$folder/$1/bin/pip" download -q --no-deps -d "$into" litellm==1.109.1 &&
+        "$folder/$1/bin/python" -c 'import glob, os, sys, zipfile
+wheel = zipfile.ZipFile(glob.glob(sys.argv[1] + "/*.whl")[0])
+for name in wheel.namelist():
+    if "/tokenizers/" in name and len(os.path.basename(name)) == 40:
+        open(os.path.join(sys.argv[1], os.path.basename(name)), "wb").write(wheel.read(name))' "$into"
 }
 
 node() { # most agents need Node 22 or newer, which systems often lack
@@ -102,7 +112,8 @@ for name in "$@"; do
         hermes) wheels hermes hermes-agent 0.19.0 && command_of hermes hermes/bin/hermes ;;
         deepagents) wheels deepagents deepagents-code 0.1.88 && command_of dcode deepagents/bin/dcode ;;
         codepuppy) wheels codepuppy code-puppy 0.0.946 && command_of code-puppy codepuppy/bin/code-puppy ;;
-        kolega) wheels kolega kolega-code 0.45.1 && command_of kolega-code kolega/bin/kolega-code ;;
+        kolega) wheels kolega kolega-code 0.45.1 && token_tables kolega &&
+            command_of kolega-code kolega/bin/kolega-code "TIKTOKEN_CACHE_DIR=\"$folder/kolega/token_tables\"" ;;
         *) echo "unknown agent $name" >&2; false ;;
     esac || { echo "$name could not be installed; see $folder/$name/install.log" >&2; failed=1; }
 done

@@ -49,7 +49,7 @@ def test_the_order_in_which_hooks_run() -> None:
     )  # fmt: skip
     assert tuple(name for name in DIALECTS if name in known) == known
     called = (
-        "claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode", "kolega",
+        "kolega", "claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode",
     )  # fmt: skip
     assert tuple(name for name in HOSTS if name in called) == called
 

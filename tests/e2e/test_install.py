@@ -244,8 +244,10 @@ def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent:
     done = answer(command)
     assert "no" in done.stdout + done.stderr
     expected = express({"block": "R"}, row.says)
-    for gone in ("/gone/python", str(world.write(world.root / "python", "#!/gone/python\n", 0o755)), "false"):
-        done = answer(command.replace(sys.executable, gone))
+    lost = world.write(world.root / "python", "#!/gone/python\n", 0o755)
+    half = world.write(world.root / "half", "#!/bin/sh\nprintf '{\"half'; exit 1\n", 0o755)
+    for gone in ("/gone/python", lost, "false", half):
+        done = answer(command.replace(sys.executable, str(gone)))
         assert done.returncode == expected.status, done.stderr
         assert "anyhook cannot be run" in (done.stdout if expected.stdout else done.stderr)
         if expected.stdout:
@@ -370,7 +372,6 @@ def test_a_folder_that_may_not_be_written(world: World) -> None:
     [
         (["install", "claud"], "Did you mean `claude`?"),
         (["install", "kimi", "--scope", "project"], "use --scope user"),
-        (["install", "kolega"], "needs no bridge"),
         (["install", "claude", "--scope", "world"], "Invalid value"),
         (["install"], "Missing argument"),
         (["install", "claude", "--project", "/nowhere"], "no such directory"),

@@ -122,6 +122,18 @@ def test_tools_in_a_namespace() -> None:
     assert (item["namespace"], item["name"]) == ("team", "spawn_agent")
 
 
+def test_one_tool_for_several_kinds_of_work() -> None:
+    kinds = {"type": "string", "enum": ["view", "create"]}
+    parameters = {"properties": {"command": kinds, "path": {}, "file_text": {}}, "required": ["command"]}
+    body = {
+        "tools": [{"type": "function", "function": {"name": "file_editor", "parameters": parameters}}],
+        "messages": [],
+    }
+    model = script(STEPS[1:], {"write_file": ["file_editor"]}, {"write_file": {"command": "create"}})
+    written = {"command": "create", "path": "a.txt", "file_text": "one\ntwo\n"}
+    assert model(ModelRequest("chat", "", {}, body)).calls == (ModelCall("file_editor", written),)
+
+
 @each_of("wire", ["messages", "chat", "responses", "contents"])
 def test_a_conversation_that_is_said_to_be_long(wire: str) -> None:
     steps = (Step(tool="shell", input={"command": "ls"}, tokens=190_000), Step("all done"))

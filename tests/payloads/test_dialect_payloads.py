@@ -96,6 +96,10 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
+MORE_THAN_ITS_DOCUMENT = {("kolega", "post_tool_failure", "output")}
+"""What a released product was seen to honour, and the document that decides about its dialect does not have."""
+
+
 @each_of("agent", AGENTS)
 def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
     """The answer by which we ask an agent for an effect is one by which its own hooks ask us for the same."""
@@ -103,6 +107,8 @@ def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
     cases = [(said, name, effect) for said in host(agent).events for name in said.canonical for effect in said.says]
     assert cases
     for said, canonical, effect in cases:
+        if (agent, canonical, effect) in MORE_THAN_ITS_DOCUMENT:
+            continue
         table = dialect(agent)
         row = table.row(said.native)
         assert row is not None, said.native

@@ -17,10 +17,13 @@ const ask = (event, payload) => {
     timeout: SECONDS * 1000,
     maxBuffer: 1 << 28,
   })
-  const ran = done.status === 0 || done.status === 2
-  if (CLOSED && !ran) throw new Error("anyhook cannot be run, and its entry is closed: install it again")
   if (done.status === 2) throw new Error(String(done.stderr).trim() || "refused by a hook")
-  try { return JSON.parse(String(done.stdout)) ?? {} } catch { return {} }
+  const said = String(done.stdout ?? "").trim()
+  try {
+    if (done.status === 0) return (said && JSON.parse(said)) || {}
+  } catch {}
+  if (CLOSED) throw new Error("anyhook cannot be run, and its entry is closed: install it again")
+  return {}
 }
 """
 SET = """

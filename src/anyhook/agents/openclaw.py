@@ -45,8 +45,7 @@ EVENTS = (
 )
 
 MODULE = """\
-const plain = (value) => { try { return JSON.parse(JSON.stringify(value)) } catch { return {} } }
-const sent = (event, { sessionId, workspaceDir } = {}) => ({ event: plain(event), ctx: { sessionId, workspaceDir } })
+const sent = (event, { sessionId, workspaceDir } = {}) => ({ event, ctx: { sessionId, workspaceDir } })
 
 export default {
   id: "anyhook",

@@ -51,7 +51,9 @@ def _or_refuse(refusal: Answer, row: HostEvent) -> str:
         for text, where in ((refusal.stdout, ""), (refusal.stderr, " >&2"))
         if text
     )
-    run = f'if command -v "$1" >/dev/null 2>&1; then "$@"; s=$?; case $s in {statuses}) exit $s;; esac; fi'
+    # Half an answer before it must not make the refusal unreadable.
+    told = f'case $s in {statuses}) test -z "$o" || printf \'%s\\n\' "$o"; exit $s;; esac'
+    run = f'if command -v "$1" >/dev/null 2>&1; then o=$("$@"); s=$?; {told}; fi'
     return f"{run}; cat >/dev/null 2>&1; {said}; exit {refusal.status}"
 
 

@@ -121,7 +121,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     stage = Stage(asked["folder"])
     places = {**stage.roots(table.entry), "helper": row.helper}
     steps = [_placed(Step(**step), places) for step in asked["steps"]]
-    with ModelServer(script(steps, _names(table, row.tools))) as server:
+    with ModelServer(script(steps, _names(table, row.tools), row.fills)) as server:
         known = {**places, "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
         prepare(stage, row, known)
         of_folder = row.folder_env if asked["trusts_folder"] else {}

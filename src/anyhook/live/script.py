@@ -4,6 +4,7 @@ count requests: the step is found in the conversation, so that titles, retries a
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from anyhook.live.wire import ModelCall, ModelReply
@@ -51,8 +52,12 @@ class Step(Record):
         return {**said, "where": self.where, "tokens": self.tokens}
 
 
-def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callable[[ModelRequest], ModelReply]:
-    """The model that plays the steps; `names` are what the agent may call each of our tools."""
+def script(
+    steps: Sequence[Step],
+    names: Mapping[str, Sequence[str]],
+    fills: Mapping[str, Mapping[str, Json]] = MappingProxyType({}),
+) -> Callable[[ModelRequest], ModelReply]:
+    """The model that plays the steps; `names` are what the agent may call each of our tools, `fills` what it needs."""
     said = {step.text for step in steps if step.text}
     places = {step.where for step in steps if step.where}
 
@@ -68,7 +73,7 @@ def script(steps: Sequence[Step], names: Mapping[str, Sequence[str]]) -> Callabl
         done = sum(1 for called, text in asked.turns if called or text.strip() in said)
         step = possible[done] if done < len(possible) else Step((possible or steps)[-1].text or "done")
         name = offered.get(step.tool)
-        calls = (ModelCall(name, _input(step, schemas[name])),) if name else ()
+        calls = (ModelCall(name, _input(step, schemas[name], fills.get(step.tool, {}))),) if name else ()
         return ModelReply(step.text, calls, tokens=step.tokens)
 
     return answer
@@ -85,7 +90,7 @@ def _aside(asked: ModelRequest) -> str:
     return json.dumps(_filled(config.get("responseJsonSchema") or config.get("responseSchema") or {}, {}))
 
 
-def _input(step: Step, schema: Schema) -> dict[str, Json] | str:
+def _input(step: Step, schema: Schema, fills: Mapping[str, Json]) -> dict[str, Json] | str:
     """The step's input in the tool's fields, with whatever else the tool insists on; a tool without fields takes a
     patch."""
     properties = schema.get("properties")
@@ -93,7 +98,7 @@ def _input(step: Step, schema: Schema) -> dict[str, Json] | str:
         lines = step.input.get("content", "").splitlines()
         body = "".join(f"+{line}\n" for line in lines)
         return f"*** Begin Patch\n*** Add File: {step.input.get('path', '')}\n{body}*** End Patch\n"
-    made: dict[str, Json] = {}
+    made: dict[str, Json] = {**fills}
     for field, value in step.input.items():
         name = next((name for name in FIELDS[field] if name in properties), None)
         if name is None:

@@ -39,7 +39,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kode", DECLARES | CALLS, ()),
     ("kodik", DECLARES | CALLS, ()),
     ("agenthooks", DECLARES, ()),
-    ("kolega", DECLARES | BRIDGED, ("KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")),
+    ("kolega", DECLARES | CALLS, ("KOLEGA_CODE_STATE_DIR", "LOCALAPPDATA")),
     ("kodelet", DECLARES, ()),
     ("claude", DECLARES | CALLS, ("CLAUDE_CONFIG_DIR",)),
     ("codex", DECLARES | CALLS, ("CODEX_HOME",)),

@@ -25,6 +25,7 @@ def drive() -> Drive:
             **{f"{folder}/extra_models.json": {"{model}": model} for folder in folders},
             **{f"{folder}/puppy.cfg": settings for folder in folders},
         },
+        helper="code-puppy",
         cannot_show={"pre_tool allow": "`--yolo` asks nothing"},
     )
 

@@ -42,7 +42,10 @@ HOST = Host(
         "read_file": HostTool("read_file", FILE),
         "create_file": HostTool("write_file", FILE),
         "replace_in_file": HostTool("edit_file", FILE),
-        "grep": HostTool("grep"),
+        "delete_snippet": HostTool("edit_file", {**FILE, "old_text": "snippet"}),
+        "list_files": HostTool("list_files", {"path": "directory"}),
+        "grep": HostTool("grep", {"pattern": "search_string", "path": "directory"}),
+        "invoke_agent": HostTool("delegate_task", {"task": "prompt"}),
     },
     entry=Entry(
         "groups",

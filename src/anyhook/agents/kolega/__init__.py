@@ -1,13 +1,33 @@
-"""Kolega Code: `hooks.json` of a state directory and a project, read by the product and by us; nothing is installed
-there, so nothing is driven either."""
+"""Kolega Code: `hooks.json` of a state directory and a project, read by the product and by us."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.45.1"
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import KEY, Drive
+
+    model = (
+        "--endpoint-url",
+        "{url}",
+        "--endpoint-style",
+        "anthropic",
+        "--endpoint-api-key",
+        KEY,
+        "--model",
+        "{model}",
+    )
+    return Drive(
+        ("ask", "--permission-mode", "auto", "--lsp", "off", "--web-search", "off", *model, "{prompt}"),
+        {"KOLEGA_CODE_NO_DIAGNOSTICS": "1"},
+        folder_words=("--trust-hooks",),
+    )
 
 
 def sample() -> Sample:

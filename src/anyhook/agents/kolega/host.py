@@ -1,11 +1,18 @@
-"""Kolega Code as a host: for those who would rather have one entry there than the hooks themselves. Its own hook files
-are one of our dialects, so nothing is installed. Measured with 0.45.1."""
+"""Kolega Code as a host: it runs the hooks of its own files itself, and through our entry all others. Measured with
+0.45.1."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import BASE, EXIT_2, FILE, TOOL, event
+import sys
+
+from anyhook.agents._claude_family import BASE, EXIT_2, FILE, TOOL, event, grouped
 from anyhook.agents._patches import split_patch
-from anyhook.tables.host_rows import Host, HostTool, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
+
+STATE = "{home}/Library/Application Support" if sys.platform == "darwin" else "{state}"
+"""Where it keeps the folder with the user's hooks."""
+STOP = (Taken("stop_reason", ("stop_reason",)), Taken("last_message", ("last_message",)))
+END = Say({"continue": False, "systemMessage": "{reason}"})
 
 EVENTS = (
     event("SessionStart", "context"),
@@ -14,7 +21,7 @@ EVENTS = (
     event(
         "PostToolUse",
         "end_turn context output",
-        {"end_turn": EXIT_2},
+        {"end_turn": END},
         canonical=("post_tool", "post_tool_failure"),
         takes=(*TOOL, Taken("output", ("tool_output",))),
         error=("is_error",),
@@ -22,7 +29,7 @@ EVENTS = (
     ),
     event("PreCompact"),
     event("PostCompact"),
-    event("Stop", "block", {"block": EXIT_2}, takes=(Taken("last_message", ("last_message",)),), limit_s=60.0),
+    event("Stop", "block", {"block": EXIT_2}, takes=STOP, limit_s=60.0),
     event("SessionEnd"),
 )
 
@@ -44,7 +51,18 @@ HOST = Host(
         "read_entire_file": HostTool("read_file", {"path": "relative_path"}),
         "create_file": HostTool("write_file", {"path": "relative_path"}),
     },
-    entry=None,
+    entry=Entry(
+        "groups",
+        {"user": "{config}/hooks.json", "project": "{project}/.kolega/hooks.json"},
+        {
+            "state": ("XDG_STATE_HOME", "{home}/.local/state"),
+            "config": ("KOLEGA_CODE_STATE_DIR", f"{STATE}/kolega-code"),
+        },
+        grouped(),
+        group={"matcher": "*"},
+        top={"schema_version": 1},
+    ),
     reads={"kolega": ("user", "project")},
     program="kolega-code",
+    confirm="A project's hooks run once it is trusted there (`--trust-hooks`).",
 )

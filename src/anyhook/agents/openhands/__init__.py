@@ -22,7 +22,8 @@ def drive() -> Drive:
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             "OPENHANDS_SUPPRESS_BANNER": "1",
         },
-        tools={"shell": ("terminal",)},
+        tools={"shell": ("terminal",), "write_file": ("file_editor",)},
+        fills={"write_file": {"command": "create"}},
         cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model is offered none"},
     )
 

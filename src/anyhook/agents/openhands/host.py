@@ -30,10 +30,8 @@ EVENTS = (
     HostEvent(
         "SessionStart",
         ("session_start",),
-        (),
-        {"context": CONTEXT},
         fixed={"source": "startup"},
-        why_not="the command line 1.16.0 drops the context; the SDK 1.58.2 takes it",
+        why_not="the command line 1.16.0 drops its context, though the SDK 1.58.2 takes it",
     ),
     HostEvent(
         "UserPromptSubmit",

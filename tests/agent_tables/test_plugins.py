@@ -1,0 +1,94 @@
+"""Our plug-ins for agents without command hooks, run under Node and called as those agents call them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anyhook.install.entries import own_text
+from anyhook.model.firing import Answer
+from anyhook.tables.registry import INSTALLABLE, host
+
+CALLERS = Path(__file__).with_name("plugin_callers.mjs")
+AGENTS = tuple(name for name in INSTALLABLE if getattr(host(name).entry, "style", "") == "module")
+INPUT = {"command": "ls"}
+SLOW = "#!/bin/sh\nexec sleep 600\n"
+DEAD = {
+    "missing": None,
+    "not executable": "",
+    "fails": "#!/bin/sh\nexit 1\n",
+    "lost its interpreter": "#!/no/such/python\n",
+    "killed": "#!/bin/sh\nkill -9 $$\n",
+    "too slow": SLOW,
+    "another program": "#!/bin/sh\necho hello\n",
+}
+"""What can become of our launcher."""
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+
+
+def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
+    """Our plug-in in a folder of its own, where this is the text of our launcher."""
+    table = host(agent)
+    assert table.entry is not None
+    folder.mkdir()
+    program, path = folder / "anyhook", folder / "plugin.mjs"
+    if launcher is not None:
+        program.write_text(launcher)
+        program.chmod(0o755 if launcher else 0o644)
+    refusals = {row.native: Answer("", "closed", 2) for row in table.events} if closed else {}
+    text = own_text(table, table.entry, [str(program)], refusals)
+    waits = next(line for line in text.splitlines() if line.startswith("const SECONDS"))
+    path.write_text(text.replace(waits, "const SECONDS = 0.2") if launcher == SLOW else text)
+    return str(path)
+
+
+def called(agent: str, plugins: list[str], **more: bool) -> list[dict[str, Any]]:
+    """What becomes of one call in each."""
+    words = ["node", str(CALLERS), agent, json.dumps({**INPUT, **more}), *plugins]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_every_plugin_has_a_caller() -> None:
+    text = CALLERS.read_text()
+    assert [agent for agent in AGENTS if f"  {agent}:" not in text] == []
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_answer_is_obeyed(tmp_path: Path, agent: str) -> None:
+    others = {"command": "pwd"}
+    table = host(agent)
+    said = next(row for row in table.events if "pre_tool" in row.canonical).says["input"].json
+    rewrite = json.dumps(dict.fromkeys(said, others))
+    plugins = [
+        plugin(tmp_path / "silent", agent, "#!/bin/sh\ncat >/dev/null\n", closed=True),
+        plugin(tmp_path / "refusing", agent, "#!/bin/sh\necho no >&2; exit 2\n", closed=False),
+        plugin(tmp_path / "rewriting", agent, f"#!/bin/sh\ncat >/dev/null; echo '{rewrite}'\n", closed=True),
+        plugin(tmp_path / "gone", agent, None, closed=False),
+    ]
+    assert called(agent, plugins) == [{"input": INPUT}, {"refused": "no"}, {"input": others}, {"input": INPUT}]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_closed_plugin_refuses_without_us(tmp_path: Path, agent: str) -> None:
+    plugins = [plugin(tmp_path / how.replace(" ", "-"), agent, text, closed=True) for how, text in DEAD.items()]
+    found = dict(zip(DEAD, called(agent, plugins), strict=True))
+    assert {how: "anyhook cannot be run" in row.get("refused", "") for how, row in found.items()} == dict.fromkeys(
+        DEAD, True
+    )
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_call_that_cannot_be_told_is_refused(tmp_path: Path, agent: str) -> None:
+    """Without its input no guard could judge it."""
+    silent = plugin(tmp_path / "silent", agent, "#!/bin/sh\ncat >/dev/null\n", closed=False)
+    [found] = called(agent, [silent], itself=True)
+    assert "circular" in found["refused"]
