@@ -19,6 +19,7 @@ from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
 from anyhook.model.json_types import Json
 from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.marks import marks_of
 from anyhook.rules.paths import Places
 from anyhook.rules.rule_file import RuleFile
 
@@ -75,17 +76,18 @@ def rules(document: dict[str, Json]) -> list[Hook]:
 
 
 class Judge:
-    """Judges commands by all rules, without a walk around it."""
+    """Judges commands by the rules, without a walk around it."""
 
     def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
         self.places = Places(HOME, project)
 
-    def refusals(self, command: str) -> list[str]:
+    def refusals(self, command: str, *, by_all: bool = False) -> list[str]:
         """The names of the rules that refuse a command."""
-        return self.refusals_of("Bash", {"command": command})
+        return self.refusals_of("Bash", {"command": command}, by_all=by_all)
 
-    def refusals_of(self, tool: str, given: dict[str, Json]) -> list[str]:
+    def refusals_of(self, tool: str, given: dict[str, Json], *, by_all: bool = False) -> list[str]:
+        """As the engine does, it asks only the rules of which the call has a mark, or else all of them."""
         event = Event("pre_tool", {"tool": tool, "input": {**given}})
         made: list[Facts] = []
 
@@ -95,10 +97,12 @@ class Judge:
             return made[0]
 
         call = RuleCall(event, "", self.places, facts)
+        marks = marks_of(facts())
         return [
             f"{Path(rule.source).stem}/{rule.name}"
             for rule in self.rules
             if rule.spec["then"] in ("deny", "ask")
             and rule.condition is not None
+            and (by_all or not marks.isdisjoint(rule.condition[1]))
             and holds(rule.condition[0], call, Hits(rule.condition[2]))
         ]

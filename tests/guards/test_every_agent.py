@@ -34,30 +34,38 @@ def test_many_agents_can_refuse() -> None:
     assert len(REFUSED) + len(PASSED) == 40
 
 
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """One world for all agents, so that the rules are compiled once."""
+    world = World(tmp_path_factory.mktemp("guarded"))
+    world.write(world.home / "config/anyhook/hooks.toml", f"use = {json.dumps(GUARDS)}\n")
+    return world
+
+
 @pytest.mark.parametrize("agent", GATES)
-def test_every_agent_gets_the_same_decisions(world: World, agent: str) -> None:
-    decide(world, agent, REFUSED[::5], PASSED[::5])
+def test_every_agent_gets_the_same_decisions(guarded: World, agent: str) -> None:
+    decide(guarded, agent, REFUSED[::5], PASSED[::5])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", GATES)
-def test_every_agent_gets_the_same_forty_decisions(world: World, agent: str) -> None:
-    decide(world, agent, REFUSED, PASSED)
+def test_every_agent_gets_the_same_forty_decisions(guarded: World, agent: str) -> None:
+    decide(guarded, agent, REFUSED, PASSED)
 
 
 def decide(world: World, agent: str, refused: tuple[str, ...], passed: tuple[str, ...]) -> None:
     """Fires the calls at one agent's bridge, and looks at what is recorded and what the agent is told."""
-    world.write(world.home / "config/anyhook/hooks.toml", f"use = {json.dumps(GUARDS)}\n")
     shown = sample(agent)
     payload = json.dumps(dict(shown.payload))
     assert COMMAND in payload
+    before = len(world.journal())
     engine = world.engine()
     told = {
         command: engine.bridge(agent, shown.calls, payload.replace(COMMAND, json.dumps(command)[1:-1]).encode())
         for command in (*refused, *passed)
     }
     engine.close_sync()
-    verdicts = [line["decision"]["verdict"] for line in world.journal()]
+    verdicts = [line["decision"]["verdict"] for line in world.journal()[before:]]
     found = dict(zip(told, verdicts, strict=True))
     assert [command for command in refused if found[command] not in ("block", "ask")] == []
     assert [command for command in passed if found[command] in ("block", "ask")] == []

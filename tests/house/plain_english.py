@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "anyhook"
+from sources import ROOT, nodes_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,7 @@ class Phrase:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
+    assert not {"^", "$"} & {*pattern}, "several texts are looked at together"
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -191,6 +191,9 @@ NAMES = {
 
 def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
     """Every phrase to avoid in a text; a phrase may go over the end of a line."""
+    joined = " ".join(text.split())
+    if not any(phrase.compiled.search(joined) for phrase in PHRASES):
+        return
     words, starts, lines, length = [], [], [], 0
     for number, each in enumerate(text.splitlines(), line):
         for word in each.split():
@@ -198,7 +201,6 @@ def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
             starts.append(length)
             lines.append(number)
             length += len(word) + 1
-    joined = " ".join(words)
     for phrase in PHRASES:
         for found in phrase.compiled.finditer(joined):
             yield Hit(place, lines[bisect_right(starts, found.start()) - 1], found.group(), phrase)
@@ -206,29 +208,34 @@ def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
 
 def hits_in_code(path: Path) -> Iterator[Hit]:
     """Those in the docstrings, texts and comments of a module. A text of one word is a key, not prose."""
-    text, place = path.read_text(encoding="utf-8"), name_of(path)
-    for node in ast.walk(ast.parse(text)):
+    place, found = name_of(path), [*_texts(path)]
+    whole = "\n".join(" ".join(text.split()) for _, text in found)
+    if any(phrase.compiled.search(whole) for phrase in PHRASES):  # one look at all of them is quicker than many
+        for line, text in found:
+            yield from hits(place, text, line)
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield from hits(place, node.value, node.lineno)
-    yield from _in_comments(place, text)
-
-
-def _in_comments(place: str, text: str) -> Iterator[Hit]:
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield from hits(place, token.string, token.start[0])
+            yield node.lineno, node.value
+    text = path.read_text(encoding="utf-8")
+    if "#" in text:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
 
 
 def names_in_code(path: Path) -> Iterator[str]:
     """Names of classes, functions, fields and constants of a module that have a word to avoid, with the word to use."""
-    for line, name in _given(ast.parse(path.read_text(encoding="utf-8"))):
+    for line, name in _given(nodes_of(path)):
         for word in name.lower().strip("_").split("_"):
             if word in NAMES:
                 yield f"{name_of(path)}:{line}: {name} → {NAMES[word]}"
 
 
-def _given(node: ast.Module | ast.ClassDef) -> Iterator[tuple[int, str]]:
-    for each in ast.walk(node):
+def _given(nodes: tuple[ast.AST, ...]) -> Iterator[tuple[int, str]]:
+    for each in nodes:
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield each.lineno, each.name
         if isinstance(each, ast.Module | ast.ClassDef):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from pathlib import Path
+
+from sources import ROOT, SOURCE, nodes_of
 
 from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
@@ -13,8 +14,6 @@ from anyhook.tables.error_page import own_ids, page
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.merge import CODES as FAILURES
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "anyhook"
 MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
 """Functions whose first argument is a code. `say` is one too, except where it prints."""
 
@@ -24,7 +23,7 @@ def used_codes() -> dict[str, str]:
     """Codes that stand in the source, with one place each; a code with a part to fill in ends in `*`."""
     found: dict[str, str] = {}
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and node.args and _makes_a_problem(node.func):
                 for code in _texts(node.args[0]):
                     found.setdefault(code, f"{path.relative_to(ROOT)}:{node.lineno}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
+
+from sources import nodes_of, tree_of
 
 import anyhook
 from anyhook.tables.registry import AGENTS
@@ -14,10 +16,9 @@ ROOT = Path(anyhook.__file__).parent
 MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py"))}
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
+def nodes() -> dict[str, tuple[ast.AST, ...]]:
     """Parsed where a test asks for it: every worker of a run loads this file, and few run these tests."""
-    return {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+    return {name: nodes_of(path) for name, path in MODULES.items()}
 
 
 NAMES = sorted((name for name, _, _ in AGENTS if name != anyhook.__name__), key=len, reverse=True)
@@ -36,10 +37,9 @@ PRODUCT_LINES = {
 
 
 def is_named_in(line: str, name: str) -> bool:
-    for pattern, allowed in PRODUCT_LINES.items():
-        if Path(name).match(pattern) and re.match(allowed, line):
-            return False
-    return PRODUCTS.search(line) is not None
+    if PRODUCTS.search(line) is None:
+        return False
+    return not any(Path(name).match(pattern) and re.match(allowed, line) for pattern, allowed in PRODUCT_LINES.items())
 
 
 def test_products_are_named_in_their_places_only() -> None:
@@ -53,13 +53,13 @@ def test_products_are_named_in_their_places_only() -> None:
     assert found == []
 
 
-def agents_in(tree: ast.AST) -> set[str]:
+def agents_in(nodes: Sequence[ast.AST]) -> set[str]:
     """Which agents a module knows: it holds their names as words of their own, or imports their tables. That an agent
     also reads another's files is a fact about the one, and no knowledge of the other."""
-    facts = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in ("reads", "misreads")]
+    facts = [node for node in nodes if isinstance(node, ast.keyword) and node.arg in ("reads", "misreads")]
     read = {id(inner) for fact in facts for inner in ast.walk(fact)}
     words: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in read:
             words.add(node.value)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -72,7 +72,7 @@ def agents_in(tree: ast.AST) -> set[str]:
 def test_few_modules_know_an_agent() -> None:
     """Its own, the registry, and at most one that follows it. An agent's folder is one place."""
     homes: dict[str, set[str]] = {agent: set() for agent in NAMES}
-    for name, tree in trees().items():
+    for name, tree in nodes().items():
         for agent in agents_in(tree):
             homes[agent].add("/".join(name.split("/")[:2]).removesuffix(".py"))
     for agent, known in homes.items():
@@ -85,8 +85,8 @@ def test_no_code_asks_which_dialect_it_is() -> None:
     """A dialect differs by its table, never by an `if`."""
     found = [
         f"{name}:{node.lineno}"
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
+        for name, tree in nodes().items()
+        for node in tree
         if isinstance(node, ast.Compare)
         for part in (node.left, *node.comparators)
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in anyhook_dialects()
@@ -103,9 +103,9 @@ def anyhook_dialects() -> tuple[str, ...]:
 def test_one_place_prints() -> None:
     found = [
         f"{name}:{node.lineno}"
-        for name, tree in trees().items()
+        for name, tree in nodes().items()
         if name != "cli/view/render.py"
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert found == []
@@ -114,8 +114,8 @@ def test_one_place_prints() -> None:
 def test_functions_fit_a_screen() -> None:
     found = [
         f"{name}:{node.lineno} {node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
+        for name, tree in nodes().items()
+        for node in tree
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         if node.end_lineno is not None and node.end_lineno - node.lineno + 1 > 50
     ]
@@ -129,7 +129,7 @@ def test_files_are_short() -> None:
 
 
 def test_every_module_says_what_it_does() -> None:
-    missing = [name for name, tree in trees().items() if not ast.get_docstring(tree) and name != "__main__.py"]
+    missing = [name for name, path in MODULES.items() if not ast.get_docstring(tree_of(path)) and name != "__main__.py"]
     assert missing == []
 
 
@@ -137,8 +137,8 @@ def test_names_say_what_things_are() -> None:
     vague = re.compile(r"manager|helper|utils?$", re.IGNORECASE)
     classes = [
         f"{name}:{node.name}"
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
+        for name, tree in nodes().items()
+        for node in tree
         if isinstance(node, ast.ClassDef) and vague.search(node.name)
     ]
     assert classes == []
@@ -158,10 +158,10 @@ def test_no_path_of_a_developers_machine() -> None:
 def test_the_checks_can_fail() -> None:
     assert is_named_in("if hook.dialect == 'kodik':", "engine.py")
     assert is_named_in("the goose hooks", "engine.py")
-    assert agents_in(ast.parse("from anyhook.agents.goose.host import HOST")) == {"goose"}
-    assert agents_in(ast.parse("from anyhook.agents import goose")) == {"goose"}
-    assert agents_in(ast.parse("x = 'goose'")) == {"goose"}
-    assert not agents_in(ast.parse("from anyhook.agents.gooseberry import HOST"))
+    assert agents_in([*ast.walk(ast.parse("from anyhook.agents.goose.host import HOST"))]) == {"goose"}
+    assert agents_in([*ast.walk(ast.parse("from anyhook.agents import goose"))]) == {"goose"}
+    assert agents_in([*ast.walk(ast.parse("x = 'goose'"))]) == {"goose"}
+    assert not agents_in([*ast.walk(ast.parse("from anyhook.agents.gooseberry import HOST"))])
     assert not is_named_in("nobody has declined", "engine.py")
     assert is_named_in('    ("kode", DECLARES, ()),', "engine.py")
     assert not is_named_in('    ("kode", DECLARES, ()),', "tables/registry.py")
@@ -173,8 +173,8 @@ PER_FRAMEWORK = {"Hooked"}
 
 def test_no_two_classes_have_one_name() -> None:
     homes: dict[str, list[str]] = {}
-    for name, tree in trees().items():
-        for node in ast.walk(tree):
+    for name, tree in nodes().items():
+        for node in tree:
             if isinstance(node, ast.ClassDef) and node.name not in PER_FRAMEWORK:
                 homes.setdefault(node.name, []).append(name)
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}

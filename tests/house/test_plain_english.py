@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from plain_english import NAMES, PHRASES, ROOT, SOURCE, Hit, Phrase, hits, hits_in_code, name_of, names_in_code
+from plain_english import NAMES, PHRASES, Hit, Phrase, hits, hits_in_code, name_of, names_in_code
+from sources import ROOT, SOURCE
 
 from anyhook.cli.app import app
 from anyhook.model.codes import CODES

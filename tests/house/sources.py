@@ -1,0 +1,28 @@
+"""The source as syntax trees, parsed once for all tests of the house. It decides nothing."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "anyhook"
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """A module and all that is in it. Whoever asks for one will ask for all: they are no garbage to look through."""
+    gc.disable()
+    try:
+        return (*ast.walk(ast.parse(path.read_text(encoding="utf-8"))),)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def tree_of(path: Path) -> ast.Module:
+    tree = nodes_of(path)[0]
+    assert isinstance(tree, ast.Module)
+    return tree
