@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import anyhook
+from anyhook import Event
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import dialect
 
@@ -22,6 +23,7 @@ from layer_files import OF_PROJECTS
 
 GATE_KEYS = {"id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix"}
 CALL = ("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+SHELL = Event.pre_tool("Bash", {"command": "ls"})
 AGAIN = "install it again: anyhook install claude"
 PASS = "exit 0"
 SOURCES = Path(anyhook.__file__).parents[1]
@@ -159,14 +161,14 @@ def test_a_gate_that_waits_closes_what_it_guards_where_the_user_says_so(world: W
     assert row is not None
     world.hook(name, row.native, PASS, scope="project")
     world.config(f'off = "{off}"\n')
-    told = world.fire(*CALL)
-    assert told["verdict"] == ("block" if off == "deny" else "none")
+    told = world.engine().fire_sync(SHELL)
+    assert told.verdict == ("block" if off == "deny" else "none")
     if off == "deny":
-        assert "anyhook trust" in told["reason"]
-        assert "OFF" in told["reason"]
-        assert any(problem["code"] == "gate-off" for problem in told["problems"])
+        assert "anyhook trust" in str(told.reason)
+        assert "OFF" in str(told.reason)
+        assert any(problem.code == "gate-off" for problem in told.problems)
     world.approve()
-    assert world.fire(*CALL)["verdict"] == "none"
+    assert world.engine().fire_sync(SHELL).verdict == "none"
 
 
 def test_only_what_it_guards(world: World) -> None:
@@ -208,9 +210,11 @@ def test_a_file_that_cannot_be_read_closes_every_gated_event_of_its_dialect(worl
     name = gates[0]["dialect"]  # the first of two that have their files in one folder
     assert world.fire(*CALL)["verdict"] == "none"
     world.config('off = "deny"\n')
+    assert world.fire(*CALL)["verdict"] == "block"
+    engine = world.engine()
     for event in {row.canonical[0] for row in dialect(name).events}:
         gated = any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
-        assert (world.fire(event)["verdict"] == "block") == gated, event
+        assert (engine.fire_sync(Event.of(event)).verdict == "block") == gated, event
 
 
 def test_a_program_that_is_missing(world: World) -> None:

@@ -4,6 +4,7 @@ below is written from the documents, not from the dialects' own tables."""
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -236,7 +237,9 @@ CASES = [
 ]
 
 
+@cache
 def value_for(field: str) -> st.SearchStrategy[Json]:
+    """Made once: a new strategy takes longer than a value of it."""
     empty = FIELDS[field]
     if field == "usage":
         return st.fixed_dictionaries(dict.fromkeys(FIELDS["usage"], st.integers())).map(dict)  # type: ignore[arg-type]

@@ -87,12 +87,13 @@ def run_vector(
     """Lays the vector out, takes its steps, compares, and clears everything away again. `caller` may start the command
     differently from `call`."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
+    before = frozenset(_process_ids())
     try:
         return _run_in(root, vector, command, step_limit_s, caller or call)
     except (OSError, VectorError) as error:
         return VectorResult(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
     finally:
-        end_leftovers(str(root))
+        end_leftovers(str(root), before)
         remove(root)
 
 
@@ -297,10 +298,11 @@ STARTING_LOOKS = 20
 """A process that is just being started has no variables yet, so it is looked at again."""
 
 
-def end_leftovers(root: str) -> None:
-    """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd."""
+def end_leftovers(root: str, before: frozenset[int] = frozenset()) -> None:
+    """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd. Processes
+    that ran `before` are not its own, and are not looked at."""
     for _ in range(3):
-        leftovers = [pid for pid in _process_ids() if _lives_in(pid, root)]
+        leftovers = [pid for pid in _process_ids() if pid not in before and _lives_in(pid, root)]
         if not leftovers:
             return
         for pid in leftovers:
