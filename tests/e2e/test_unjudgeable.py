@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from anyhook.cli.options import BridgeOptions, parse
+from command import run
 from conftest import World
 
 REFUSE = "cat > seen; echo 'not here' >&2; exit 2"
@@ -42,10 +42,7 @@ def payload(world: World, given: str, tool: str = "Bash") -> str:
 
 
 def bridge(world: World, stdin: bytes, *words: str, agent: str = "claude", event: str = "PreToolUse") -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "anyhook", "bridge", agent, event, *words],
-        input=stdin, env=world.env, cwd=world.project, capture_output=True, check=False, timeout=240,
-    )  # fmt: skip
+    done = run(["bridge", agent, event, *words], env=world.env, cwd=world.project, stdin=stdin)
     assert b"Traceback" not in done.stderr
     said = json.loads(done.stdout) if done.stdout.startswith(b"{") else done.stdout.decode()
     return SimpleNamespace(status=done.returncode, said=said, talk=done.stderr.decode())

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,12 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
     tool = {**TOOL, "name": "ponder"} if "odd" in MANNERS else TOOL
     tools = [] if "bare" in MANNERS else [{"type": "function", "function": tool}]
     body = json.dumps({"model": "any", "messages": messages, "tools": tools}).encode()
-    url = f"{os.environ['OPENAI_HOST']}/v1/chat/completions"
-    request = urllib.request.Request(url, body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request) as answer:
-        message: dict[str, Any] = json.load(answer)["choices"][0]["message"]
+    host, port = os.environ["OPENAI_HOST"].removeprefix("http://").split(":")
+    head = f"Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close"
+    with socket.create_connection((host, int(port))) as wire:  # a client library takes longer to load than all of this
+        wire.sendall(f"POST /v1/chat/completions HTTP/1.0\r\n{head}\r\n\r\n".encode() + body)
+        answer = b"".join(iter(lambda: wire.recv(65536), b""))
+    message: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])["choices"][0]["message"]
     return message
 
 

@@ -23,6 +23,11 @@ from each_of import each_of
 
 pytest_plugins = ["pytester"]
 
+LEAN = [
+    word for name in ("cacheprovider", "xdist", "timeout", "anyio", "hypothesispytest") for word in ("-p", f"no:{name}")
+]
+"""Without what takes most of a start and is not asked about. One run has it all."""
+
 GUARD = {"hooks": [{"type": "command", "command": "! grep -q 'rm -rf' || { echo no >&2; exit 2; }"}]}
 NOTE = {"hooks": [{"type": "command", "command": "echo $MARK >> seen.txt"}]}
 TESTS = """
@@ -114,7 +119,7 @@ def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
     """What is wrong, where in the test, and what the hooks did; nothing of how we found out."""
     project(pytester)
     pytester.makepyfile(MISTAKES)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(*LEAN)
     result.assert_outcomes(failed=8)
     said = result.stdout.str()
     assert "/kit/" not in said, "no line of ours stands between the test and its mistake"
@@ -141,12 +146,12 @@ cases:
   - {name: does not, input: {command: ls}, expect: {verdict: block}}
   - {name: waits, skip: later, expect: {verdict: block}}
 """)
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rA", "--anyhook-trust=all")
+    done = pytester.runpytest_subprocess(*LEAN, "-rA", "--anyhook-trust=all")
     done.assert_outcomes(passed=1, failed=1, skipped=1)
     done.stdout.fnmatch_lines(['*verdict: expected "block", got "none"*'])
     assert "Traceback" not in done.stdout.str()
     (pytester.path / "guard.hooktest.yaml").write_text("cases:\n  - {nam: x}\n")
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    done = pytester.runpytest_subprocess(*LEAN)
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["*guard.hooktest.yaml:2: there is no key `nam` here. Did you mean `name`?*"])
 
@@ -164,18 +169,18 @@ def test_case_files_of_an_unapproved_folder_do_not_run(
     (folder / "guard.hooktest.yaml").write_text(
         f"cases:\n  - {{name: it, event: stop, setup: touch {mark}, expect: {{verdict: none}}}}\n"
     )
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder))
+    done = pytester.runpytest_subprocess(*LEAN, str(folder))
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines([f"*guard.hooktest.yaml: this case file is not run: you never approved it*{folder}*"])
     assert not mark.exists()
     trust = [sys.executable, "-m", "anyhook", "trust", "--yes"]
     subprocess.run(trust, cwd=folder, check=True, capture_output=True)
-    pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder)).assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*LEAN, str(folder)).assert_outcomes(passed=1)
     mark.unlink()
     stop = {"hooks": [{"type": "command", "command": f"touch {home}/stopped"}]}
     hooks = {"hooks": {"PreToolUse": [GUARD, NOTE], "Stop": [stop]}}
     (folder / ".kodik" / "hooks" / "hooks.json").write_text(json.dumps(hooks))
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider", str(folder))
+    done = pytester.runpytest_subprocess(*LEAN, str(folder))
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["kodik:project:Stop:touch is not run: you never approved it.*"])
     assert not (home / "stopped").exists()
@@ -190,7 +195,7 @@ def test_runs_that_do_not_use_it_load_nothing(pytester: pytest.Pytester) -> None
             assert ours == {"anyhook", "anyhook.testing", "anyhook.testing.kit", "anyhook.testing.pytest_plugin"}
             assert not {"yaml", "regex", "click"} & set(sys.modules)
     """)
-    pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*LEAN).assert_outcomes(passed=1)
 
 
 def test_builders_are_found() -> None:
