@@ -296,6 +296,28 @@ def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:
     assert [pid for pid in host.pids() if lives(pid)] == []
 
 
+def test_what_had_ended_before_is_buried_with_the_tree(host: Host) -> None:
+    """A child that has ended and that its parent never asked about is adopted when the parent is killed."""
+    waits = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done' & echo $! >pids; exec sleep 100"
+    got = host.run(f"""
+    from pathlib import Path
+    adopt_orphans()
+    child = start(call({waits!r}))
+    while not (os.path.exists("pids") and os.path.getsize("pids")):
+        time.sleep(0.005)
+    while b") Z " not in Path("/proc", Path("pids").read_text().strip(), "stat").read_bytes():
+        time.sleep(0.005)
+    child.end("timed_out")
+    ending = child.wait().ending
+    try:
+        zombie = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        zombie = None
+    tell(ending=ending, zombie=repr(zombie))
+    """)
+    assert got == {"ending": "timed_out", "zombie": "None"}
+
+
 def test_in_someone_elses_process_no_orphan_is_claimed_without_proof(host: Host) -> None:
     got = host.run(f"tell(ending=end_when_written(start(call({DAEMON + 'sleep 100'!r})), 'pids'))")
     pids = host.pids()

@@ -115,14 +115,22 @@ class Tree:
         self._reap()
 
     def _reap(self) -> None:
-        """Bury what nobody else will: adopted orphans, and a leader whose start was interrupted before it was known."""
-        for member in self.done.values():
+        """Bury what nobody else will: adopted orphans, also those that had ended before, and a leader whose start was
+        interrupted before it was known."""
+        ended = self._ended() if self.is_orphan is not None and self.leader else []
+        for member in (*self.done.values(), *ended):
             if member.pid == self.leader or (self.is_orphan is None and member.parent != os.getpid()):
                 continue
             try:
                 os.waitpid(member.pid, os.WNOHANG)
             except ChildProcessError:
                 continue
+
+    def _ended(self) -> list[Process]:
+        """Children of this process that ended in the leader's group: their own parent died without asking how."""
+        rows = map(read_process, _pids())
+        mine = [row for row in rows if row is not None and row.zombie and row.group == self.leader]
+        return [row for row in mine if row.parent == os.getpid()]
 
     def _signal_group(self, name: str) -> None:
         import signal
@@ -194,12 +202,16 @@ def _descends(row: Process, members: dict[int, Process]) -> bool:
 
 def processes() -> Iterator[Process]:
     """Every living process that this user can see; zombies are left out, nothing is left of them to end."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
+    pids = _pids()
     for pid in pids:
         if (row := read_process(pid)) is not None and not row.zombie:
             yield row
     if not pids:
         yield from _processes_from_ps()
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 
 def read_process(pid: int) -> Process | None:
