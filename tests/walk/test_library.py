@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -32,13 +33,19 @@ SHELL = Event.pre_tool("Bash", {"command": "ls"})
 
 @pytest.fixture(autouse=True)
 def own_modules() -> Iterator[None]:
-    """Modules and paths that a test brought into this process leave it again."""
-    path, modules = list(sys.path), set(sys.modules)
+    """Modules and paths that hooks of another test brought into this process are not there, and those of this one
+    leave it again."""
+    path = list(sys.path)
+    sys.path[:] = [folder for folder in path if not folder.startswith(tempfile.gettempdir())]
+    forget_hooks()
     yield
     sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        if name.startswith(("its_", "kolega_code")):
-            del sys.modules[name]
+    forget_hooks()
+
+
+def forget_hooks() -> None:
+    for name in [name for name in sys.modules if name.startswith(("its_", "kolega_code"))]:
+        del sys.modules[name]
 
 
 def python_hook(world: World, body: str, native: str = "PreToolUse", **more: Json) -> None:

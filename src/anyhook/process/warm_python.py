@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from subprocess import Popen
 
-    from anyhook.model.call import Call
+    from anyhook.model.call import Call, Run
     from anyhook.process.python_script import PythonScript
 
 ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
@@ -128,6 +128,15 @@ class WarmChild(Child):
         except OSError:
             pass  # the keeper is gone, and its script with it
         Tree(0, self.call.mark).end()
+
+    def conclude(self) -> Run:
+        """The keeper's word comes first: it writes what a shell would say of a signal, and then tells the status."""
+        if self._connection is not None and self._run is None:
+            try:
+                self._connection.recv(1, socket.MSG_PEEK)
+            except OSError:
+                pass  # the keeper is gone
+        return super().conclude()
 
     def _reap(self) -> int | None:
         if self._connection is None:
