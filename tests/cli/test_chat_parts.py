@@ -92,6 +92,7 @@ def test_what_hooks_did(decided: dict[str, Any], said: list[str]) -> None:
 def test_a_line_for_a_call() -> None:
     assert call_line("shell", {"command": "ls", "timeout_seconds": 5}) == "shell  ls  timeout_seconds=5"
     assert call_line("list_files", {}) == "list_files"
+    assert Screen.fitted("  1\tx = 2") == "  1 x = 2", "a tab is a blank, not an escape"
     assert call_line("write_file", {"path": "a", "content": "x" * 100}).endswith(f"content={'x' * 60}…")
 
 
@@ -309,7 +310,7 @@ def test_a_turn_that_ended_without_a_reason() -> None:
     async def work(_turn: object) -> TurnResult:
         return TurnResult(stop=BLOCKED)
 
-    screen = SimpleNamespace(line=lambda text, _style: shown.append(text))
+    screen = SimpleNamespace(prose=lambda text, _style: shown.append(text))
     chat: Any = SimpleNamespace(work=work, session=None, screen=screen, snapshots=Snapshots("/", "/nowhere", {}))
     turn = work(None)
     asyncio.run(Chat.take_turn(chat, turn))

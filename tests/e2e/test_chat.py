@@ -290,8 +290,8 @@ def test_a_refused_session(world: World) -> None:
     ("words", "said"),
     [
         (("-",), "stdin is the terminal"),
-        (("--resume", "none"), "there is no such session"),
-        (("--follow",), "no earlier"),
+        (("--resume", "none"), "--resume none: no such session in this project. `/resume` in a chat lists them."),
+        (("--follow",), "no earlier session in this project. Leave the option out."),
     ],
     ids=["stdin", "resume", "follow"],
 )

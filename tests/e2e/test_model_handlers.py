@@ -170,7 +170,7 @@ def test_nobody_to_ask(world: World) -> None:
     for words, said in (
         ([], "no model is configured for `fast`"),
         (["--model", "openai:judge"], "OPENAI_API_KEY, which is not set"),
-        (["--model", "nope:judge"], "Unknown provider: nope"),
+        (["--model", "nope:judge"], "no provider is called 'nope'. Write openai:NAME"),
         (["--model", "judge"], "Unknown model: judge"),
     ):
         decision = world.fire("Stop", *words)

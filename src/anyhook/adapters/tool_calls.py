@@ -49,6 +49,7 @@ class ToolRecord:
     input: dict[str, Json]
     output: Json = None
     denied: bool = False
+    call_id: str = ""
 
 
 class Gate(Protocol):
@@ -63,7 +64,8 @@ class Gate(Protocol):
 
 async def execute(hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, args: Any, handler: Any) -> Any:
     """Run one call, if all hooks let it."""
-    record = ToolRecord(call.tool_name, jsonable(call.args_as_dict()))  # type: ignore[arg-type]  # a dict stays a dict
+    given: dict[str, Json] = jsonable(call.args_as_dict())  # type: ignore[assignment]  # a dict stays a dict
+    record = ToolRecord(call.tool_name, given, call_id=call.tool_call_id)
     try:
         return await _Call(hooked, ctx, call, record).run(args, handler)
     finally:

@@ -3,7 +3,9 @@ user's, and what is approved of the project's."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import Toolset
@@ -92,12 +94,12 @@ async def equip(
 
 
 async def _connected(offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> McpServers | None:
-    try:
-        from anyhook.agent.mcp_servers import McpServers
+    try:  # in a thread: the client takes seconds to load on a busy machine, and Ctrl-C should be heard
+        module = await asyncio.to_thread(import_module, "anyhook.agent.mcp_servers")
     except ImportError as error:
         tell(f"MCP servers cannot be used ({error}). Install their client: {install_command('agent')}")
         return None
-    servers = McpServers(offers, env, tell)
+    servers: McpServers = module.McpServers(offers, env, tell)
     await servers.open()
     return servers
 

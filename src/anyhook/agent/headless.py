@@ -61,6 +61,8 @@ class Headless:
 
     def _call(self, record: ToolRecord) -> None:
         self.called(record)
+        if self.stream is not None:
+            self.stream.called(record)
         if self.keep:
             self.calls.append(
                 {"tool": record.tool, "input": record.input, "output": record.output, "denied": record.denied}

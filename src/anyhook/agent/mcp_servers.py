@@ -37,6 +37,8 @@ class McpServer(WrapperToolset[Any]):
     def __init__(self, offer: Offer, env: Mapping[str, str]) -> None:
         self.name = NOT_IN_NAMES.sub("_", offer.name)
         self.status = "pending"
+        self.why = ""
+        """Why it cannot be used."""
         self.tools: list[str] = []
         self._stderr: TextIO = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed with the server)
         spec: dict[str, Any] = {key: with_variables(value, env) for key, value in offer.spec.items()}
@@ -64,16 +66,15 @@ class McpServer(WrapperToolset[Any]):
             await stack.enter_async_context(self.toolset)
             self.tools = [f"mcp__{self.name}__{tool.name}" for tool in await self.toolset.list_tools()]
         except Exception as error:  # noqa: BLE001 (whatever a server or its client does is this server's failure)
-            self.status = "failed"
-            return words_of(error) + self._said()
-        self.status = "connected"
-        return ""
+            self.status, self.why = "failed", self._said() or words_of(_innermost(error))
+        else:
+            self.status = "connected"
+        return self.why
 
     def _said(self) -> str:
         """The end of what it wrote to stderr."""
         self._stderr.seek(0)
-        said = " ".join(self._stderr.read().split())
-        return f" (it said: {said[-STDERR_CHARACTERS:]})" if said else ""
+        return " ".join(self._stderr.read().split())[-STDERR_CHARACTERS:]
 
     async def __aenter__(self) -> McpServer:
         return self  # a run neither connects nor closes it
@@ -83,6 +84,15 @@ class McpServer(WrapperToolset[Any]):
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         return await super().get_tools(ctx) if self.status == "connected" else {}
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """What a client's task groups have wrapped."""
+    while True:
+        inner = error if isinstance(error, BaseExceptionGroup) else error.__cause__ or error.__context__
+        if not isinstance(inner, BaseExceptionGroup):
+            return error
+        error = inner.exceptions[0]
 
 
 class McpServers:

@@ -208,11 +208,11 @@ class Session:
         identity = options.resume or (self.kept.latest() if options.follow else None)
         if identity is None:
             if options.follow:
-                raise BadSetup("--follow: there is no earlier session in this project")
+                raise BadSetup("--follow: there is no earlier session in this project. Leave the option out.")
             return None
         found = self.kept.load(identity)
         if found is None:
-            raise BadSetup(f"--resume {identity}: there is no such session in this project")
+            raise BadSetup(f"--resume {identity}: no such session in this project. `/resume` in a chat lists them.")
         return found
 
     @property
@@ -283,7 +283,7 @@ class Session:
                 if wait_s is None:
                     return TurnResult(final_text(self.history), ERROR, self._told(error))
                 self._drop_unfinished()
-                self.tell(trouble.retry_line(error, attempt, wait_s))
+                self.tell(trouble.retry_line(error, self.model, attempt, wait_s))
                 self.pauses(wait_s)
                 await asyncio.sleep(wait_s)
             finally:
@@ -298,6 +298,7 @@ class Session:
             try:
                 counted = len(self.history)
                 async for node in run:
+                    self.spent.asks(isinstance(node, ModelRequestNode))
                     self._keep(run, node)
                     messages = run.all_messages()
                     self.spent.add(messages[counted:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from pydantic_ai.messages import ModelResponse
@@ -19,8 +20,23 @@ class Spent:
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input, what a provider's cache had."""
+    written_tokens: int = 0
+    """Of the input, what a provider's cache took in."""
     cost: float | None = 0.0
     """In US dollars; None where the price of one answer is not known."""
+
+    model_s: float = 0.0
+    """How long the model was waited for."""
+    _asked_s: float | None = None
+
+    def asks(self, asks: bool) -> None:
+        """The next step begins: the model is asked, or something else is done."""
+        now_s = monotonic()
+        if self._asked_s is not None:
+            self.model_s += now_s - self._asked_s
+        self._asked_s = now_s if asks else None
 
     def add(self, messages: Sequence[ModelMessage]) -> None:
         for message in messages:
@@ -28,6 +44,8 @@ class Spent:
                 continue
             self.input_tokens += message.usage.input_tokens
             self.output_tokens += message.usage.output_tokens
+            self.cached_tokens += message.usage.cache_read_tokens
+            self.written_tokens += message.usage.cache_write_tokens
             try:
                 price = float(message.cost().total_price)
             except (LookupError, ValueError, AssertionError):

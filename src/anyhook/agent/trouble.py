@@ -72,9 +72,11 @@ def wait_s(error: Exception, attempt: int) -> float | None:
     return None if asked > LONGEST_WAIT_S else asked
 
 
-def retry_line(error: Exception, attempt: int, wait_s: float) -> str:
+def retry_line(error: Exception, model: Model, attempt: int, wait_s: float) -> str:
     """What is shown while it waits."""
     why = next((what for kind, what, _ in SENTENCES if isinstance(error, kind)), "the connection broke")
+    if isinstance(error, ModelConnectionError):
+        why = f"no connection to {model.base_url} ({_clipped(words_of(error))})"
     return f"{why[0].upper()}{why[1:]}. Trying again in {wait_s:g} s ({attempt + 1} of {len(WAITS_S)})."
 
 

@@ -77,7 +77,11 @@ class Client:
 
 def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
     """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
-    known = infer_provider_class(name).__name__  # ValueError if it is unknown
+    try:
+        known = infer_provider_class(name).__name__
+    except ValueError:
+        raise UserError(f"no provider is called {name!r}. Write openai:NAME, anthropic:NAME or another one of "
+                        "https://ai.pydantic.dev/models/overview") from None  # fmt: skip
     variable = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}.get(known)
     if variable is None:
         if name in endpoints:

@@ -62,16 +62,16 @@ class Activity:
             self.screen.explained = decision.reason or ""
         indent = nesting() + INDENT
         for style, line in lines(decision):
-            self.screen.line(line, style, indent)
+            self.screen.prose(line, style, indent)
         for text in _instead(event, decision):
             self.screen.line(self.screen.fitted(f"{indent}{INDENT}→ {text}"), FAINT)
         for message in decision.messages:
-            self.screen.line(message, WARN, indent)
+            self.screen.prose(message, WARN, indent)
         for problem in decision.problems:
             key = (problem.code, problem.what)
             if key not in self._told:
                 self._told.add(key)
-                self.screen.line(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, indent)
+                self.screen.prose(f"{problem.severity}: {problem.sentence()} [{problem.code}]", WARN, indent)
 
     def _count(self, decision: Decision) -> None:
         for report in decision.hooks:

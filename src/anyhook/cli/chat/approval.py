@@ -45,10 +45,10 @@ async def review(chat: Chat) -> bool:
     found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
     if found.too_large:
         for problem in found.problems:
-            chat.screen.line(visible(problem.sentence()), BAD)
+            chat.screen.prose(visible(problem.sentence()), BAD)
         return False
     if not found.entries:
-        chat.screen.line("This project has no hooks and nothing for the agent, so there is nothing to approve.")
+        chat.screen.prose("This project has no hooks and nothing for the agent, so there is nothing to approve.")
         return False
     if len(found.entries) > MANY:
         _outline(chat, found.entries)
@@ -69,7 +69,7 @@ def show(chat: Chat, found: ProjectReview, entries: Sequence[Reviewed]) -> None:
     """Everything that an approval of these is about, file by file."""
     shown: set[str] = set()
     for problem in found.problems:
-        chat.screen.line(visible(problem.sentence()), BAD)
+        chat.screen.prose(visible(problem.sentence()), BAD)
     for entry in entries:
         for number, line in enumerate(entry_lines(entry, found.ledger, shown)):
             chat.screen.line(line, BOLD if number == 0 else FAINT if line.startswith("    ") else "")
@@ -82,10 +82,10 @@ async def _decide(chat: Chat, found: ProjectReview) -> bool:
     while True:
         answer = await chat.keyboard.answer("Approve exactly this? [y]es, [N]o, [s]how all of it, or a part of a name:")
         if answer in YES:
-            approve(found, lambda text: chat.screen.line(text, FAINT))
+            approve(found, lambda text: chat.screen.prose(text, FAINT))
             return True
         if answer in (INTERRUPTED, ENDED):
-            chat.screen.line("Not approved; you will be asked again.", FAINT)
+            chat.screen.prose("Not approved; you will be asked again.", FAINT)
             return False
         if answer in NO:
             _decline(chat, found)
@@ -94,12 +94,12 @@ async def _decide(chat: Chat, found: ProjectReview) -> bool:
         if answer in SHOW or named:
             show(chat, found, found.entries if answer in SHOW else named)
         else:
-            chat.screen.line(f"Nothing here is called {answer!r}.", FAINT)
+            chat.screen.prose(f"Nothing here is called {answer!r}.", FAINT)
 
 
 def _decline(chat: Chat, found: ProjectReview) -> None:
     try:
         found.ledger.decline(found.setup.project, [entry.item for entry in found.waiting])
     except OSError as error:
-        chat.screen.line(f"The answer cannot be kept ({error.strerror}); you will be asked again.", WARN)
-    chat.screen.line("Not approved: they do not run. /trust asks again, and so does a change in them.", FAINT)
+        chat.screen.prose(f"The answer cannot be kept ({error.strerror}); you will be asked again.", WARN)
+    chat.screen.prose("Not approved: they do not run. /trust asks again, and so does a change in them.", FAINT)

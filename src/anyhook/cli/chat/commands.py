@@ -67,7 +67,7 @@ async def carry_out(chat: Chat, line: str) -> None:
         await _skill(chat, word, rest.strip())
     else:
         hint = guess(f"/{word}", names(chat))
-        chat.screen.line(f"There is no command /{word}.{hint} /help lists all.", BAD)
+        chat.screen.prose(f"There is no command /{word}.{hint} /help lists all.", BAD)
 
 
 def _session(chat: Chat) -> Session:
@@ -91,7 +91,7 @@ async def _help(chat: Chat, _rest: str) -> None:
     ]
     width = max(len(words) for words, _ in rows)
     for words, text in rows:
-        chat.screen.line(f"{words:<{width}}  {text}", indent=INDENT)
+        chat.screen.prose(f"{words:<{width}}  {text}", indent=INDENT, hang=" " * (width + 2))
 
 
 async def _exit(chat: Chat, _rest: str) -> None:
@@ -101,7 +101,7 @@ async def _exit(chat: Chat, _rest: str) -> None:
 async def _hooks(chat: Chat, _rest: str) -> None:
     """The hooks of this session, in the order in which they run, and what they have done so far."""
     if not chat.options.hooks:
-        chat.screen.line("Hooks are off in this session (--no-hooks).", indent=INDENT)
+        chat.screen.prose("Hooks are off in this session (--no-hooks).", indent=INDENT)
         return
     engine = _session(chat).engine
     catalog = engine.catalog.with_lines()
@@ -112,7 +112,7 @@ async def _hooks(chat: Chat, _rest: str) -> None:
         if hook is not None:
             chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")
     for problem in catalog.problems:
-        chat.screen.line(problem.sentence(), WARN, INDENT)
+        chat.screen.prose(problem.sentence(), WARN, INDENT)
 
 
 def _about(chat: Chat, hook: Hook) -> str:
@@ -130,18 +130,18 @@ async def _compact(chat: Chat, _rest: str) -> None:
     before = len(session.history)
     turn = await chat.work(session.compact())
     if turn is None:
-        chat.screen.line("Stopped; the conversation stays as it is.", WARN)
+        chat.screen.prose("Stopped; the conversation stays as it is.", WARN)
     elif turn.stop == DONE:
-        chat.screen.line(f"Compacted: {before} messages have become a summary of {len(turn.text):,} characters.")
+        chat.screen.prose(f"Compacted: {before} messages have become a summary of {len(turn.text):,} characters.")
     else:
-        chat.screen.line(f"Not compacted: {turn.why}.", WARN if turn.stop == BLOCKED else BAD)
+        chat.screen.prose(f"Not compacted: {turn.why}.", WARN if turn.stop == BLOCKED else BAD)
 
 
 async def _trust(chat: Chat, _rest: str) -> None:
     if await approval.review(chat):
         await _session(chat).reread_hooks()
         await _session(chat).equip()
-        chat.screen.line("They run from now on; those of the session's start, in the next session.", FAINT)
+        chat.screen.prose("They run from now on; those of the session's start, in the next session.", FAINT)
 
 
 async def _resume(chat: Chat, rest: str) -> None:
@@ -162,7 +162,7 @@ async def _resume(chat: Chat, rest: str) -> None:
     if len(chosen) == 1:
         await chat.resume(chosen[0].id)
     elif rest.isprintable() and rest:
-        chat.screen.line(f"{rest}: {'several sessions begin so' if chosen else 'there is no such session'}.", BAD)
+        chat.screen.prose(f"{rest}: {'several sessions begin so' if chosen else 'there is no such session'}.", BAD)
 
 
 async def _clear(chat: Chat, _rest: str) -> None:
@@ -172,7 +172,7 @@ async def _clear(chat: Chat, _rest: str) -> None:
 async def _model(chat: Chat, rest: str) -> None:
     session = _session(chat)
     if not rest:
-        chat.screen.line(f"{session.model_name}. /model PROVIDER:NAME uses another one.", indent=INDENT)
+        chat.screen.prose(f"{session.model_name}. /model PROVIDER:NAME uses another one.", indent=INDENT)
         return
     session.save()
     await chat.resume(session.id, model=rest)
@@ -191,7 +191,7 @@ async def _undo(chat: Chat, _rest: str) -> None:
     try:
         undone = chat.snapshots.undo()
     except NoSnapshot as error:
-        chat.screen.line(f"There is nothing to undo: {error}.", WARN, INDENT)
+        chat.screen.prose(f"There is nothing to undo: {error}.", WARN, INDENT)
         return
     if undone.restored:  # the model believes otherwise
         told = f"The user undid your changes of the last turn to: {', '.join(undone.restored)}"
@@ -203,26 +203,27 @@ async def _undo(chat: Chat, _rest: str) -> None:
     for path, why in undone.failed.items():
         chat.screen.line(f"could not be put back  {visible(path)}: {why}", BAD, INDENT)
     if not undone.restored and not undone.left and not undone.failed:
-        chat.screen.line("The last turn changed no file that is kept.", indent=INDENT)
+        chat.screen.prose("The last turn changed no file that is kept.", indent=INDENT)
     if undone.unkept:
-        chat.screen.line(f"Only files of write_file and edit_file were kept: {undone.unkept}.", WARN, INDENT)
+        chat.screen.prose(f"Only files of write_file and edit_file were kept: {undone.unkept}.", WARN, INDENT)
     elif undone.commands:
-        chat.screen.line(UNKEPT, FAINT, INDENT)
+        chat.screen.prose(UNKEPT, FAINT, INDENT)
 
 
 async def _agents(chat: Chat, _rest: str) -> None:
     for each in _session(chat).equipment.types:
         limits = f"  ({', '.join(each.tools)})" if each.tools is not None else ""
-        chat.screen.line(chat.screen.fitted(f"{INDENT}{each.name}: {each.description}{limits}"))
+        chat.screen.prose(visible(f"{each.name}: {each.description}{limits}"), indent=INDENT, hang=INDENT)
 
 
 async def _servers(chat: Chat, _rest: str) -> None:
     equipment = _session(chat).equipment
     for server in equipment.all_servers:
         count = f"{len(server.tools)} tool{'' if len(server.tools) == 1 else 's'}"
-        chat.screen.line(f"{server.name}  {server.status}, {count}", indent=INDENT)
+        why = f": {server.why}" if server.why else ""
+        chat.screen.prose(f"{server.name}  {server.status}{why or f', {count}'}", indent=INDENT)
     if not equipment.all_servers:
-        chat.screen.line("No MCP servers. The project's are in .mcp.json, yours in the settings.", indent=INDENT)
+        chat.screen.prose("No MCP servers. The project's are in .mcp.json, yours in the settings.", indent=INDENT)
 
 
 async def _create_hook(chat: Chat, rest: str) -> None:

@@ -26,6 +26,7 @@ from anyhook.cli.chat.screen import Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
 from anyhook.cli.view.hook_debug import debugged
 from anyhook.cli.view.nesting import INDENT, nesting
+from anyhook.cli.view.status_line import MODEL
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, WARN, wants_colour
 from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
@@ -109,7 +110,7 @@ class Chat:
         try:
             await approval.ask_about_hooks(self)
         except BadCall as error:
-            self.screen.line(str(error), BAD)
+            self.screen.prose(str(error), BAD)
         session.assemble()
         self.session = session
         refused = await self.start()
@@ -137,7 +138,7 @@ class Chat:
             observe=self.activity.ends,
             announce=self.screen.status.begins,
             pauses=self.screen.status.pauses,
-            tell=lambda text: self.screen.line(text, WARN, INDENT),
+            tell=lambda text: self.screen.prose(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
             debug=self.activity.debug if self.activity.shown else None,
@@ -148,12 +149,12 @@ class Chat:
         """Greet, and start the session; the exit status where it does not start."""
         assert self.session is not None  # noqa: S101 (it was opened)
         self._greet(self.session)
-        turn = await self.work(self.session.start(source))
+        turn = await self.work(self.session.start(source), "the session to start")
         if turn is None:
             self.ended_by = "interrupted"
             return STATUS[INTERRUPTED]
         if turn.stop == REFUSED:
-            self.screen.line(f"The session was refused: {turn.why or 'a hook gave no reason'}", BAD)
+            self.screen.prose(f"The session was refused: {turn.why or 'a hook gave no reason'}", BAD)
             return STATUS[REFUSED]
         return None
 
@@ -166,7 +167,7 @@ class Chat:
         verb = "goes on" if session.resumed else "starts"
         self.screen.line(f"anyhook agent  {session.model_name}  {tilde(self.options.project, self.options.env)}")
         self.screen.line(f"session {session.id} {verb}  {told}", FAINT)
-        self.screen.line("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
+        self.screen.prose("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
         self.screen.reminder(final_text(session.history))
 
     async def resume(self, identity: str | None, model: str | None = None, reason: str = RESUME) -> None:
@@ -184,7 +185,7 @@ class Chat:
         session = self.session
         if session is None:
             return
-        async with self.screen.status.shown():
+        async with self.screen.status.shown("the session to end"):
             await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
             self.screen.line(f"To continue this session: anyhook agent chat --resume {session.id}", FAINT)
@@ -207,7 +208,7 @@ class Chat:
             try:
                 await commands.carry_out(self, line)
             except (BadCall, BadSetup) as error:
-                self.screen.line(str(error), BAD)
+                self.screen.prose(str(error), BAD)
         elif line and self.session is not None:
             await self.take_turn(self.session.turn(line))
 
@@ -217,23 +218,23 @@ class Chat:
         try:
             ended = await self.work(turn)
         except BadSetup as error:
-            self.screen.line(str(error), BAD)
+            self.screen.prose(str(error), BAD)
             return
         finally:
             await self.snapshots.turn_ends()
         if ended is None:
             self.screen.line("Stopped.", WARN)
         elif ended.stop == BLOCKED:
-            self.screen.line(f"A hook ended the turn: {ended.why or 'it gave no reason'}", WARN)
+            self.screen.prose(f"A hook ended the turn: {ended.why or 'it gave no reason'}", WARN)
         elif ended.stop != DONE:
-            self.screen.line(f"{ended.stop}: {ended.why}", BAD)
+            self.screen.prose(f"{ended.stop}: {ended.why}", BAD)
 
-    async def work(self, work: Coroutine[Any, Any, T]) -> T | None:
+    async def work(self, work: Coroutine[Any, Any, T], waits_for: str = MODEL) -> T | None:
         """Something that Ctrl-C stops; None where it did."""
         task = asyncio.ensure_future(work)
         self._working = task
         try:
-            async with self.screen.status.shown():
+            async with self.screen.status.shown(waits_for):
                 return await task
         except asyncio.CancelledError:
             if self.ended_by:
@@ -253,7 +254,7 @@ class Chat:
     async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
         indent = nesting() + INDENT
-        self.screen.line(f"{reason}:", WARN, indent)
+        self.screen.prose(f"{reason}:", WARN, indent)
         self.screen.asked = edit_lines(tool, given, self.options.project)
         for text, style in self.screen.asked or [(call_line(tool, given), PLAIN)]:
             self.screen.line(text, style, indent + INDENT)

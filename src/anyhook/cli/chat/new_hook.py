@@ -46,7 +46,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
     if not description:
         description = (await chat.keyboard.text("What should the hook do?")).strip("\x03\x04")
     if not description:
-        chat.screen.line(USAGE)
+        chat.screen.prose(USAGE)
         return
     assert chat.session is not None  # noqa: S101 (commands are read in a session)
     setup, last = chat.setup(), list[DraftCheck]()
@@ -64,7 +64,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
     try:
         draft = await chat.work(write_hook(chat.session.model, brief(table), description, examine))
     except Failed as error:
-        chat.screen.line(f"The model has written no hook that would work: {error}", BAD)
+        chat.screen.prose(f"The model has written no hook that would work: {error}", BAD)
         return
     if draft is None:
         chat.screen.line("Stopped; nothing was written.", WARN)
@@ -110,8 +110,8 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, trie
             order = order_of(draft, table, chat.setup().roots(()), scope)
             made = plan(order, draft.script)
         except CannotScaffold as error:
-            chat.screen.line(f"It cannot be saved for the {scope}: {error}", BAD)
-            chat.screen.line(KEPT, FAINT)
+            chat.screen.prose(f"It cannot be saved for the {scope}: {error}", BAD)
+            chat.screen.prose(KEPT, FAINT)
             return
         if shown != scope:
             _show(chat, draft, order, made, tried)
@@ -121,7 +121,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, trie
         if answer in ("y", "yes"):
             break
         if answer in ("n", "no", INTERRUPTED, ENDED):
-            chat.screen.line(f"Not saved. {KEPT}", FAINT)
+            chat.screen.prose(f"Not saved. {KEPT}", FAINT)
             return
         if answer in (OTHER[scope], OTHER[scope][0]):
             scope = OTHER[scope]
@@ -129,7 +129,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, trie
     try:
         made, hook = write(order, draft.script)
     except CannotScaffold as error:
-        chat.screen.line(f"{error} {KEPT}", BAD)
+        chat.screen.prose(f"{error} {KEPT}", BAD)
         return
     chat.draft = None
     for piece in made.pieces:
@@ -143,7 +143,7 @@ async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, trie
 def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: DraftCheck) -> None:
     screen = chat.screen
     screen.line()
-    screen.line(f"{order.name}: {draft.explanation}", BOLD)
+    screen.prose(f"{order.name}: {draft.explanation}", BOLD)
     screen.line(f"event  {order.row.native}" + (f", tool {order.tool}" if order.tool else ""), indent=INDENT)
     for piece in made.pieces:
         old = (piece.old or b"").decode("utf-8", "replace").splitlines()
@@ -151,9 +151,9 @@ def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: DraftCheck)
         for line in difflib.unified_diff(old, piece.text.splitlines(), before, piece.path, lineterm=""):
             screen.line(line, GOOD if line[:1] == "+" else BAD if line[:1] == "-" else FAINT, INDENT)
     for note in made.notes:
-        screen.line(f"note: {note}", WARN, INDENT)
+        screen.prose(f"note: {note}", WARN, INDENT)
     for warning in tried.warnings:
-        screen.line(f"check: {warning}", WARN, INDENT)
+        screen.prose(f"check: {warning}", WARN, INDENT)
     if not tried.warnings:
         screen.line("check: no problems", indent=INDENT)
     screen.line("explain, with an event that it acts on:", indent=INDENT)

@@ -43,6 +43,7 @@ DRAWN = "drawn"
 RESULT_LINES = 4
 """Of a tool's result; the model has the rest, and the person can ask for it."""
 MAX_ARGUMENT = 60
+TAB = 4
 STDOUT_MARK = "[stdout]"
 """By which the shell tool tells the model which stream follows; a person sees that."""
 
@@ -84,6 +85,15 @@ class Screen:
         self.settle()
         for each in text.split("\n"):
             self.words(f"{indent}{each}\n", style)
+
+    def prose(self, text: str, style: str = PLAIN, indent: str = "", hang: str = "") -> None:
+        """The same for sentences: no line breaks within a word. `hang` comes before every line but the first."""
+        width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent + hang)
+        for each in text.split("\n"):
+            first, *rest = wrapped(each, width)
+            self.line(first, style, indent)
+            for line in rest:
+                self.line(line, style, indent + hang)
 
     def interrupted(self) -> None:
         """The terminal has written `^C` where the cursor was."""
@@ -191,7 +201,7 @@ class Screen:
     @staticmethod
     def fitted(text: str) -> str:
         """One line of the terminal's width; what would steer the terminal is spelled out first."""
-        text = visible(text)
+        text = visible(text.expandtabs(TAB))
         width = max(40, shutil.get_terminal_size((80, 24)).columns)
         if get_cwidth(text) < width:
             return text
@@ -199,6 +209,17 @@ class Screen:
         while get_cwidth(text) > width - 2:
             text = text[:-1]
         return f"{text}…"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text as lines of at most this width; a word that is longer has a line of its own."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and get_cwidth(lines[-1]) + 1 + get_cwidth(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def call_line(tool: str, given: Mapping[str, Json]) -> str:

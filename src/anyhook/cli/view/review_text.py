@@ -26,6 +26,8 @@ COMPILED = ("condition", "modules")
 """What a rule's matcher says already, in the form in which it is asked."""
 MAX_BRIEF = 90
 """Of the words about one group of hooks."""
+FROM = "from"
+"""Of what is not a hook: the word for where it is declared."""
 MAX_WIDTH = 2000
 """Of one line."""
 
@@ -68,7 +70,7 @@ def _group_line(group: Sequence[Reviewed]) -> str:
     where = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
     words = list(dict.fromkeys(_does(entry) for entry in group))
     changed = sum(entry.status == CHANGED for entry in group)
-    count = f"{len(group)} hooks: " if len(group) > 1 else ""
+    count = f"{len(group)} {'hooks' if group[0].hook is not None else 'of them'}: " if len(group) > 1 else ""
     note = f"  [{changed} changed]" if changed else ""
     return visible(f"{dialects[0]:<10} {where:<18} {count}{_few(words)}{note}")
 
@@ -80,8 +82,11 @@ def _few(words: Sequence[str]) -> str:
 
 def _does(entry: Reviewed) -> str:
     """The most telling words about what it would do."""
+    if entry.runs:
+        told = " ".join(value for word, value in entry.runs.items() if word != FROM)
+        return f"{entry.item.id.partition(':')[2]} ({told or entry.runs.get(FROM, '')})"
     if entry.hook is None:
-        return next(iter(entry.runs.values()), entry.item.id)
+        return entry.item.id
     first = next((value for key, value in entry.hook.spec.items() if key not in COMPILED and value), entry.hook.name)
     text = " ".join(_value(first).split())
     return text if entry.hook.name in text else f"{entry.hook.name} ({text})"

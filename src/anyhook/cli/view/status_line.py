@@ -35,6 +35,7 @@ class StatusLine:
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
         self._busy: dict[object, tuple[str, float, float]] = {}
         """What is going on, by key: the text, since when, and after how long it is shown."""
+        self._what = MODEL
         self.info: Callable[[], str] = lambda: ""
         """More to show while it waits."""
         self._until_s = 0.0
@@ -43,8 +44,9 @@ class StatusLine:
         self._drawn = False
 
     @asynccontextmanager
-    async def shown(self) -> AsyncIterator[None]:
-        """Draw while the body runs."""
+    async def shown(self, what: str = MODEL) -> AsyncIterator[None]:
+        """Draw while the body runs. `what` is being waited for if no event tells more."""
+        self._what = what
         self._busy.clear()
         self.wipe()
         ticking = asyncio.ensure_future(self._tick()) if self._able else None
@@ -93,7 +95,7 @@ class StatusLine:
         if left_s > 0:
             self._show(f"  trying again in {left_s:.0f} s …")
             return
-        what, since_s, after_s = next(reversed(self._busy.values()), (MODEL, self._since_s, SILENT_S))
+        what, since_s, after_s = next(reversed(self._busy.values()), (self._what, self._since_s, SILENT_S))
         past_s = monotonic() - since_s
         if past_s < after_s:
             return

@@ -1,0 +1,71 @@
+"""Lines of the chat: sentences that break between words, things to approve by their names, trouble in its own words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from pydantic_ai.exceptions import ModelConnectionError
+
+from anyhook.agent import trouble
+from anyhook.agent.content import review_offers
+from anyhook.cli.chat.screen import Screen, wrapped
+from anyhook.cli.view.review_text import brief_lines
+from anyhook.documents.files import Files
+from anyhook.state.plans import Setup
+from anyhook.walk.build import open_ledger
+
+if TYPE_CHECKING:
+    from conftest import World
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("one two three", 8, ["one two", "three"]),
+        ("  indented  words", 12, ["  indented ", "words"]),
+        ("漢字 漢字 漢字", 9, ["漢字 漢字", "漢字"]),
+        ("/a/path/longer/than/that x", 10, ["/a/path/longer/than/that", "x"]),
+        ("", 10, [""]),
+    ],
+)
+def test_sentences_break_between_words(text: str, width: int, lines: list[str]) -> None:
+    assert wrapped(text, width) == lines
+    assert " ".join(lines) == text, "nothing is lost"
+
+
+def test_a_sentence_hangs_below_its_beginning(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    Screen(False, {}).prose("/hooks  List the hooks of this session, and which wait.", indent="  ", hang=" " * 8)
+    assert capsys.readouterr().out.splitlines() == [
+        "  /hooks  List the hooks of this",
+        "          session, and which wait.",
+    ]
+
+
+def test_each_kind_of_thing_to_approve_has_its_name_in_one_line(world: World) -> None:
+    """An interpreter alone says nothing about a server."""
+    spec = {"command": "python3", "args": ["-m", "clock"]}
+    world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
+    world.write(world.project / ".claude/agents/reviewer.md", "---\nname: reviewer\ndescription: r\n---\n")
+    setup = Setup.of(str(world.project), world.env)
+    entries, _, _ = review_offers(setup, open_ledger(setup, Files()))
+    server, agent = brief_lines(entries, 2)
+    assert server.split() == ["mcp", "time", "(python3", '["-m",', '"clock"])']
+    assert agent.split()[:2] == ["subagent", "reviewer"]
+
+
+def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:
+    class Endpoint:
+        base_url = "http://127.0.0.1:9/v1"
+
+    error = ModelConnectionError("m", "Connection error.")
+    error.__cause__ = OSError(111, "Connection refused")
+    line = trouble.retry_line(error, cast("Any", Endpoint()), 0, 1.0)
+    assert line == (
+        "No connection to http://127.0.0.1:9/v1 (Connection error: [Errno 111] Connection refused). "
+        "Trying again in 1 s (1 of 4)."
+    )
