@@ -279,13 +279,14 @@ DAEMON = (
     "(env -i setsid sh -c 'echo $$ >>pids; exec sleep 100' >/dev/null 2>&1 </dev/null &);"
     "while ! test -s pids; do sleep 0.01; done;"
 )
-"""Leaves the group, the session and its parent, and takes nothing of the environment along."""
+"""Leaves the group, the session and its parent, and takes nothing of the environment along. What comes after it runs
+when it has left: its number is written before that."""
 
 
 def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:
     got = host.run(f"""
     adopted = adopt_orphans()
-    ended = end_when_written(start(call({DAEMON + "sleep 100"!r})), "pids")
+    ended = end_when_written(start(call({DAEMON + "echo >left; sleep 100"!r})), "pids", "left")
     try:
         zombie = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -319,7 +320,8 @@ def test_what_had_ended_before_is_buried_with_the_tree(host: Host) -> None:
 
 
 def test_in_someone_elses_process_no_orphan_is_claimed_without_proof(host: Host) -> None:
-    got = host.run(f"tell(ending=end_when_written(start(call({DAEMON + 'sleep 100'!r})), 'pids'))")
+    script = f"{DAEMON}echo >left; sleep 100"
+    got = host.run(f"tell(ending=end_when_written(start(call({script!r})), 'pids', 'left'))")
     pids = host.pids()
     try:
         assert (got, [lives(pid) for pid in pids]) == ({"ending": "timed_out"}, [True])
