@@ -58,6 +58,10 @@ TARGETS = (
     "to_path",
     "output",
     "output_path",
+    "link",
+    "link_path",
+    "linkPath",
+    "link_name",
 )
 FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workspace", "dir_path")
 PATCHES = ("patch", "input", "command", "patch_text", "patchText", "diff")

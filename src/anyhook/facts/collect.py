@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from anyhook.facts.facts import GitOperation
     from anyhook.shell.program import Program
 
+NO_FOLDER = "path from the folder of"
+"""How the note begins about a path of which only the folder is not known."""
 MAX_LINES = 50
 """How many lines in the code of other languages are read."""
 
@@ -83,7 +85,7 @@ class Collector:
             self.unknown.append(f"path from {word.source}")
             return word.source
         elif cwd is None and not word.text.startswith("/"):
-            self.unknown.append(f"path from the folder of {word.source}")
+            self.unknown.append(f"{NO_FOLDER} {word.source}")
         return resolve(word, cwd, follow)
 
     def _add(self, field: str, path: str) -> None:

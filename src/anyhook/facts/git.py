@@ -46,6 +46,7 @@ LONG: dict[str, dict[str, str]] = {
     "filter-branch": {"f": "--force", "d": "-d"},
     "update-ref": {"d": "--delete", "m": "--message"}, "symbolic-ref": {"d": "--delete", "m": "--message"},
     "apply": {"R": "--reverse", "p": "-p"},
+    "config": {"f": "--file", "e": "--edit"},
     "init": {"q": "--quiet", "b": "--initial-branch"}, "revert": {"n": "--no-commit", "m": "--mainline"},
     "cherry-pick": {"n": "--no-commit", "m": "--mainline"},
     "am": {"3": "--3way", "q": "--quiet"}, "read-tree": {"m": "-m", "u": "-u"},
@@ -107,8 +108,11 @@ def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
     return found, sorted_
 
 
-SHOWN = ("--expire", "--expire-unreachable", "--prune", "--chmod", "--recurse-submodules", "--rebase")
+SHOWN = ("--file", "--expire", "--expire-unreachable", "--prune", "--chmod", "--recurse-submodules", "--rebase")
 """Options whose value changes what they mean."""
+
+
+CONFIG_CHANGES = ("--unset", "--unset-all", "--remove-section", "--rename-section", "--edit")
 
 
 def _numbers_kept(words: list[Word]) -> list[Word]:
@@ -158,6 +162,8 @@ def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
         return args[1:2] or [args[0].rstrip("/").rpartition("/")[2].removesuffix(".git")], []
     if verb == "worktree remove":
         return [], args
+    if verb == "config" and (len(args) > 1 or any(flag in flags for flag in CONFIG_CHANGES)):
+        return [flag.removeprefix("--file=") for flag in flags if flag.startswith("--file=")], []
     if verb in ("worktree add", "init"):
         return args[:1], []
     if verb in ("stash pop", "stash apply"):

@@ -20,7 +20,7 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word)
     text, source = word.text, word.source
     if text.startswith("file://"):
-        text, source = text[7:], source[7:]
+        text, source = _decoded(text[7:]), _decoded(source[7:])
     if text.startswith(UNKNOWN):
         return source
     if not text.startswith("/"):
@@ -35,6 +35,15 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
         path = real(folder or "/", True).rstrip("/") + "/" + rest
         return os.path.normpath(path) if ".." in rest else path
     return real(text, follow)
+
+
+def _decoded(text: str) -> str:
+    """The path of an address: `%2E` is a dot there."""
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
 
 
 def real(path: str, follow: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from anyhook.facts.by_table import URL, below, by_table, copied, is_address, is_stream
-from anyhook.facts.effects import EFFECTS
+from anyhook.facts.effects import EFFECTS, READ
 from anyhook.facts.git import changed_paths, operation_of, remotes
 from anyhook.facts.options import sort_options
 from anyhook.facts.patches import patched
@@ -301,9 +301,14 @@ ALL_LINES = re.compile(r"(?:^|[\s|:+'\"])(?:%|1,\$|,)\s*d(?:elete)?(?:[\s|'\"]|$
 def _editor(program: Program, into: Collector) -> None:
     """`ex -sc '%d|x' FILE` and `ed FILE <<< ',d'`: all lines are deleted."""
     effect = EFFECTS[program.name]
+    options = sort_options(program.words, effect.values)
+    is_told = options.has("-c", "-S", "-s", "--cmd") or any(word.text.startswith("+") for word in options.rest)
+    if options.has("-R", "-M") and not is_told and not program.stdin_from and not program.stdin:
+        by_table(program, READ, into)
+        return
     by_table(program, effect, into)
     if not program.remote and any(ALL_LINES.search(text) for text in (*program.args, program.stdin or "")):
-        for word in sort_options(program.words, effect.values).rest:
+        for word in options.rest:
             if not word.text.startswith("+"):
                 into.empty(word, program.cwd)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from anyhook.documents.places import home_of
 from anyhook.facts.by_table import LISTERS
 from anyhook.facts.calls import facts_of
-from anyhook.facts.collect import Collector
+from anyhook.facts.collect import NO_FOLDER, Collector
 from anyhook.facts.effects import EFFECTS
 from anyhook.facts.paths import resolve
 from anyhook.facts.special import SPECIAL
@@ -91,8 +91,10 @@ def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected) -
 
 
 def _what(path: str, held: Protected) -> str:
-    if path in (*held.own, *held.package) or any(path.startswith(f"{own}/") for own in held.own):
+    if path in held.own or any(path.startswith(f"{own}/") for own in held.own):
         return "which is anyhook's own"
+    if path in held.package:
+        return "which anyhook runs from"
     if path in held.settings:
         return "where this agent's hooks, or anyhook's entry, are kept"
     return "which hooks depend on"
@@ -104,11 +106,13 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
     for program in facts.runs:
         if why := decides(program) or turns_off(program, host):
             return why
-        if program.remote:
-            continue
         found = Collector(home)
-        found.program(program)
+        found.program(program.replace(remote=False))
         own = found.facts()
+        if program.remote:
+            if why := _elsewhere(program, own, held):
+                return why
+            continue
         seen.update(own.writes)
         if why := _changed(program, own, held) or _handed(program, own, held, home):
             return why
@@ -116,6 +120,18 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
         if path not in seen and (found_path := hit(path, held)):
             return f"The line would write to {path}, {_what(found_path, held)}."
     return None
+
+
+def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
+    """A program in a container, or on what is called another machine: it may be this one, with the project mounted
+    anywhere. So its paths are compared from their end."""
+    for path in (*own.deletes, *own.writes, *own.changes):
+        if found := hit(f"$THERE{path}", held):
+            return f"`{program.name}` would change {path} by way of `{program.via[0]}`, and {found} {SAME_NAME}."
+    return None
+
+
+SAME_NAME = "is what hooks depend on"
 
 
 def _changed(program: Program, own: Facts, held: Protected) -> str | None:
@@ -210,12 +226,12 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
             if found := _named(word.text, word, program, held):
                 return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
         return None
-    if program.name.startswith("py") and not own.unknown:
+    if program.name.startswith("py") and all(each.startswith(NO_FOLDER) for each in own.unknown):
         return None  # all of it was understood
     if not CHANGING.search(program.code):
         return None
     texts = "\n".join([program.code, *(word.text for word in words)])
-    for path in held.all():
+    for path in sorted(held.all(), key=lambda each: not each.startswith(f"{held.above}/")):
         if any(spelling in texts for spelling in _spellings(path, held, home)):
             return f"The {program.name} program names {path}, {_what(path, held)}, and may change it."
     return None

@@ -26,7 +26,10 @@ FIX = (
 )
 READERS = ("read_file", "list_files", "grep", "web_fetch")
 """Our names of tools that only look."""
-OWN_NAMES = ("anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook")
+OWN_NAMES = (
+    "anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook", "site-packages",
+    "dist-packages",
+)  # fmt: skip
 """Names by which our files, or places for hooks, are recognised at a glance."""
 SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=")
 """Signs of a shell by which a line names more than its letters say, and variables that move an agent's settings."""

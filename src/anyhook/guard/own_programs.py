@@ -36,14 +36,11 @@ INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents
 def decides(program: Program) -> str | None:
     """Why a program may not be run by an agent; None where it may."""
     name, texts = program.name, [word.text for word in program.words]
-    if PYTHON.fullmatch(name):
-        found = _by_python(texts, program)
-        if found is not None:
-            return found
-        if "-m" not in texts:
-            return None
-        at = texts.index("-m") + 1
-        name, texts = (texts[at : at + 1] or [""])[0], texts[at + 1 :]
+    if PYTHON.fullmatch(name):  # what it runs by `-m` is a program of its own
+        return _by_python(program.code or "")
+    if name.startswith("anyhook.") and "python" in " ".join(program.via):
+        is_command = name in ("anyhook.__main__", "anyhook.entry")
+        return _verb(texts) if is_command else f"`{name}` is a part of anyhook that only anyhook itself runs."
     if name == "anyhook" or os.path.basename(program.path) == "anyhook":
         return _verb(texts)
     if name in KILLERS and _names_us(program):
@@ -83,14 +80,8 @@ def _verb(texts: Sequence[str]) -> str | None:
     return f"`anyhook {verb}` is for people."
 
 
-def _by_python(texts: Sequence[str], program: Program) -> str | None:
-    """Our package run or imported behind our command's back."""
-    if "-m" in texts[:-1] and texts[texts.index("-m") + 1].startswith("anyhook."):
-        module = texts[texts.index("-m") + 1]
-        if module not in ("anyhook.__main__", "anyhook.entry"):
-            return f"`{module}` is a part of anyhook that only anyhook itself runs."
-        return _verb(texts[texts.index("-m") + 2 :])
-    code = program.code or ""
+def _by_python(code: str) -> str | None:
+    """Our package imported behind our command's back."""
     if "anyhook" not in code:
         return None
     if INSIDE.search(code) and "import" in code:

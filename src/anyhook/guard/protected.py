@@ -101,11 +101,15 @@ def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator
 
 
 def _package(project: str) -> list[str]:
-    """Our own code, unless it is what the project is about."""
+    """Our own code, unless it is what the project is about, and the packages of its interpreter: a file there may be
+    run whenever Python starts."""
+    import site
+
     import anyhook
 
     folder = os.path.dirname(os.path.abspath(anyhook.__file__))
-    return [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
+    own = [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
+    return [*own, *site.getsitepackages(), site.getusersitepackages()]
 
 
 def _launchers(env: Mapping[str, str]) -> list[str]:
@@ -145,7 +149,10 @@ def _covers_inside(pattern: str, folder: str) -> bool:
     if not sign or not f"{folder}/".startswith(f"{base}/") or "/" in rest:
         return False
     names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
-    return any(fnmatchcase(name, rest) for name in islice(names, MAX_NAMES))
+    return any(
+        fnmatchcase(name, rest) and name != "__pycache__" and not name.endswith(".pyc")  # which are made again
+        for name in islice(names, MAX_NAMES)
+    )
 
 
 def _covers(pattern: str, path: str, below: bool) -> bool:

@@ -12,7 +12,7 @@ from anyhook.shell.outputs import output_of
 from anyhook.shell.program import UNKNOWN, Program, Redirection, Word
 from anyhook.shell.scope import NOTHING, Scope, Stream
 from anyhook.shell.wrapper_table import FOR_EACH, LINE_VARIABLES
-from anyhook.shell.wrappers import inner_commands, likely_programs
+from anyhook.shell.wrappers import argument_file, inner_commands, likely_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +83,9 @@ class Commands(MadeFiles):
                 stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
         for key, value in set_:
             self._run_later(key, value)
+        self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
+        if name == "xargs" and (file := argument_file(words)) is not None:
+            stdin = self._behind(file) or Stream(None, file.origins)
         given = self._handed_words(stdin) if name in FOR_EACH else []
         inner = inner_commands(name, words, given, self._word_of(stdin))
         if inner:

@@ -173,11 +173,19 @@ def _without_version(word: Word) -> Word:
 
 def _module(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     """`python -m MODULE`, which is the program of that name."""
-    rest, _ = _past_options(words[1:], "mWXc")
-    texts = [word.text for word in words]
-    if "-m" not in texts or "-c" in texts[: texts.index("-m")] or len(words) - len(rest) <= texts.index("-m") + 1:
-        return []
-    return [InnerCommand(f"{name} -m", tuple(_after(words, "-m")), keep=True)]
+    rest = list(words[1:])
+    while rest and rest[0].text.startswith("-") and not rest[0].text.startswith("--") and rest[0].text != "-":
+        letters = rest.pop(0).text[1:]
+        place = next((at for at, letter in enumerate(letters) if letter in "mcWX"), len(letters))
+        value = letters[place + 1 :]
+        if letters[place : place + 1] == "m":
+            made = [Word(value, value), *rest] if value else rest
+            return [InnerCommand(f"{name} -m", tuple(made), keep=True)] if made else []
+        if letters[place : place + 1] == "c":
+            return []
+        if place < len(letters) and not value and rest:
+            rest.pop(0)
+    return []
 
 
 def _past_options(words: Sequence[Word], values: str) -> tuple[list[Word], list[tuple[str, Word]]]:
@@ -264,12 +272,22 @@ def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: W
     return [InnerCommand(name, tuple(made))]
 
 
+def argument_file(words: Sequence[Word]) -> Word | None:
+    """The file of `xargs -a FILE`, which it reads in place of its input."""
+    options = _past_options(words[1:], XARGS.values)[1]
+    return next((value for option, value in options if option in ("-a", "--arg-file")), None)
+
+
 def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
+    """A word with what is put in place of the sign. Some programs print names and some paths, so behind a folder
+    (`DIR/{}`) a name counts as well."""
     if sign not in word.text:
         return [word]
+    names = [Word(each.text.rpartition("/")[2], each.source.rpartition("/")[2], each.globs, each.origins)
+             for each in given if f"/{sign}" in word.text and "/" in each.text]  # fmt: skip
     return [
         Word(word.text.replace(sign, each.text), word.source.replace(sign, each.source), each.globs, each.origins)
-        for each in given
+        for each in (*given, *names)
     ] or [word]
 
 
