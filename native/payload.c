@@ -149,6 +149,10 @@ static int read_members(struct reader *in, char close) {
             }
             skip_blanks(in);
             if (in->at >= in->end || *in->at++ != ':') return 0;
+            if (in->inside && in->depth == in->inside + 1 && in->texts->key == LINE) {
+                skip_blanks(in);
+                in->texts->is_odd |= in->at >= in->end || *in->at != '"';
+            }
         } else if (in->depth <= LOOKED_AT) {
             int left = number++, at = sizeof index;
             do index[--at] = '0' + left % 10;

@@ -212,7 +212,7 @@ static int is_allowed(struct table *table, const char *payload, size_t size, str
     struct texts texts = {.path = seen->path, .take = take_line, .table = table};
     if (!seen->is_there || !tool->value || has(table, 's', tool->value, tool->size)) return 0;
     return has(table, 'r', tool->value, tool->size) || is_harmless(table, payload, size, seen->path, seen->is_line) ||
-           (seen->is_line && read_payload(payload, size, NULL, 0, &texts));
+           (seen->is_line && !seen->is_odd && read_payload(payload, size, NULL, 0, &texts));
 }
 
 static int is_same_payload(struct table *table, const char *payload, size_t size) {

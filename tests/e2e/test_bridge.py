@@ -183,7 +183,8 @@ def test_what_is_no_patch_is_shown_as_it_is(world: World) -> None:
 HOSTILE = {
     "no JSON": "{", "a list": "[]", "a number": "7", "not UTF-8": "\udcff", "deep": "[" * 100_000,
     "odd types": '{"tool_name": 7, "tool_input": "x", "session_id": [], "cwd": {}}',
-    "nothing": "", "an object": "{}",
+    "nothing": "", "an object": "{}", "another agent's words": '{"toolName": "Bash", "toolArgs": {"command": "ls"}}',
+    "a tool without a name": '{"tool_name": "", "toolName": "", "tool_input": {"command": "ls"}}',
 }  # fmt: skip
 
 
@@ -195,10 +196,8 @@ def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
     status, said, talk = call(world, agent, event, HOSTILE[what].encode("utf-8", "replace").decode())
     assert status == 0
     assert "Traceback" not in talk
-    fine = what == "an object"
-    assert bool(talk) != fine
-    assert len(talk.splitlines()) <= 1
-    if fine or agent == "copilot":  # which has no way to tell its user anything
+    assert len(talk.splitlines()) == 1
+    if agent == "copilot":  # which has no way to tell its user anything
         assert said == ""
     else:
         assert "could not be judged" in said.pop("systemMessage")

@@ -248,3 +248,18 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
     world.hook("kodik", "PreToolUse", REFUSE)
     monkeypatch.setattr("anyhook.journal.journal.record", fails)
     assert is_refused(in_process(world, monkeypatch, capfd, payload(world, '{"command": "ls"}')))
+
+
+@pytest.mark.parametrize(
+    "given",
+    ['{"toolName": "Bash", "toolArgs": {"command": "ls"}}', '{"tool_name": 7, "tool_input": {"command": "ls"}}', "{}",
+     '{"tool_name": "", "tool_input": {"command": "ls"}}', '{"agent_action_name": "pre_run_command", "tool_info": {}}'],
+)  # fmt: skip
+def test_a_call_that_names_no_tool(world: World, given: str) -> None:
+    """It may be another agent's call, of which nobody knows the words. No matcher can find its tool."""
+    world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", {
+        "matcher": "Bash", "hooks": [{"type": "command", "command": REFUSE}]})  # fmt: skip
+    told = bridge(world, given.encode())
+    assert "could not be judged" in told.said["systemMessage"]
+    assert not is_refused(told)
+    assert is_refused(bridge(world, given.encode(), "--on-failure", "deny"))

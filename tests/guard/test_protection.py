@@ -4,7 +4,7 @@ run; only the links are real."""
 from __future__ import annotations
 
 import json
-import site
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +127,8 @@ def test_an_edit_of_a_program_of_ours(place: tuple[dict[str, str], Path]) -> Non
         ("mcp__git__checkout", {"repo": "x", "files": ["{home}/.config/anyhook/config.toml"]}, True),
         ("mcp__fs__delete", {"uri": "file://{home}/%2Econfig/anyhook/config.toml"}, True),
         ("mcp__fs__create_symlink", {"target": "/bin/true", "link": "{home}/.config/anyhook/config.toml"}, True),
-        ("mcp__fs__write", {"path": f"{site.getsitepackages()[0]}/a.pth", "content": "import os"}, True),
-        ("mcp__fs__read", {"path": f"{site.getsitepackages()[0]}/a.pth"}, False),
+        ("mcp__fs__write", {"path": f"{sysconfig.get_path('purelib')}/a.pth", "content": "import os"}, True),
+        ("mcp__fs__read", {"path": f"{sysconfig.get_path('purelib')}/a.pth"}, False),
         ("mcp__tracker__create_issue", {"title": "anyhook: ~/.config/anyhook is not read"}, False),
     ],
 )

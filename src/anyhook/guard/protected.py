@@ -103,13 +103,14 @@ def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator
 def _package(project: str) -> list[str]:
     """Our own code, unless it is what the project is about, and the packages of its interpreter: a file there may be
     run whenever Python starts."""
-    import site
+    import sysconfig
 
     import anyhook
 
     folder = os.path.dirname(os.path.abspath(anyhook.__file__))
     own = [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
-    return [*own, *site.getsitepackages(), site.getusersitepackages()]
+    packages = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    return [*own, *sorted(packages), sysconfig.get_path("purelib", f"{os.name}_user")]
 
 
 def _launchers(env: Mapping[str, str]) -> list[str]:

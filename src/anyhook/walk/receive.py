@@ -30,8 +30,8 @@ class Received(Record):
     response: Json
     """The tool's result as the host gave it."""
     lost: bool = False
-    """Whether the tool's input is not an object, or is missing for a tool that needs one, so that it is unknown what
-    the call would do."""
+    """Whether the tool has no name, or its input is not an object, or is missing for a tool that needs one, so that it
+    is unknown what the call would do."""
 
 
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
@@ -61,9 +61,10 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
-    given, lost = data.get("input"), False
+    given = data.get("input")
+    lost = name == "pre_tool" and not (isinstance(data.get("tool"), str) and data["tool"])
     if not isinstance(given, dict):
-        lost = given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEED_INPUT)
+        lost = lost or given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEED_INPUT)
         given = None
         data.pop("input", None)
     fields = {key: data[key] for key in data if key in FIELDS}
