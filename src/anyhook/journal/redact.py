@@ -64,6 +64,8 @@ def _in_list(value: list[Json]) -> list[Json]:
         for before, item in zip(("", *value), value, strict=False)
     ]
     words = [item if isinstance(item, str) else "" for item in value]
+    if len(words) == 2 and is_secret_name(words[0]) and looks_random(words[1], 12):  # a name and its value
+        items[1] = INSTEAD
     for start, word in enumerate(words):
         if word.rpartition("/")[2] in secret_commands.PROGRAMS:
             for at, offset in secret_commands.of_words(words[start:]):

@@ -149,7 +149,7 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
         return None
     blank = run(line, place, _GAP)
     if level >= 0:
-        if line[place : place + 1] == "," and "(" in line[max(0, begin - 2) : begin]:
+        if line[place : place + 1] == "," and any(sign in "([" for sign in line[max(0, begin - 3) : begin]):
             span = value_at(line, run(line, place + 1, _GAP), name)
             return (
                 span
@@ -166,6 +166,8 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
     if name == "requirepass" and word:
         return blank, end, INSTEAD
     before = low[max(0, begin - 60) : begin]
+    if "machine" in before and before.split()[-2:-1] == ["login"] and not is_placeholder(word):  # as in ~/.netrc
+        return blank, blank + len(word), INSTEAD
     near = before.rpartition("\n")[2]
     told = (
         "login" in before or "machine" in before or "user" in before or (near.strip() and any(s in near for s in _SETS))

@@ -73,6 +73,8 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
                 return True
         return False
     if isinstance(value, list):
+        if len(value) == 2 and type(value[0]) is str and names_secret(value[0].lower()):  # a name and its value
+            return True
         return any(
             (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
             or is_suspect(item, depth + 1)
