@@ -183,7 +183,7 @@ def test_what_is_no_patch_is_shown_as_it_is(world: World) -> None:
 HOSTILE = {
     "no JSON": "{", "a list": "[]", "a number": "7", "not UTF-8": "\udcff", "deep": "[" * 100_000,
     "odd types": '{"tool_name": 7, "tool_input": "x", "session_id": [], "cwd": {}}',
-    "nothing": "", "an object": "{}", "another agent's words": '{"toolName": "Bash", "toolArgs": {"command": "ls"}}',
+    "nothing": "", "an object": "{}", "another agent's words": '{"agent_action_name": "pre_run_command"}',
     "a tool without a name": '{"tool_name": "", "toolName": "", "tool_input": {"command": "ls"}}',
 }  # fmt: skip
 

@@ -113,7 +113,7 @@ def read(
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
     received = receive(table, row, parsed, payload)
-    if received.lost:
+    if received.lost and text.strip():
         doubts = (*doubts, LOST)
     incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, "", begun_s)
     if any(key in parsed and own not in parsed for key, own in table.lent):

@@ -60,7 +60,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     outcome = _read(hook, reply, event, run, code, meaning)
     if meaning == "pass" and code not in reply.exits:
         outcome = outcome.replace(doubt=outcome.doubt or UNREAD_STATUS.format(code))
-    if not run.stdout.isascii() or b"\0" in run.stdout:
+    if not run.stdout.isascii():
         outcome = outcome.replace(doubt=outcome.doubt or _not_text(run.stdout))
     if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
         return outcome
@@ -70,11 +70,12 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
 
 
 def _not_text(stdout: bytes) -> str:
-    """Why an output says nothing clearly: bytes that are not text, which no hook means to print."""
+    """Why an output says nothing clearly, though no JSON object begins in it."""
     try:
-        return "its output holds bytes that are not text" if "\0" in stdout.decode() else ""
+        stdout.decode()
     except UnicodeDecodeError:
         return "its output is not UTF-8"
+    return ""
 
 
 def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: ExitMeaning) -> Outcome:
