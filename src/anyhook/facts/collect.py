@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
 
 NO_FOLDER = "path from the folder of"
-"""How the note begins about a path of which only the folder is not known."""
+"""How a note begins about a path whose folder is not known."""
 MAX_LINES = 50
 """How many lines in the code of other languages are read."""
 

@@ -127,7 +127,7 @@ def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
     anywhere. So its paths are compared from their end."""
     for path in (*own.deletes, *own.writes, *own.changes):
         if found := hit(f"$THERE{path}", held):
-            return f"`{program.name}` would change {path} by way of `{program.via[0]}`, and {found} {SAME_NAME}."
+            return f"`{program.name}` would change {path} through `{program.via[0]}`, and {found} {SAME_NAME}."
     return None
 
 
