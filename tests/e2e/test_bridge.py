@@ -196,8 +196,10 @@ def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
     status, said, talk = call(world, agent, event, HOSTILE[what].encode("utf-8", "replace").decode())
     assert status == 0
     assert "Traceback" not in talk
-    assert len(talk.splitlines()) == 1
-    if agent == "copilot":  # which has no way to tell its user anything
+    fine = what == "an object"
+    assert bool(talk) != fine
+    assert len(talk.splitlines()) <= 1
+    if fine or agent == "copilot":  # which has no way to tell its user anything
         assert said == ""
     else:
         assert "could not be judged" in said.pop("systemMessage")

@@ -252,7 +252,7 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
 
 @pytest.mark.parametrize(
     "given",
-    ['{"toolName": "Bash", "toolArgs": {"command": "ls"}}', '{"tool_name": 7, "tool_input": {"command": "ls"}}', "{}",
+    ['{"toolName": "Bash", "toolArgs": {"command": "ls"}}', '{"tool_name": 7, "tool_input": {"command": "ls"}}',
      '{"tool_name": "", "tool_input": {"command": "ls"}}', '{"agent_action_name": "pre_run_command", "tool_info": {}}'],
 )  # fmt: skip
 def test_a_call_that_names_no_tool(world: World, given: str) -> None:

@@ -34,6 +34,8 @@ class Received(Record):
     is unknown what the call would do."""
 
 
+ABOUT_CALLS = ("tool", "command", "action")
+"""Words in the keys of a payload that says something about a call, in whatever agent's words."""
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
 """Our tools that do nothing without an input; others may have none."""
 
@@ -63,6 +65,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
     given = data.get("input")
     lost = name == "pre_tool" and not (isinstance(data.get("tool"), str) and data["tool"])
+    lost = lost and any(word in key.lower() for key in payload for word in ABOUT_CALLS)
     if not isinstance(given, dict):
         lost = lost or given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEED_INPUT)
         given = None
