@@ -10,6 +10,7 @@ const registered = (register) => {
 const plugged = async (module, input) => { // opencode and its fork: an exception refuses, the input is changed in place
   const hooks = await module.Anyhook({ directory: process.cwd() })
   const output = { args: input }
+  await hooks["chat.message"]({ sessionID: "s" }, { parts: [{ type: "text", text: "go" }] }) // which cannot be refused
   try {
     await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, output)
   } catch (error) {

@@ -60,13 +60,14 @@ EVENTS = (
 
 MODULE = """\
 const SEEN = /^session\\.(created|idle|deleted)$/
+const tell = (event, payload) => { try { return ask(event, payload) } catch { return {} } }
 
 export const Anyhook = async ({ directory }) => ({
   event: async ({ event }) => {
-    if (SEEN.test(event.type)) try { ask(`event.${event.type}`, { ...event, directory }) } catch {}
+    if (SEEN.test(event.type)) tell(`event.${event.type}`, { ...event, directory })
   },
   "chat.message": async (input, output) => {
-    const answer = ask("chat.message", { input, output, directory })
+    const answer = tell("chat.message", { input, output, directory })
     const part = output.parts.find((each) => each.type === "text")
     if (!part) return
     if (answer.prompt) part.text = answer.prompt
@@ -77,7 +78,7 @@ export const Anyhook = async ({ directory }) => ({
     if (answer.args) set(output.args, answer.args)
   },
   "tool.execute.after": async (input, output) => {
-    const answer = ask("tool.execute.after", { input, output, directory })
+    const answer = tell("tool.execute.after", { input, output, directory })
     if (answer.output) output.output = answer.output
     if (answer.context) output.output += `\\n\\n${answer.context}`
   },
