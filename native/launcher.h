@@ -33,7 +33,7 @@ struct texts {
     const char *path; /* NULL where nobody asks */
     int is_there;     /* whether there is an object */
     int is_line;      /* whether it has a key `command` or `cmd` */
-    int is_odd;       /* whether that is anything but a text */
+    int is_odd;       /* whether that is anything but a text, or another key has a list or an object */
     enum { OTHER, LINE, SAYING } key; /* under which of its keys we are: a command line, its description, any other */
     int (*take)(struct texts *texts, const char *text, size_t size); /* NULL where they do not matter */
     struct table *table;

@@ -149,9 +149,10 @@ static int read_members(struct reader *in, char close) {
             }
             skip_blanks(in);
             if (in->at >= in->end || *in->at++ != ':') return 0;
-            if (in->inside && in->depth == in->inside + 1 && in->texts->key == LINE) {
+            if (in->inside && in->depth == in->inside + 1) {
                 skip_blanks(in);
-                in->texts->is_odd |= in->at >= in->end || *in->at != '"';
+                char sign = in->at < in->end ? *in->at : 0;
+                in->texts->is_odd |= in->texts->key == LINE ? sign != '"' : in->texts->key == OTHER && (sign == '[' || sign == '{');
             }
         } else if (in->depth <= LOOKED_AT) {
             int left = number++, at = sizeof index;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from anyhook.guard import calls
@@ -93,6 +93,8 @@ def ground(launcher: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @examples(400)
+@example(tool="Bash", value={"command": [], "description": "*"}, ascii_only=False)
+@example(tool="Bash", value={"file_path": [], "command": "/"}, ascii_only=False)
 @given(tool=st.sampled_from(TOOLS), value=inputs, ascii_only=st.booleans())
 def test_the_launcher_passes_no_call_that_python_looks_at(
     ground: Ground, tool: str, value: dict[str, Any], ascii_only: bool
