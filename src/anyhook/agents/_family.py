@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Syntax
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope
+    from anyhook.model.words import HandlerKind, HookScope
     from anyhook.tables.cell_names import ExitMeaning, ScaffoldShape, Words
     from anyhook.tables.host_rows import Host
     from anyhook.tables.hosted import Variables
@@ -123,7 +123,7 @@ class Layout(Record):
     group_keys: tuple[str, ...] = ()
     needs_type: bool = True
     """Whether every handler names its type."""
-    skipped: tuple[str, ...] = ()
+    skipped: tuple[HandlerKind, ...] = ()
     """Types of handlers that are reported and not run."""
     timeout_key: str = "timeout"
     limits: Limits = Limits(60.0)

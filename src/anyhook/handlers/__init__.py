@@ -5,6 +5,7 @@ from __future__ import annotations
 from _contextvars import ContextVar  # `contextvars` is this and nothing else, from one more file
 
 from anyhook.model.call import Run
+from anyhook.model.words import never
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,31 +34,38 @@ def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> Waitable | Run:
     """Start a handler of any other kind. `model` is for handlers that ask one."""
-    if hook.handler == "python":
-        if scene.one_shot:
-            from anyhook.handlers.callable_host import start_in_process
+    match hook.handler:
+        case "python":
+            if scene.one_shot:
+                from anyhook.handlers.callable_host import start_in_process
 
-            return start_in_process(hook, dialect, call, scene)
-        from anyhook.handlers.python import start_callable
+                return start_in_process(hook, dialect, call, scene)
+            from anyhook.handlers.python import start_callable
 
-        return start_callable(hook, dialect, call, scene)
-    if hook.handler == "function":
-        from anyhook.handlers.function import start_function
+            return start_callable(hook, dialect, call, scene)
+        case "function":
+            from anyhook.handlers.function import start_function
 
-        return start_function(hook, call, scene)
-    if hook.handler == "builtin":
-        from anyhook.model.lean_json import encode
+            return start_function(hook, call, scene)
+        case "builtin":
+            from anyhook.model.lean_json import encode
 
-        answer = dialect.builtin(hook.name).act(scene)
-        return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
-    if hook.handler == "http":
-        from anyhook.handlers.http import HttpRun
+            answer = dialect.builtin(hook.name).act(scene)
+            return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
+        case "http":
+            from anyhook.handlers.http import HttpRun
 
-        return HttpRun(hook, call, scene.env)
-    if hook.handler == "mcp_tool":
-        from anyhook.handlers.mcp_tool import start_tool
+            return HttpRun(hook, call, scene.env)
+        case "mcp_tool":
+            from anyhook.handlers.mcp_tool import start_tool
 
-        return start_tool(hook, dialect, call, scene)
-    from anyhook.handlers.model import start_question
+            return start_tool(hook, dialect, call, scene)
+        case "prompt" | "agent":
+            from anyhook.handlers.model import start_question
 
-    return start_question(hook, dialect, call, scene, model, settings)
+            return start_question(hook, dialect, call, scene, model, settings)
+        case "" | "command" | "callable" | "rule":
+            why = f"a handler of the kind {hook.handler!r} is not started here"
+            return Run("not_started", None, b"", b"", 0, 0.0, why)
+        case _:
+            never(hook.handler)

@@ -20,9 +20,12 @@ from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal
 
     from anyhook.journal.writer import Link
     from anyhook.model.json_types import Json
+
+    DamageKind = Literal["edited", "missing", "moved", "inserted", "head"]
 
 WRITE_S = 0.05
 """A line that is just being written is whole by then."""
@@ -33,8 +36,7 @@ MAX_DAMAGE = 1_000
 class Damage(Record):
     """One place where the journal is not as it was written."""
 
-    kind: str
-    """`edited`, `missing`, `moved`, `inserted` or `head`."""
+    kind: DamageKind
     first: int
     """The first record it is about."""
     last: int
@@ -182,7 +184,7 @@ class _ChainReader:
         self.seen_head = False
         self.damage: list[Damage] = []
 
-    def add(self, kind: str, first: int, last: int, where: str, what: str) -> None:
+    def add(self, kind: DamageKind, first: int, last: int, where: str, what: str) -> None:
         if len(self.damage) < MAX_DAMAGE:
             self.damage.append(Damage(kind, first, last, where, what))
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HookScope, HookState
+    from anyhook.model.words import HandlerKind, HookScope, HookState
     from anyhook.rules.language import Condition
 
 # Statuses of a hook in the catalog.
@@ -22,7 +22,7 @@ BROKEN: HookState = "broken"
 
 BUILTIN: HookScope = "builtin"
 """The scope of hooks that are part of a product."""
-ASKING = ("prompt", "agent")
+ASKING: tuple[HandlerKind, ...] = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
 
 
@@ -39,7 +39,7 @@ class Source(Record):
 
     def hook(
         self, identity: str, name: str, native: str, events: tuple[str, ...], spec: dict[str, Json], limit_s: float,
-        *, place: tuple[str | int, ...] = (), matcher: Json = None, handler: str = "command", **more: Any,
+        *, place: tuple[str | int, ...] = (), matcher: Json = None, handler: HandlerKind = "command", **more: Any,
     ) -> Hook:  # fmt: skip
         """A handler that is declared here; `more` are fields of the hook."""
         return Hook(
@@ -65,7 +65,7 @@ class Hook(Record):
     """The dialect's own name; "" if an executable has not been asked for it yet."""
     events: tuple[str, ...]
     matcher: Json
-    handler: str
+    handler: HandlerKind
     spec: dict[str, Json]
     """The handler's own settings, as checked on loading."""
     limit_s: float

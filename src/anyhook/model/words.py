@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     """Which hooks of a project may run."""
     Off = Literal["tell", "deny", "pass"]
     WarmPython = Literal["user", "all", "off"]
+    HandlerKind = Literal[
+        "", "command", "python", "function", "callable", "builtin", "rule", "http", "mcp_tool", "prompt", "agent"
+    ]
+    """What a hook is; "" if unknown."""
     HookState = Literal["armed", "untrusted", "changed", "disabled", "broken"]
     """A hook in the catalog."""
     HookStatus = Literal["ran", "unmatched", "untrusted", "disabled", "skipped", "background", "broken"]
@@ -58,6 +62,9 @@ ENDINGS: dict[str, Ending] = {
     "overflowed": "overflowed",
     "cancelled": "cancelled",
 }
+HANDLER_KINDS: tuple[HandlerKind, ...] = (
+    "", "command", "python", "function", "callable", "builtin", "rule", "http", "mcp_tool", "prompt", "agent",
+)  # fmt: skip
 TRUST: tuple[Trust, ...] = ("ask", "all", "native", "none")
 ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")

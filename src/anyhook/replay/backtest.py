@@ -27,6 +27,7 @@ from anyhook.walk.merge import judge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor, Future
+    from typing import Literal
 
     from anyhook.journal.read import JournalLine
     from anyhook.journal.record import JournalPolicy
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from anyhook.model.words import Posture
     from anyhook.replay.trial import Result, Trial
     from anyhook.tables.rows import Dialect, EventRow
+
+    FindingKind = Literal["blocks", "asks", "lets go", "rewrites", "fails"]
 
     Pair = tuple["Subject", Callable[[str], Trial] | Outcome]
 
@@ -78,8 +81,8 @@ class Finding(Record):
     about: str
     """What the event is about, in one line."""
     hook: str
-    kind: str
-    """`blocks` or `asks` (it went through then), `lets go` (this hook blocked it then), `rewrites`, `fails`."""
+    kind: FindingKind
+    """`blocks` and `asks` are about calls that passed then, `lets go` about calls that this hook blocked then."""
     what: str
     """The reason; of a rewrite, the field."""
     before: Json = None

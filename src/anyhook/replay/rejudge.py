@@ -12,7 +12,7 @@ from anyhook.model.call import Run
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.record import Record
-from anyhook.model.words import BLOCK, ENDINGS, HOOK_SCOPES, word_of
+from anyhook.model.words import BLOCK, ENDINGS, HANDLER_KINDS, HOOK_SCOPES, word_of
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, to_host, to_native
 from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
@@ -260,9 +260,10 @@ def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
     row = table.row(call.native) or table.row_for(event)
     if row is None or call.handler not in table.replies:
         raise Unjudgeable("its dialect has no such event or handler any more")
+    kind = word_of(call.handler, HANDLER_KINDS)
     scope = word_of((*call.hook.split(":"), "")[1], HOOK_SCOPES)
     hook = Hook(
-        call.hook, call.name, table.name, scope, "", (), "", "", call.native, (event,), None, call.handler, {},
+        call.hook, call.name, table.name, scope, "", (), "", "", call.native, (event,), None, kind, {},
         float(call.limit_s or 0.0),
     )  # fmt: skip
     return hook, table, row

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HookState, Severity
+    from anyhook.model.words import HandlerKind, HookState, Severity
     from anyhook.rules.language import Condition, Node
     from anyhook.tables.rows import EventRow, Limits
 
@@ -264,7 +264,7 @@ class RuleFile:
             matcher["tool"] = "|".join(tools)
         means = _plain(condition[0]) if condition is not None else None
         self.files.made_hook()
-        handler = "function" if "function" in spec else "command" if "run" in spec else "rule"
+        handler: HandlerKind = "function" if "function" in spec else "command" if "run" in spec else "rule"
         if self.line is not None:
             place = ()  # the line says where it is
         for event in events:

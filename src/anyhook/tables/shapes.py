@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Source
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Severity
+    from anyhook.model.words import HandlerKind, Severity
     from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
@@ -32,7 +32,7 @@ STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 class HandlerShape(Record):
     """One kind of handler: its required key, the keys it may have, and how to check the first."""
 
-    kind: str
+    kind: HandlerKind
     needs: str
     keys: tuple[str, ...]
     check: Callable[[Json], str | None]

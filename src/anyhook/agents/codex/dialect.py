@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
     from anyhook.tables.rows import EventRow
 
 
@@ -66,7 +67,7 @@ ELSEWHERE = alone(HOST, ("PreModelRequest",))
 LIMITS = {"command": Limits(600.0)}
 AT_THE_END_S, MAX_AT_THE_END_S = 1.0, 3.0
 """What a hook has when a session ends."""
-SKIPPED = ("prompt", "agent", "mcp_tool")
+SKIPPED: tuple[HandlerKind, ...] = ("prompt", "agent", "mcp_tool")
 SHAPE = EntryShape(
     dialect="codex",
     events=EVENTS,

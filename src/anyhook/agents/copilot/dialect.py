@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
     from anyhook.tables.cell_names import Printed, Words
 
 
@@ -138,7 +139,7 @@ EDITORS = frozenset(PASCAL) - {"PermissionRequest", "PostToolUseFailure", "Sessi
 """Events that the editor has as well."""
 ELSEWHERE = frozenset({"userPromptTransformed", "errorOccurred", "ErrorOccurred", "preMcpToolCall"})
 LIMITS = {"command": Limits(30.0)}
-SKIPPED = ("http", "prompt")
+SKIPPED: tuple[HandlerKind, ...] = ("http", "prompt")
 SHAPE = EntryShape(
     dialect="copilot",
     events=EVENTS,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
     from anyhook.tables.rows import EventRow
 
 
@@ -61,7 +62,7 @@ ELSEWHERE = frozenset(
 )  # fmt: skip
 LIMITS = {"command": Limits(60.0), "http": Limits(600.0), "prompt": Limits(30.0)}
 MILLISECONDS_FROM = 1000.0
-SKIPPED = ("http", "prompt", "function")
+SKIPPED: tuple[HandlerKind, ...] = ("http", "prompt", "function")
 SHAPE = EntryShape(
     dialect="qwen",
     events=EVENTS,

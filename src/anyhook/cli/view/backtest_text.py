@@ -11,6 +11,7 @@ from anyhook.cli.view.console import cell, grid, measured
 from anyhook.cli.view.difference import difference
 from anyhook.cli.view.record_text import span, when
 from anyhook.cli.view.render import columns
+from anyhook.model.words import never
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,13 +28,19 @@ def finding_lines(finding: Finding) -> list[str]:
     tool = f" {finding.tool}" if finding.tool else ""
     head = f"{finding.n!s:>7}  {when(finding.at)}  {finding.event}{tool}  {finding.hook} {finding.kind}"
     about = finding.about if len(finding.about) <= MAX_ABOUT else f"{finding.about[:MAX_ABOUT]}…"
-    if finding.kind == "rewrites":
-        changes = difference(finding.before, finding.after)
-        return [f"{head} the {finding.what}", *(f"    {line}" for line in changes)]
     said = f"{finding.kind}: {finding.what}".replace("\n", "\n      ")
-    if finding.kind == "lets go":
-        return [head, f"    - blocked: {finding.what}", f"    + {about}"]
-    return [head, f"    {'-' if finding.kind == 'blocks' else ' '} {about}", f"    + {said}"]
+    match finding.kind:
+        case "rewrites":
+            changes = difference(finding.before, finding.after)
+            return [f"{head} the {finding.what}", *(f"    {line}" for line in changes)]
+        case "lets go":
+            return [head, f"    - blocked: {finding.what}", f"    + {about}"]
+        case "blocks":
+            return [head, f"    - {about}", f"    + {said}"]
+        case "asks" | "fails":
+            return [head, f"      {about}", f"    + {said}"]
+        case _:
+            never(finding.kind)
 
 
 def tally_table(tallies: dict[str, Tally]) -> RenderableType:
