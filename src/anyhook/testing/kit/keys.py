@@ -69,7 +69,7 @@ EVENT_KEYS = (
     CaseKey("data", "object", "Further fields of the event, by canonical or any dialect's own names."),
     CaseKey("hosted", "flag", "Whether tools have our agent's names, to be translated for each dialect."),
     CaseKey("agent", "text", "Fire through the bridge of this agent, as `anyhook bridge AGENT EVENT` would be called."),
-    CaseKey("payload", "object", "What the agent sends, where the fields above do not say it; needs `agent`."),
+    CaseKey("payload", "object", "What the agent sends, if the fields above are not enough; needs `agent`."),
     CaseKey("stdin", "text", "The same as raw text, right or wrong; needs `agent`."),
 )
 PLACE_KEYS = (
