@@ -81,7 +81,7 @@ def test_nothing_of_the_users_is_touched(staged: World) -> None:
     ("how", "status", "why"),
     [
         ("deaf", "INERT", "without calling the entry"),
-        ("rude", "INERT", "all the same"),
+        ("rude", "INERT", "still ran"),
         ("mute", "UNKNOWN", "did not get as far as asking its model (exit 1): fake agent: no licence"),
         ("bare", "UNKNOWN", "did not get as far as asking its model"),
         ("odd", "UNKNOWN", "offers no tool for commands; its tools: ponder"),

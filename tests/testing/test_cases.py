@@ -149,7 +149,7 @@ def test_all_mistakes_of_a_file_at_once() -> None:
     [
         (b"cases:\n  - {name: [}\n", ":2: not valid YAML"),
         (b"\xff", "this is not UTF-8 text"),
-        (b"a: 1\na: 2\n", ":2: the key 'a' stands twice"),
+        (b"a: 1\na: 2\n", ":2: the key 'a' appears twice"),
     ],
 )
 def test_a_file_that_is_no_yaml(tmp_path: Path, text: bytes, told: str) -> None:

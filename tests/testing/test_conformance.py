@@ -375,9 +375,9 @@ def test_a_broken_vector_is_one_error_alone(tmp_path: Path, vector: Mapping[str,
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"d/t.json": [vector_of()], "e/u.json": [vector_of()]}, "e/u.json: v: the id stands already in d/t.json"),
+        ({"d/t.json": [vector_of()], "e/u.json": [vector_of()]}, "e/u.json: v: the id is already in d/t.json"),
         ({"d/t.json": "[{]"}, "d/t.json: cannot be read as JSON"),
-        ({"d/t.json": '[{"id": "v", "id": "w"}]'}, "d/t.json: cannot be read as JSON: key 'id' stands twice"),
+        ({"d/t.json": '[{"id": "v", "id": "w"}]'}, "d/t.json: cannot be read as JSON: key 'id' appears twice"),
         ({"d/t.json": {}}, "d/t.json: should be a list"),
         ({"d/t.json": []}, "d/t.json: should be a list with vectors in it"),
         ({"d/t.json": ["v"]}, "d/t.json: a vector without id: the vector should be an object"),

@@ -132,7 +132,7 @@ def denied(tool: str, decision: Decision) -> str | None:
 
 
 def unconfirmed(tool: str, reason: str | None) -> str:
-    return f"A hook asks for confirmation of {tool}, and nobody gave it: {reason or UNSURE}"
+    return f"A hook asks for confirmation of {tool}, and no one confirmed it: {reason or UNSURE}"
 
 
 def notes_of(decision: Decision) -> list[str]:

@@ -56,7 +56,7 @@ class Permission:
                 self.granted.add(tool)
         if answer != NO:
             return None
-        return "nobody is there to ask" if self.ask is None else "the user said no"
+        return "there is no one to ask" if self.ask is None else "the user said no"
 
     async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
         async with self._asking:

@@ -150,8 +150,8 @@ def _tell(
     if len(speak) < len(ran):
         asked = max(tally.events for tally in ran.values())
         render.say(f"{len(ran) - len(speak)} others had nothing to say about these {asked:,} events.")
-    elsewhere = "" if test.wanted.project is None else "; --everywhere looks at other projects as well"
+    elsewhere = "" if test.wanted.project is None else "; --everywhere also looks at other projects"
     for name in names:
         if name not in tallies:
-            others = " beside those left out" if test.left_out else ""
+            others = " besides those left out" if test.left_out else ""
             render.say(f"{name}: no recorded event{others} is one that it wants{elsewhere}")

@@ -204,7 +204,7 @@ def _tell(table: Host, state: AgentState) -> None:
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
     lines = wrapped(state.reason, INDENT, INDENT)
     for entry in state.through:
-        lines += _row("note", f"it may run {entry} as well, and is then answered in its own words")
+        lines += _row("note", f"it may also run {entry}, and is then answered in its own words")
     if state.installed:
         if state.network not in (None, "off"):
             lines += _row("note", f"it was driven with the network on: {state.network}")

@@ -142,7 +142,7 @@ def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
     count = len(env) if isinstance(env, list) else 0
     yield f"   run    {words}"
     if "model" in record:
-        yield f"   asks   {record['model'] or 'nobody: no model is configured for its role'}"
+        yield f"   asks   {record['model'] or 'no model: none is configured for its role'}"
     yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
     yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
     yield f"   stdin  {record['stdin']}"

@@ -137,7 +137,7 @@ def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str
     found = {file: standing(file, cases, given, os.environ) for file, cases in files.items()}
     refused = [not_approved(file, each) for file, each in found.items() if each.status != APPROVED]
     if refused:
-        raise BadCall("\n".join([*refused, "Nothing was run. To run everything all the same: --trust all"]))
+        raise BadCall("\n".join([*refused, "Nothing was run. To run everything anyway: --trust all"]))
     return {file: each.folder for file, each in found.items()}
 
 
@@ -146,7 +146,7 @@ def check_approved(project: str) -> None:
     if has_hooks(project) and not Ledger(believed_dir(os.environ, project)).knows_hooks(project):
         raise BadCall(
             f"cases run the hooks of {project}, and you never approved any of them. Look at them: anyhook trust "
-            f"--project {project}. To run the cases all the same: --trust all"
+            f"--project {project}. To run the cases anyway: --trust all"
         )
 
 

@@ -45,7 +45,7 @@ def verify(options: VerifyOptions) -> int:
         render.out(f"{each.kind}: {each.what} ({each.where or folder})")
     if proof.torn:
         render.say(
-            f"The journal ends with {proof.torn} bytes of a line that was never finished: whoever wrote it was killed, "
+            f"The journal ends with {proof.torn} bytes of a line that was never finished: its writer was killed, "
             "or lost its power, in the middle of it. The next record will say so."
         )
     if proof.first > 1:

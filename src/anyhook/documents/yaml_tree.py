@@ -196,7 +196,7 @@ def _mapping(node: Node, depth: int, aliases: _Aliases | None) -> dict[str, Json
             shown = f"`{key_node.value}`" if type(key_node) is ScalarNode else "of brackets"
             raise Unreadable(f"the key {shown} is not a string", "put quotes around the key", _line(key_node))
         if key in made:
-            raise Unreadable(f"the key {key!r} stands twice in one mapping", "remove one of the two", _line(key_node))
+            raise Unreadable(f"the key {key!r} appears twice in one mapping", "remove one of the two", _line(key_node))
         value = _build(value_node, depth, aliases)
         if key == "<<" and not key_node.style:
             merged = _merged(value, value_node)

@@ -204,7 +204,7 @@ class _ChainReader:
         if self.expected is not None and n == self.expected[0]:
             self.seen_head = self.seen_head or link[1] == self.expected[1]
         if self.records and n <= self.last[0]:
-            self.add("moved", n, n, where, f"record {n} stands behind record {self.last[0]}")
+            self.add("moved", n, n, where, f"record {n} comes after record {self.last[0]}")
             return
         if (self.records or before == START[1]) and n > self.last[0] + 1:
             self.gap = (self.last, self.sound, n, where)
@@ -227,7 +227,7 @@ class _ChainReader:
         (before, sound, n, where), self.gap = self.gap, None
         first, last = before[0] + 1, n - 1
         if following == first < last:
-            self.add("moved", n, n, where, f"record {n} stands before record {first}")
+            self.add("moved", n, n, where, f"record {n} comes before record {first}")
             self.last, self.sound = before, sound
             return
         what = f"record {first} is missing" if first == last else f"records {first} to {last} are missing"

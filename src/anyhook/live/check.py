@@ -93,7 +93,7 @@ def judge(table: Host, seen: DriveResult, ran: bool, refused: list[str], limit_s
     if "block" in refused and not ran:
         return ARMED, "it called the entry, and what the hook refused did not happen"
     if refused and ran:
-        return INERT, "it called the entry and ran the refused command all the same"
+        return INERT, "it called the entry and still ran the refused command"
     if ran:
         return INERT, (
             f"it ran a command without calling the entry. {_upper(table.confirm)} If that is not it: see whether its "

@@ -283,8 +283,8 @@ CODES = {
     "managed-not-root": Code(
         OWN,
         ERROR,
-        "A file of the organisation's settings or rules could have been written by somebody other than root.",
-        "Give the file and its folder to root, and let nobody else write them.",
+        "A file of the organisation's settings or rules may have been written by someone other than root.",
+        "Give the file and its folder to root, and let no one else write to them.",
     ),
     "unknown-field": Code(
         OWN, WARNING, "No dialect has a payload field with this name.", "Correct its spelling, or leave it out."
@@ -364,7 +364,7 @@ CODES = {
         "Correct the name. If it is a tool of your own, or of an MCP server, leave it."),
     "merge-conflict": Code(COMMAND, ERROR, "A merge left its markers in a hook's script.", "Resolve the conflict."),
     "downloaded-code": Code(
-        COMMAND, WARNING, "A hook runs code as it is downloaded or decoded, so nobody can approve it.",
+        COMMAND, WARNING, "A hook runs code as it is downloaded or decoded, so it cannot be approved.",
         "Keep the code in a file that you have read."),
     "hidden-program": Code(
         COMMAND, WARNING, "A hook starts a program with a hidden name, or in a shared folder, when a session starts.",

@@ -121,7 +121,7 @@ def _entry(entry: Entry) -> Iterator[str]:
     if entry.style in ("groups", "list", "rows", "tables"):
         texts = list(_texts(dict(entry.handler)))
         if not any("{command}" in text for text in texts):
-            yield "HOST.entry.handler: {command} is missing, so the entry would call nobody"
+            yield "HOST.entry.handler: {command} is missing, so the entry would call nothing"
         for text in texts:
             yield from unknown("HOST.entry.handler", _braced(text), HANDLER_VALUES, "value")
     for name, style in ONE_STYLE.items():

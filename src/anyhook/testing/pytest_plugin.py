@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         ) -> Harness: ...
 
 
-OR_ALL = "Where nobody approves anything, as in CI: pytest --anyhook-trust=all"
+OR_ALL = "If no one approves hooks, as in CI: pytest --anyhook-trust=all"
 
 
 @pytest.fixture

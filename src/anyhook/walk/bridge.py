@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
     from anyhook.walk.receive import Received
 
-LOST = "the tool's name or input is cut, missing, or of another kind, so that nobody can tell what the call would do"
+LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
 BOM = b"\xef\xbb\xbf"
 """Some agents on Windows send it, once or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4

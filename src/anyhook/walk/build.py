@@ -205,7 +205,7 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
             "bad-setting",
             "the settings are inside the project; they are ignored",
             path,
-            "whoever wrote the project could have written them",
+            "the project's author could have written them",
             "Set XDG_CONFIG_HOME to a folder outside the project.",
             WARNING,
         )

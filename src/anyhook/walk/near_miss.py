@@ -156,7 +156,7 @@ def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
     known = _documented(reply)
     names = sorted({path[0] for path in known})
     return [
-        Problem("unread-key", f"nobody reads the key `{'.'.join(path)}` of its answer", hook.where(),
+        Problem("unread-key", f"the key `{'.'.join(path)}` of its answer is not read", hook.where(),
                 fix=f"Correct its spelling, or remove it. Keys: {', '.join(names)}.", severity=WARNING)
         for path in _strangers(answer, known, ())
     ]  # fmt: skip

@@ -35,6 +35,7 @@ FED = re.compile(
 writes the lines that are searched, and could otherwise keep a backtracking search busy for ever."""
 SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
 STARTS = ("session_start",)
+UNKNOWN_CODE = "what it will run cannot be approved in advance"
 
 
 def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
@@ -57,13 +58,13 @@ def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
     line = " ".join(text for text in words if isinstance(text, str))
     if any(map(is_fed, line.split("\n"))):
         what = f"hook `{hook.name}` runs code that it downloads or decodes at that moment"
-        yield Problem("downloaded-code", what, hook.where(), "nobody can approve what it will be", fix, WARNING)
+        yield Problem("downloaded-code", what, hook.where(), UNKNOWN_CODE, fix, WARNING)
     for path in paths:
         text = (head(path, LOOKED_AT) or b"").decode("utf-8", "replace")
         for number, each in enumerate(text.split("\n"), 1):
             if not each.lstrip().startswith(("#", "//")) and is_fed(each):
                 what = f"the script of hook `{hook.name}` runs code that it downloads or decodes at that moment"
-                why = "nobody can approve what it will be"
+                why = UNKNOWN_CODE
                 yield Problem("downloaded-code", what, f"{path}:{number}", why, fix, WARNING)
                 break
 

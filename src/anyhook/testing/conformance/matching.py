@@ -73,7 +73,7 @@ def parse_json(text: str) -> Json:
         made = dict(pairs)
         if len(made) != len(pairs):
             keys = [key for key, _ in pairs]
-            raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object")
+            raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} appears twice in one object")
         return made
 
     try:

@@ -183,7 +183,7 @@ def _load_list(path: Path, source: str, errors: list[str]) -> list[Json]:
 
 def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str]) -> None:
     if vector.id in seen:
-        raise VectorError(f"{vector.source}: {vector.id}: the id stands already in {seen[vector.id]}")
+        raise VectorError(f"{vector.source}: {vector.id}: the id is already in {seen[vector.id]}")
     unknown = [row for row in vector.rows if row not in known]
     if unknown:
         raise VectorError(f"{vector.source}: {vector.id}: unknown row {', '.join(unknown)}")

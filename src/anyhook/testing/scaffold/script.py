@@ -75,7 +75,7 @@ def _failure_rule(script: Script) -> str:
     reply, failing = reply_to(script.dialect, script.row), script.dialect.failing
     if reply.otherwise in BLOCKING:
         late = ", and so does a hook that takes too long" if "timed_out" in failing.blocks else ""
-        return f"Mind: every other status blocks as well, a crash included{late}."
+        return f"Note: every other status blocks too, even a crash{late}."
     return "A crash or any other status blocks nothing: it is reported, and the action goes on."
 
 

@@ -102,7 +102,7 @@ class _Writing:
         except FileExistsError:
             if os.path.isdir(folder):
                 return  # made meanwhile
-            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder must be", folder) from None
+            raise NotADirectoryError(errno.ENOTDIR, "there is a file where a folder must be", folder) from None
         self._folders.append(folder)
 
     def _create(self, piece: Piece) -> None:
