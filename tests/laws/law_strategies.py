@@ -12,6 +12,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.model.lean_json import encode
 from anyhook.model.outcome import Failure, Outcome
+from anyhook.model.words import HANDLER_KINDS, word_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow
 from anyhook.walk.merge import CODES, Judged
@@ -38,7 +39,7 @@ def hook_of(table: Dialect, row: EventRow, handler: str = "command", name: str =
     """A hook as loading makes it, as far as reading its answer goes."""
     return Hook(
         f"{table.name}:user:{row.native}:{name}", name, table.name, "user", "/hooks", (), "/", "", row.native,
-        row.canonical, None, handler, {}, 1.0,
+        row.canonical, None, word_of(handler, HANDLER_KINDS), {}, 1.0,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
+from anyhook.model.words import HANDLER_KINDS, word_of
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import EventRow
 
@@ -22,6 +23,7 @@ def hook_of(
     row = row_of(name, event)
     return Hook(
         id=f"{name}:user:{row.native}:{called}", name=called, dialect=name, scope="user", source="/f", place=(),
-        root="/", label="", native_event=row.native, events=row.canonical, matcher=None, handler=handler,
+        root="/", label="", native_event=row.native, events=row.canonical, matcher=None,
+        handler=word_of(handler, HANDLER_KINDS),
         spec=spec or {}, limit_s=1.0,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from anyhook import Event
 from anyhook.model.call import Run
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import Outcome
+from anyhook.model.words import HANDLER_KINDS, word_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import judge
@@ -114,7 +115,8 @@ def judged(
     table = dialect(name)
     row = table.row_for(event)
     assert row is not None
-    hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, handler, {}, 5.0)
+    kind = word_of(handler, HANDLER_KINDS)
+    hook = Hook("h", "guard", name, "user", "f", (), "/", "", row.native, (event,), None, kind, {}, 5.0)
     run = Run("exited", exit_code, said.encode() if isinstance(said, str) else said, b"", 0, 0.0)
     return judge(hook, table, row, interpret(hook, table.replies[handler], event, run), posture, {})
 
