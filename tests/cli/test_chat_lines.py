@@ -10,6 +10,7 @@ from pydantic_ai.exceptions import ModelConnectionError
 
 from anyhook.agent import trouble
 from anyhook.agent.content import review_offers
+from anyhook.cli.chat.approval import counted
 from anyhook.cli.chat.screen import Screen, wrapped
 from anyhook.cli.view.review_text import brief_lines
 from anyhook.documents.files import Files
@@ -53,6 +54,7 @@ def test_each_kind_of_thing_to_approve_has_its_name_in_one_line(world: World) ->
     world.write(world.project / ".claude/agents/reviewer.md", "---\nname: reviewer\ndescription: r\n---\n")
     setup = Setup.of(str(world.project), world.env)
     entries, _, _ = review_offers(setup, open_ledger(setup, Files()))
+    assert (counted(entries), counted(entries[:1])) == ("2 things", "a thing")
     server, agent = brief_lines(entries, 2)
     assert server.split() == ["mcp", "time", "(python3", '["-m",', '"clock"])']
     assert agent.split()[:2] == ["subagent", "reviewer"]

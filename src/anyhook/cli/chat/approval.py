@@ -32,12 +32,15 @@ async def ask_about_hooks(chat: Chat) -> None:
     found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
     if not found.waiting or found.ledger.has_declined(found.setup.project, [entry.item for entry in found.waiting]):
         return
-    count = len(found.waiting)
-    hooks = sum(entry.hook is not None for entry in found.waiting)
-    what = ("a hook" if hooks == 1 else f"{hooks} hooks") if hooks == count else f"{count} things"
-    chat.screen.line(f"This project wants to run {what} of its own:", WARN)
+    chat.screen.prose(f"This project wants to run {counted(found.waiting)} of its own:", WARN)
     _outline(chat, found.waiting)
     await _decide(chat, found)
+
+
+def counted(entries: Sequence[Reviewed]) -> str:
+    """How many of what, in words."""
+    word = "hook" if all(entry.hook is not None for entry in entries) else "thing"
+    return f"a {word}" if len(entries) == 1 else f"{len(entries)} {word}s"
 
 
 async def review(chat: Chat) -> bool:
