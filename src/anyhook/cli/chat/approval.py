@@ -38,7 +38,7 @@ async def ask_about_hooks(chat: Chat) -> None:
 
 
 def counted(entries: Sequence[Reviewed]) -> str:
-    """How many of what, in words."""
+    """How many of them, and what they are."""
     word = "hook" if all(entry.hook is not None for entry in entries) else "thing"
     return f"a {word}" if len(entries) == 1 else f"{len(entries)} {word}s"
 
