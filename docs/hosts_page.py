@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from anyhook.install.changes import OWN
 from anyhook.live.observed import (
     ASKABLE,
     NOTHING,
@@ -184,12 +185,17 @@ WITHOUT_US = {"open": "goes on unguarded", "refuses": "refuses every call", "unk
 
 def _without_us() -> str:
     """What each agent does where our launcher is missing, and what turns its hooks off."""
-    rows = ["| agent | without anyhook's program | settings that turn its hooks off |", "| --- | --- | --- |"]
+    rows = [
+        "| agent | without anyhook's program | settings, options and variables that turn its hooks off |",
+        "| --- | --- | --- |",
+    ]
     for table in (host(name) for name in HOSTS):
         if table.entry is not None:
             keys = ", ".join(f"`{'.'.join(switch.key)}`" for switch in table.switches if switch.key)
             files = ", ".join(f"`{_shown(table, path)}`" for path in table.settings)
-            rows.append(f"| {table.title} | {WITHOUT_US[table.without_us]} | {f'{keys} in {files}' if keys else '–'} |")
+            said = [f"{keys} in {files}"] if keys else []
+            said += [f"`{name}`" for name in (*table.off_words, *table.variables)]
+            rows.append(f"| {table.title} | {WITHOUT_US[table.without_us]} | {'; '.join(said) or '–'} |")
     return "\n".join(rows)
 
 
@@ -297,6 +303,8 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
         roots = [
             f"`{{{root}}}` is `${variable}`, else `{usual}`" for root, (variable, usual) in table.entry.roots.items()
         ]
+        if OWN in table.entry.files["user"]:
+            roots.append(f"`{OWN}` is a name that `install` makes up, so that no project has a plug-in of that name")
         lines[1] = (
             f"`{table.name}`. Entry: {where}{' (' + '; '.join(roots) + ')' if roots else ''}. {_upper(table.confirm)}"
         )

@@ -18,7 +18,7 @@ from anyhook.live.script import Step
 from anyhook.tables.drive_rows import TERMINAL
 from anyhook.tables.registry import host
 from live.performance import LIMIT_S, environment, recorded
-from live.scenes import CHOSEN, HARMLESS, SWITCHED_OFF, WORD, Scene, sabotages
+from live.scenes import CHOSEN, HARMLESS, HIDDEN, SWITCHED_OFF, WORD, Scene, sabotages
 
 DATA = Path(__file__).with_name("sabotage.json")
 REFUSED, RAN = "refused", "ran"
@@ -94,6 +94,8 @@ def judged(cell: Cell, name: str, asked: bool, why: str, unconfirmed: str) -> It
             yield "the call ran, and nobody was told"
     if name in HARMLESS and (cell.call != REFUSED or not cell.protected):
         yield f"the guard should hold ({why})"
+    if name == HIDDEN and cell.call != REFUSED:
+        yield f"a project should not hide the user's entry ({why})"
     if name == "launcher gone, closed" and cell.call != REFUSED:
         yield f"a closed entry should refuse ({why})"
     if name.startswith("launcher gone") and cell.call == REFUSED and cell.doctor not in ("REFUSING", unconfirmed):

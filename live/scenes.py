@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from anyhook.documents import edit
+from anyhook.documents.places import state_dir
 from anyhook.install.changes import places, roots_of
 from anyhook.install.entries import is_ours
 from anyhook.live.script import Step
 from anyhook.live.stage import Stage, fill
+from anyhook.state.installs import own_name
 from anyhook.tables.host_rows import Host, OffSwitch
 from live.performance import ANYHOOK, environment
 
@@ -24,6 +28,7 @@ GUARD = f"#!/bin/sh\nif grep -q {WORD}; then echo 'refused by the guard' >&2; ex
 FILE = ".kodik/hooks/hooks.json"
 USERS = "Documents/Kodik/Hooks/hooks.json"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+HIDDEN = "entry of the same name in the project"
 WHOLE_FILES = ("module", "scripts")
 """Styles of an entry in which a file is ours as a whole."""
 
@@ -69,7 +74,7 @@ class Scene:
 
     def entries(self) -> Iterator[Path]:
         assert self.table.entry is not None
-        for path in places(self.table, self.table.entry, "user", self.stage.home, self.stage.project, {}):
+        for path in places(self.table, self.table.entry, "user", self.stage.home, self.stage.project, self.env):
             yield Path(path)
 
 
@@ -233,6 +238,40 @@ def switched_off(layer: str) -> Callable[[Scene], None]:
     return apply
 
 
+def off_by_variable(layer: str) -> Callable[[Scene], None]:
+    """The same by a variable, in a file of which the agent takes some."""
+
+    def apply(scene: Scene) -> None:
+        scene.approved()
+        assert scene.table.entry is not None
+        roots = roots_of(scene.table.entry, scene.stage.home, scene.stage.project, scene.env)
+        path, name = Path(fill(layer, {**roots, "here": scene.stage.project})), scene.table.variables[0]
+        before = path.read_text() if path.exists() else ""
+        if path.suffix == ".json":
+            scene.write(path, json.dumps({**json.loads(before or "{}"), "env": {name: "1"}}))
+        elif name in scene.table.moving_variables:
+            elsewhere = scene.root / "elsewhere"
+            if not elsewhere.exists():
+                elsewhere.mkdir()
+                (elsewhere / "data").symlink_to(Path(roots["config"], "data"))  # all but the hooks
+            scene.write(path, f"{name}={elsewhere}\n")
+        elif name not in before:
+            scene.write(path, f"{before}{name}=1\n")
+
+    return apply
+
+
+def hidden(scene: Scene) -> None:
+    """The project has an entry of the same name and place, which does nothing."""
+    scene.approved()
+    entry = scene.table.entry
+    assert entry is not None
+    for path in places(scene.table, entry, "project", scene.stage.home, scene.stage.project, scene.env):
+        text = next(mine for mine in scene.entries() if mine.name == Path(path).name).read_text()
+        idle = "// nothing\n" if path.endswith((".js", ".ts")) else text.replace(str(ANYHOOK), "/bin/true")
+        scene.write(Path(path), idle.replace(own_name(state_dir(scene.env)), "anyhook"), 0o755)
+
+
 def switch_for(table: Host, layer: str) -> OffSwitch:
     """What turns hooks off in that file: a name in a file of names, a key in another."""
     has_keys = Path(layer).suffix in (".json", ".toml", ".yaml")
@@ -253,6 +292,9 @@ def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | 
             if entry.style == "module" or path.name == native:
                 path.unlink()
             continue
+        if entry.style == "tables":
+            _drop_table(path, native)
+            continue
         # Every JSON document is one of YAML as well.
         document = yaml.safe_load(path.read_text())
         hooks = document
@@ -267,6 +309,14 @@ def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | 
             kept += [made] if made is not None else []
         hooks[native] = kept
         path.write_text(json.dumps(document))
+
+
+def _drop_table(path: Path, native: str) -> None:
+    """A TOML file without our table for this event."""
+    text = path.read_text()
+    listed = tomllib.loads(text)["hooks"]
+    mine = next(at for at, hook in enumerate(listed) if str(hook["command"]).endswith(f" {native}"))
+    path.write_text(edit.remove(text, "toml", ("hooks", mine)))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -298,10 +348,11 @@ SABOTAGES: dict[str, Callable[[Scene], None]] = {
     "corrupt ledger": corrupt_ledger,
     "entry removed": entry_removed,
     "entry narrowed": entry_narrowed,
+    HIDDEN: hidden,
     "launcher gone": launcher_gone,
     "launcher gone, closed": launcher_gone_closed,
 }
-SWITCHED_OFF = "hooks off in "
+SWITCHED_OFF, BY_VARIABLE = "hooks off in ", "hooks off by a variable in "
 HARMLESS = ("nothing", "sub-folder", "worktree")
 """Where the guard has to hold, and `status` has to say so."""
 CHOSEN = ("shadow", "disabled")
@@ -313,7 +364,11 @@ def sabotages(table: Host) -> dict[str, Callable[[Scene], None]]:
     found = dict(SABOTAGES)
     if table.entry is not None and table.entry.style != "groups":
         del found["entry narrowed"]
+    if table.entry is not None and "project" not in table.entry.files:
+        del found[HIDDEN]
     for layer in table.settings if table.switches else ():
         if layer.startswith("{"):
             found[f"{SWITCHED_OFF}{layer}"] = switched_off(layer)
+    for layer in table.variable_files:
+        found[f"{BY_VARIABLE}{layer}"] = off_by_variable(layer)
     return found

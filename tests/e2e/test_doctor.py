@@ -112,6 +112,14 @@ def test_a_project_entry_needs_anyhook_on_the_path(bare: World) -> None:
         ("letta", ".letta/settings.json", {"hooks": {"disabled": True}}, "runs no hooks; remove it"),
         ("grok", ".grok/disabled-hooks", "global/anyhook:pre_tool_use[0].hooks[0]\n", "take those lines out"),
         ("grok", ".grok/requirements.toml", "allow_managed_hooks_only = true\n", "runs no hooks; remove it"),
+        ("qwen", ".env", "# mine\nexport QWEN_CODE_SAFE_MODE = 'True'\n", "runs no hooks; remove it"),
+        ("qwen", ".qwen/.env", "QWEN_CODE_SIMPLE=1", "runs no hooks; remove it"),
+        ("qwen", ".qwen/settings.json", {"env": {"QWEN_CODE_SIMPLE": "yes"}}, "sets QWEN_CODE_SIMPLE"),
+        ("qwen", "../project/.env", "QWEN_CODE_SIMPLE=1", "runs no hooks; remove it"),
+        ("qwen", "../.env", "QWEN_CODE_SIMPLE=1", "runs no hooks; remove it"),
+        ("qwen", "../project/.qwen/settings.json", {"env": {"QWEN_CODE_SAFE_MODE": "1"}}, "sets QWEN_CODE_SAFE_MODE"),
+        ("claude", ".claude/settings.json", {"env": {"CLAUDE_CODE_SIMPLE": "1"}}, "sets CLAUDE_CODE_SIMPLE"),
+        ("cline", "../project/.env", "CLINE_DIR=./mine\n", "looks for its hooks elsewhere"),
     ],
 )
 def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, Any] | str, why: str) -> None:
@@ -119,6 +127,34 @@ def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, 
     bare.command("install", agent)
     row = doctor(bare, agent, status=1)[agent]
     assert (row["status"], why in row["reason"]) == ("INERT", True), row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "files"),
+    [
+        ("qwen", {"../project/.env": "QWEN_CODE_SAFE_MODE=0\nOTHER=1\n"}),
+        ("qwen", {"../project/.env": "NOT_QWEN_CODE_SIMPLE=1\n#QWEN_CODE_SIMPLE=1\n"}),
+        ("qwen", {"../project/.env": "A=1\n", "../.env": "QWEN_CODE_SAFE_MODE=1\n"}),  # the nearest counts
+        ("claude", {"../project/.claude/settings.json": '{"env": {"CLAUDE_CODE_SIMPLE": "1"}}'}),  # read too late
+        ("claude", {"../project/.env": "CLAUDE_CODE_SIMPLE=1\n"}),  # not read
+        ("opencode", {"../project/.env": "OPENCODE_PURE=1\n"}),
+    ],
+)
+def test_variables_that_turn_nothing_off(bare: World, agent: str, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        bare.write(bare.home / path, text)
+    bare.command("install", agent)
+    assert doctor(bare, agent)[agent]["status"] == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"), [("qwen", "QWEN_CODE_SIMPLE"), ("claude", "CLAUDE_CODE_SIMPLE"), ("opencode", "OPENCODE_PURE")]
+)
+def test_a_variable_of_the_shell(bare: World, agent: str, name: str) -> None:
+    bare.command("install", agent)
+    for value, status in (("1", "INERT"), ("0", "UNKNOWN")):
+        bare.env[name] = value
+        assert doctor(bare, agent, status=int(status == "INERT"))[agent]["status"] == status
 
 
 def test_a_list_of_other_hooks_that_are_off(bare: World) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from anyhook.guard.guard import refusal
 from anyhook.model.event import Event
+from anyhook.tables.registry import host
 
 TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data" / "protection.json").read_text())
 
@@ -146,3 +147,43 @@ def test_however_deep_a_path_stands(place: tuple[dict[str, str], Path]) -> None:
     for _ in range(5_000):
         value = [value]
     assert refusal(Event.pre_tool("mcp__files__write", {"paths": value}), env, str(project)) is not None
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "given", "refused"),
+    [
+        ("qwen", "shell", {"command": "echo QWEN_CODE_SAFE_MODE=1 >> .env"}, True),
+        ("qwen", "shell", {"command": "printf 'QWEN_CODE_SIMPLE=1' | tee ~/.qwen/.env"}, True),
+        ("qwen", "shell", {"command": "QWEN_CODE_SAFE_MODE=1 qwen -p 'rm -rf x'"}, True),
+        ("qwen", "shell", {"command": "qwen --bare -p hello"}, True),
+        ("claude", "shell", {"command": "claude --bare -p hello"}, True),
+        ("opencode", "shell", {"command": "opencode --pure run hello"}, True),
+        ("qwen", "shell", {"command": "echo DEBUG=1 >> .env"}, False),
+        ("qwen", "shell", {"command": "grep QWEN_CODE_SAFE_MODE .env"}, False),
+        ("qwen", "shell", {"command": "echo 'QWEN_CODE_SAFE_MODE turns hooks off' >> notes.md"}, False),
+        ("qwen", "shell", {"command": "qwen -p 'what does --bare do?'"}, False),
+        ("qwen", "write_file", {"path": ".env", "content": "A=1\nQWEN_CODE_SAFE_MODE=true\n"}, True),
+        ("qwen", "write_file", {"path": ".qwen/.env", "content": "QWEN_CODE_SIMPLE=1"}, True),
+        ("qwen", "edit_file", {"path": ".env", "old_text": "", "new_text": "QWEN_CODE_SIMPLE=1"}, True),
+        ("qwen", "write_file", {"path": ".qwen/settings.json", "content": '{"env": {"QWEN_CODE_SIMPLE": "1"}}'}, True),
+        ("qwen", "write_file", {"path": ".env", "content": "A=1\n"}, False),
+        ("qwen", "write_file", {"path": ".env", "content": "QWEN_CODE_SAFE_MODE=0\n"}, False),
+        ("qwen", "write_file", {"path": "README.md", "content": "QWEN_CODE_SAFE_MODE=1\n"}, False),
+        (
+            "claude",
+            "write_file",
+            {"path": "~/.claude/settings.json", "content": '{"env":{"CLAUDE_CODE_SIMPLE":"1"}}'},
+            True,
+        ),
+        ("claude", "write_file", {"path": ".env", "content": "QWEN_CODE_SIMPLE=1"}, False),
+        ("cline", "write_file", {"path": ".env.local", "content": "CLINE_DIR=/tmp/x"}, True),
+        ("cline", "shell", {"command": "CLINE_DIR=/tmp/x cline hello"}, True),
+        ("cline", "shell", {"command": "cline --yolo hello"}, True),
+    ],
+)
+def test_what_turns_hooks_off_the_next_time(
+    place: tuple[dict[str, str], Path], agent: str, tool: str, given: dict[str, Any], refused: bool
+) -> None:
+    env, project = place
+    event = Event.pre_tool(tool, given).replace(ours=tool)
+    assert (refusal(event, env, str(project), (), host(agent)) is not None) is refused

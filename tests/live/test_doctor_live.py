@@ -137,7 +137,7 @@ def program_words(pid: int) -> list[bytes]:
 
 def test_an_entry_whose_launcher_is_gone(staged: World) -> None:
     """The static look is enough: nothing is started."""
-    path = staged.home / ".agents/plugins/anyhook/hooks/hooks.json"
+    path = next(staged.home.glob(".agents/plugins/*/hooks/hooks.json"))
     entry = {"type": "command", "command": f"/gone/anyhook bridge {AGENT} PreToolUse"}
     path.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}))
     row = live(staged, status=1)
@@ -163,7 +163,7 @@ def test_where_there_is_no_guard_nothing_is_armed(staged: World) -> None:
 def test_a_closed_entry_whose_launcher_is_gone_refuses(staged: World) -> None:
     assert staged.command("install", AGENT, "--closed").returncode == 0
     assert live(staged)["status"] == "ARMED"
-    path = staged.home / ".agents/plugins/anyhook/hooks/hooks.json"
+    path = next(staged.home.glob(".agents/plugins/*/hooks/hooks.json"))
     words = json.loads(path.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"].split()
     launcher = words[words.index("anyhook-closed") + 1]
     path.write_text(path.read_text().replace(launcher, "/gone/anyhook"))

@@ -27,6 +27,7 @@ HOST = extend(
         owned=True,
     ),
     program="kilo",
+    off_variables=("KILO_PURE",),
 )
 
 

@@ -17,10 +17,19 @@ from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.documents.places import home_of, state_dir
-from anyhook.install.changes import CannotChange, FileChange, places, to_install, to_uninstall, write
+from anyhook.install.changes import (
+    CannotChange,
+    FileChange,
+    called,
+    has_own_name,
+    places,
+    to_install,
+    to_uninstall,
+    write,
+)
 from anyhook.install.diagnosis import entered, is_closed, on_demand
 from anyhook.install.lean import lean
-from anyhook.state.installs import Installs
+from anyhook.state.installs import PLAIN_NAME, Installs, make_own_name, own_name
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
@@ -109,6 +118,9 @@ def apply(
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
+        if install and not options.dry_run and has_own_name(entry):
+            make_own_name(state)
+        entry = called(entry, own_name(state) if scope == SCOPES[0] else PLAIN_NAME)
         paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
         if install:
             there = {event for path in paths for event in entered(table, entry, path)}

@@ -31,6 +31,8 @@ def turns_off(program: Program, caller: Host | None) -> str | None:
         any(text in NAMES for text in texts) and not TURNING.isdisjoint(texts)
     ):
         return f"`{program.name}` would turn off hooks of {table.title}."
+    if any(text in table.off_words for text in texts) or any(name in table.variables for name, _ in program.set):
+        return f"`{program.name}` would run without hooks of {table.title}."
     elsewhere = [name for name, _ in program.set if name in _roots(table)]
     if elsewhere:
         return f"`{program.name}` would run with another {elsewhere[0]}, in which {table.title} has other hooks."

@@ -17,7 +17,9 @@ from anyhook.facts.special import SPECIAL
 from anyhook.guard.agent_switches import turns_off
 from anyhook.guard.own_programs import decides
 from anyhook.guard.protected import Protected, hit, protected
-from anyhook.guard.settings_change import breaks
+from anyhook.guard.settings_change import breaks, new_variables
+from anyhook.install.off_variables import SETTINGS
+from anyhook.model import lean_json
 from anyhook.shell.commands import SHELLS
 from anyhook.shell.program import Word
 from anyhook.shell.simple import INTERPRETER
@@ -72,20 +74,37 @@ def refused(
     # The agent's shell may be elsewhere than its payload says, so paths are looked at without a folder as well.
     for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
-        why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held)
+        why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held, host)
+        why = why or _of_variables(tool, given, facts, host)
         if why:
             return why
     return None
 
 
-def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected) -> str | None:
+def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | None) -> str | None:
+    """A file of variables that would turn the agent's hooks off the next time."""
+    if host is None:
+        return None
+    variables, files = host.variables, [os.path.basename(path) for path in host.variable_files]
+    for path in facts.writes:
+        if os.path.basename(path) not in files or path.endswith(SETTINGS):
+            continue
+        line = "\n".join(lean_json.every_text(given)) if facts.runs else ""
+        found = [name for name in variables if name in line] if line else new_variables(path, given, host)
+        if found:
+            return f"`{tool}` would set {found[0]} in {path}, with which {host.title} does not run these hooks."
+    return None
+
+
+def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, host: Host | None = None) -> str | None:
     """A tool that works on files itself."""
+    variables = host.variables if host is not None else ()
     for path in facts.deletes:
         if found := hit(path, held, deletes=True):
             return f"`{tool}` would delete {path}, {_what(found, held)}."
     for path in facts.writes:
         found = hit(path, held)
-        if found and (found not in held.settings or breaks(path, given)):
+        if found and (found not in held.settings or breaks(path, given, variables)):
             return f"`{tool}` would change {path}, {_what(found, held)}."
     return None
 

@@ -86,20 +86,22 @@ def refusal(
     if ("command" in given or "cmd" in given) and _only_looks(given):
         return None
     entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that hold our entry
-    if not _may_matter(given, env, project, (*places, *entries, *(host.settings if host is not None else ()))):
+    if not _may_matter(given, env, project, (*places, *entries), host):
         return None
     from anyhook.guard.calls import refused
 
     return refused(event, env, project, places, entries, host)
 
 
-def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str]) -> bool:
+def _may_matter(
+    given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
+) -> bool:
     """Whether any text of the input could name us, a file that must stay, or a folder above one. `native/glance.c` asks
     the same, and calls every doubt a yes."""
     texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
-    names, held = telling(env, project, places)
+    names, held = telling(env, project, places, host)
     if any(name in text for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
     # A link leads elsewhere than its name says, and a folder may hold what must stay.
@@ -117,11 +119,16 @@ def _may_matter(given: dict[str, Json], env: Mapping[str, str], project: str, pl
     return False
 
 
-def telling(env: Mapping[str, str], project: str, places: Iterable[str]) -> tuple[set[str], list[str]]:
-    """What gives a call away that may mean us: names, anywhere in its texts; and paths, of which no word may be a
-    folder above."""
+def telling(
+    env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
+) -> tuple[set[str], list[str]]:
+    """What gives a call away that may mean us or the host's hooks: names, anywhere in its texts; and paths, of which no
+    word may be a folder above."""
     home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
     names = {*OWN_NAMES}
+    if host is not None:
+        names.update([*host.off_words, *host.off_variables, *host.moving_variables])
+        places = [*places, *host.settings]
     for path in places:
         start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
         names.update([tail for tail in path[len(start) :].rsplit("/", 2) if len(tail) > 2])

@@ -9,10 +9,12 @@ from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.facts.calls import PATHS
+from anyhook.install.off_variables import named_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
 
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
@@ -24,22 +26,35 @@ NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")
 WHOLE = ("content", "contents", "file_text", "text", "code_edit")
 
 
-def breaks(path: str, given: dict[str, Json]) -> bool:
-    """Whether a write or an edit would change what the file says about hooks; yes where that cannot be told."""
-    try:
-        before = read_bytes(path, MAX_FOREIGN_BYTES).decode()
-    except FileNotFoundError:
-        before = ""
-    except (OSError, UnicodeDecodeError, Unreadable):
-        return True
-    after = _after(before, given)
-    if after is None:
+def breaks(path: str, given: dict[str, Json], variables: tuple[str, ...] = ()) -> bool:
+    """Whether a write or an edit would change what the file says about hooks, or set one of the variables in its `env`;
+    yes where that cannot be told."""
+    before = _before(path)
+    after = _after(before, given) if before is not None else None
+    if before is None or after is None:
         return True
     if after == before:
         return False
-    told = _about_hooks(path, before) if before.strip() else {}
-    left = _about_hooks(path, after) if after.strip() else {}
+    told = _about_hooks(path, before, variables) if before.strip() else {}
+    left = _about_hooks(path, after, variables) if after.strip() else {}
     return told is None or left is None or told != left
+
+
+def new_variables(path: str, given: dict[str, Json], host: Host) -> list[str]:
+    """The variables that keep the agent from its hooks, and that a file of variables would set and does not yet."""
+    before = _before(path) or ""
+    known = named_in_file(before, host)
+    return [name for name in named_in_file(_after(before, given) or "", host) if name not in known]
+
+
+def _before(path: str) -> str | None:
+    """A file's text; None where it cannot be read."""
+    try:
+        return read_bytes(path, MAX_FOREIGN_BYTES).decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError, Unreadable):
+        return None
 
 
 def _after(before: str, given: dict[str, Json]) -> str | None:
@@ -63,7 +78,7 @@ def _after(before: str, given: dict[str, Json]) -> str | None:
     return whole if whole is not None or any(key in given for key in PATHS) else None
 
 
-def _about_hooks(path: str, text: str) -> dict[str, Json] | None:
+def _about_hooks(path: str, text: str, variables: tuple[str, ...]) -> dict[str, Json] | None:
     """What a file says about hooks, by its keys down to the second level; None where it cannot be read."""
     try:
         document = edit.read(text, syntax_of(path, text))
@@ -79,7 +94,8 @@ def _about_hooks(path: str, text: str) -> dict[str, Json] | None:
             inner = {
                 name: each
                 for name, each in value.items()
-                if any(word in str(name).lower() for word in WORDS) or (key == "env" and MOVING.fullmatch(str(name)))
+                if any(word in str(name).lower() for word in WORDS)
+                or (key == "env" and (name in variables or MOVING.fullmatch(str(name))))
             }
             if inner:
                 found[key] = inner

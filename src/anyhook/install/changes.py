@@ -7,10 +7,11 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit
-from anyhook.documents.places import replace_file
+from anyhook.documents.places import replace_file, state_dir
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
+from anyhook.state.installs import PLAIN_NAME, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from anyhook.install.entries import Closed
     from anyhook.state.installs import Installs
     from anyhook.tables.host_rows import Entry, Host
+
+
+OWN = "{own}"
+"""In an entry's paths and handlers: the user's own name for it."""
 
 
 class CannotChange(Exception):  # noqa: N818 (it says what happened)
@@ -54,9 +59,23 @@ def places(host: Host, entry: Entry, scope: str, home: str, project: str, env: M
 def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
     """What `{home}`, `{project}` and the entry's own roots stand for."""
     known = {"home": home, "project": project}
+    if any(OWN in path for path in entry.files.values()):
+        known["own"] = own_name(state_dir(env)) if env else PLAIN_NAME
     for root, (variable, usual) in entry.roots.items():
         known[root] = env.get(variable) or usual.format(**known)
     return known
+
+
+def has_own_name(entry: Entry) -> bool:
+    return OWN in "".join([*entry.files.values(), *(str(value) for value in entry.handler.values())])
+
+
+def called(entry: Entry, name: str) -> Entry:
+    """The entry with its handlers under this name."""
+    handler = {
+        key: value.replace(OWN, name) if isinstance(value, str) else value for key, value in entry.handler.items()
+    }
+    return entry.replace(handler=handler)
 
 
 def to_install(

@@ -15,6 +15,7 @@ from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places, roots_of
 from anyhook.install.entries import CLOSED, MARK, entry_syntax, is_ours, is_own_text, launched
 from anyhook.install.lean import is_gate, left_out, passes_over, union
+from anyhook.install.off_variables import turned_off_by, variable_files
 from anyhook.model.record import Record
 from anyhook.shell.programs import StartContext, fault_of
 from anyhook.tables.host_rows import OffSwitch
@@ -275,20 +276,21 @@ def _dead(handler: OurHandler, env: Mapping[str, str]) -> str:
 
 
 def _switched_off(host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]) -> Iterator[str]:
-    """What in the agent's own settings keeps it from running our entry, in every layer."""
+    """What in the agent's own settings and variables keeps it from running our entry, in every layer."""
     for path in looked_at(host, entry, home, project, env):
         text = _text(path)
         if text is not None:
             yield from (
                 f"{path}: {why}" for why in turned_off(text, str(entry.handler.get("name")), host.switches, path)
             )
+    yield from turned_off_by(host, roots_of(entry, home, project, env), env)
 
 
 def looked_at(host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]) -> list[str]:
     """The files that say whether the agent calls us: its settings, and where our entry goes."""
     roots = roots_of(entry, home, project, env)
     own = [path for scope in entry.files for path in places(host, entry, scope, home, project, env)]
-    return [*dict.fromkeys([*(_filled(path, roots) for path in host.settings), *own])]
+    return [*dict.fromkeys([*(_filled(path, roots) for path in host.settings), *own, *variable_files(host, roots)])]
 
 
 def _filled(path: str, roots: Mapping[str, str]) -> str:

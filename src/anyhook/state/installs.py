@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,30 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
+PLAIN_NAME = "anyhook"
+NAME = "installs/name"
+IS_NAME = re.compile(rf"{PLAIN_NAME}-[0-9a-f]{{8}}")
+
+
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def own_name(state_dir: str) -> str:
+    """What the user's entry is called in agents that take one of each name, a project's before the user's: nobody who
+    writes a project knows it."""
+    try:
+        name = read_bytes(f"{state_dir}/{NAME}").decode()
+    except (OSError, UnicodeDecodeError, Unreadable):
+        return PLAIN_NAME
+    return name if IS_NAME.fullmatch(name) else PLAIN_NAME
+
+
+def make_own_name(state_dir: str) -> None:
+    """Makes that name, unless there is one."""
+    with locked(f"{state_dir}/installs"):
+        if own_name(state_dir) == PLAIN_NAME:
+            write_private(f"{state_dir}/{NAME}", f"{PLAIN_NAME}-{os.urandom(4).hex()}".encode())
 
 
 class Install(Record):

@@ -23,7 +23,7 @@ NEEDED = {
     "context": "{context}",
     "message": "{message}",
 }
-HANDLER_VALUES = ("command", "event", "seconds", "milliseconds")
+HANDLER_VALUES = ("command", "event", "own", "seconds", "milliseconds")
 TOOL_EVENTS = ("pre_tool", "post_tool", "post_tool_failure", "permission_request")
 ONE_STYLE = {"group": "groups", "module": "module"}
 """Cells of an entry that one style alone reads."""
@@ -48,6 +48,8 @@ def host_mistakes(host: Host) -> Iterator[str]:
     roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
     for path in host.settings:
         yield from unknown("HOST.settings", _braced(path), roots, "folder")
+    for path in host.variable_files:
+        yield from unknown("HOST.variable_files", _braced(path), ("here", *roots), "folder")
     yield from unknown("HOST.without_us", [host.without_us], ("open", "refuses", "unknown"), "value")
     yield from unknown("HOST.confirms", host.confirms, ("user", "project"), "scope")
     if host.entry is not None:
@@ -113,7 +115,7 @@ def _braced(text: str) -> list[str]:
 def _entry(entry: Entry) -> Iterator[str]:
     yield from unknown("HOST.entry.style", [entry.style], STYLES, "style")
     yield from unknown("HOST.entry.files", entry.files, ("user", "project"), "scope")
-    roots = ("home", "project", *entry.roots)
+    roots = ("home", "project", "own", *entry.roots)
     for scope, path in entry.files.items():
         yield from unknown(f"HOST.entry.files[{scope}]", _braced(path), roots, "folder")
         if not path.startswith("{"):

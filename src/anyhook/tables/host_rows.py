@@ -180,6 +180,15 @@ class Host(Record):
     """Every file that can turn its hooks off; `{home}`, `{project}` or a root of the entry comes first."""
     switches: tuple[OffSwitch, ...] = ()
     """The switches in these files that turn them off."""
+    off_words: tuple[str, ...] = ()
+    """Options of its command with which it runs no hooks."""
+    off_variables: tuple[str, ...] = ()
+    """Variables that do the same where they say yes, in its environment"""
+    variable_files: tuple[str, ...] = ()
+    """or in one of these: files of variables, and settings with an `env`. `{here}` is the nearest folder from the
+    project upwards that has such a file."""
+    moving_variables: tuple[str, ...] = ()
+    """Variables that lead it to other hooks, where such a file sets them."""
     managed: tuple[str, ...] = ()
     """Files with an organisation's rules for its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()
@@ -198,6 +207,11 @@ class Host(Record):
     """Its tools in calls through such an entry, if they have other names there."""
     result: Callable[[Json, Json], Json] | None = None
     """A replaced output in the shape of the tool's own result (the payload's, ours); None if there is none."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Those that keep it from running our hooks."""
+        return self.off_variables + self.moving_variables
 
     def row(self, native: str) -> HostEvent | None:
         return next((row for row in self.events if row.native == native), None)

@@ -96,7 +96,7 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
         if seen is not None and time_ns() - max(seen[0], seen[1]) < SETTLED_NS:
             return  # it may be written again without another stamp
         entries += _files({index: seen})
-        names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ()), *host.settings))
+        names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ())), host)
         entries += _self_protection(host, row, names, held)
     elif _takes(host, row, "input"):
         entries.append(("i", _plain_path(host, row, "input")))

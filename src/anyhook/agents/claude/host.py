@@ -84,6 +84,9 @@ HOST = Host(
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
     managed=("{etc}/claude-code/managed-settings.json", "{etc}/claude-code/managed-settings.d/*.json"),
+    off_words=("--bare",),
+    off_variables=("CLAUDE_CODE_SIMPLE",),
+    variable_files=("{config}/settings.json",),  # that of a project is read too late for it; seen with 2.1.325, 2026-11
     switches=(
         OffSwitch(("disableAllHooks",)),
         OffSwitch(("allowManagedHooksOnly",)),

@@ -22,7 +22,7 @@ def drive() -> Drive:
         words,
         {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"},
         writes={
-            "{home}/.cline/data/settings/providers.json": {
+            "{config}/data/settings/providers.json": {
                 "version": 1,
                 "lastUsedProvider": provider,
                 "providers": {provider: known},

@@ -90,12 +90,21 @@ HOST = Host(
         "apply_patch": HostTool("edit_file", split=split_patch),
         "search_codebase": HostTool("grep"),
     },
-    entry=Entry("scripts", {"user": "{home}/.cline/hooks", "project": "{project}/.cline/hooks"}, owned=True),
+    entry=Entry(
+        "scripts",
+        {"user": "{config}/hooks", "project": "{project}/.cline/hooks"},
+        {"config": ("CLINE_DIR", "{home}/.cline")},
+        owned=True,
+    ),
     project=("workspaceRoots.0", "workspaceInfo.rootPath", "cwd"),
     reads={"cline": ("user", "project")},
     program="cline",
     confirms=(),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    off_words=("--yolo",),
+    # What it is built with reads these in the folder where it starts; seen with 3.0.65, 2026-11.
+    variable_files=("{project}/.env", "{project}/.env.local", "{project}/.env.development"),
+    moving_variables=("CLINE_DIR",),
     confirm="nothing to confirm, but it runs no hooks with `--yolo`.",
     gaps=("a reason for the model: a refusal ends the run", "runs with --yolo"),
     max_context=50_000,

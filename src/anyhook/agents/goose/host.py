@@ -43,7 +43,8 @@ HOST = Host(
     entry=Entry(
         "groups",
         {
-            "user": "{home}/.agents/plugins/anyhook/hooks/hooks.json",
+            # A plug-in of a project hides the user's in a folder of the same name; seen with 1.52.0, 2026-11.
+            "user": "{home}/.agents/plugins/{own}/hooks/hooks.json",
             "project": "{project}/.agents/plugins/anyhook/hooks/hooks.json",
         },
         handler=grouped(),

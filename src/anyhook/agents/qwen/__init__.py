@@ -22,8 +22,8 @@ def drive() -> Drive:
             "OPENAI_BASE_URL": "{url}/v1",
             "OPENAI_MODEL": "{model}",
         },
-        carries=("{home}/.qwen/settings.json", "{home}/.qwen/trustedFolders.json"),
-        sets={"{home}/.qwen/settings.json": {"security.auth.selectedType": "openai", **QUIET, **no_memory}},
+        carries=("{config}/settings.json", "{config}/trustedFolders.json"),
+        sets={"{config}/settings.json": {"security.auth.selectedType": "openai", **QUIET, **no_memory}},
         helper="general-purpose",
         cannot_show={
             "pre_tool allow": NO_ASKING,

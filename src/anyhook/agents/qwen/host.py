@@ -8,7 +8,7 @@ from anyhook.agents._results import content_text
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 
 EVENTS = (
-    event("SessionStart", "context message"),
+    event("SessionStart", "context"),  # 0.24.4 writes a message to its debug log alone, but for that of Stop
     event("UserPromptSubmit", "block context", why_not="it fires again after every tool result; a refusal is silent"),
     event("PreToolUse", "block ask allow"),
     event("PermissionRequest", "block allow", limit_s=60.0),
@@ -23,7 +23,12 @@ EVENTS = (
     event("SessionEnd", why_not="not fired by `qwen -p`"),
 )
 
-LAYERS = ("{home}/.qwen/settings.json", "{project}/.qwen/settings.json", "/etc/qwen-code/settings.json")
+LAYERS = (
+    "{config}/settings.json",
+    "{project}/.qwen/settings.json",
+    "/etc/qwen-code/settings.json",
+    "/etc/qwen-code/system-defaults.json",
+)
 """Every file that can turn its hooks off."""
 
 HOST = Host(
@@ -42,7 +47,8 @@ HOST = Host(
     },
     entry=Entry(
         "groups",
-        {"user": "{home}/.qwen/settings.json", "project": "{project}/.qwen/settings.json"},
+        {"user": "{config}/settings.json", "project": "{project}/.qwen/settings.json"},
+        {"config": ("QWEN_HOME", "{home}/.qwen")},
         handler={"name": "anyhook", **grouped()},
         group={"matcher": "*"},
     ),
@@ -52,6 +58,16 @@ HOST = Host(
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
     switches=(OffSwitch(("disableAllHooks",)),),
+    off_words=("--bare", "--safe-mode"),
+    off_variables=("QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"),
+    variable_files=(
+        "{here}/.qwen/.env",
+        "{here}/.env",
+        "{config}/.env",
+        "{home}/.env",
+        "{config}/settings.json",
+        "{project}/.qwen/settings.json",
+    ),
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),
 )

@@ -55,7 +55,7 @@ HOST = Host(
         "tables",
         {"user": "{config}/hooks.toml", "project": "{project}/.vibe/hooks.toml"},
         {"config": ("VIBE_HOME", "{home}/.vibe")},
-        {"name": "anyhook-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
+        {"name": "{own}-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
         closed={"strict": True},
     ),
     reads={"vibe": ("user", "project")},
