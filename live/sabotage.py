@@ -15,6 +15,8 @@ from typing import Any
 
 from anyhook.live.drive import drive
 from anyhook.live.script import Step
+from anyhook.live.stage import fill
+from anyhook.tables import registry
 from anyhook.tables.drive_rows import TERMINAL
 from anyhook.tables.registry import host
 from live.performance import LIMIT_S, environment, recorded
@@ -52,9 +54,12 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         apply(scene)
         program = shutil.which(table.program, path=environment()["PATH"]) or table.program
         steps = [*scene.steps, Step("all done")]
+        leads = led(scene)
         seen = drive(
             agent, program, scene.stage, steps, environment(), scenario=TERMINAL, limit_s=LIMIT_S, trusts_hooks=True
         )
+        for path, text in leads.items():  # `doctor` leads a copy of it to a model of its own
+            path.write_text(text)
         if name.startswith(SWITCHED_OFF):
             apply(scene)  # one agent takes files away that its maker has not signed
         status = json.loads(scene.anyhook("status", agent, "--json").stdout)
@@ -74,7 +79,18 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
     why = status["agents"][agent]["why"] or doctor["reason"]
     unconfirmed = "INERT" if "user" in table.confirms else ""
     cell.wrong = list(judged(cell, name, asked, why.replace(folder, ""), unconfirmed))
+    if seen.ending == "timed_out":
+        cell.wrong.append(f"the agent was not done after {LIMIT_S} s, so that this says nothing")
     return cell
+
+
+def led(scene: Scene) -> dict[Path, str]:
+    """The agent's own files to whose end the drive adds what leads it to the scripted model, as they are before."""
+    row, entry = registry.drive(scene.table.name), scene.table.entry
+    assert row is not None
+    assert entry is not None
+    paths = [Path(fill(path, scene.stage.roots(entry))) for path in row.appends]
+    return {path: path.read_text() for path in paths if path.exists()}
 
 
 def _off(status: dict[str, Any], agent: str) -> bool:
