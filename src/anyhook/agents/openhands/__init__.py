@@ -11,9 +11,9 @@ VERSION = "1.16.0"
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import KEY, Drive
+    from anyhook.tables.drive_rows import KEY, TERMINAL, Drive
 
-    return Drive(
+    usual = Drive(
         ("--headless", "--override-with-envs", "--exit-without-confirmation", "-t", "{prompt}"),
         {
             "LLM_API_KEY": KEY,
@@ -26,6 +26,7 @@ def drive() -> Drive:
         fills={"write_file": {"command": "create"}},
         cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model is offered none"},
     )
+    return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 
 
 def sample() -> Sample:
