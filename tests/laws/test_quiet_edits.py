@@ -72,6 +72,8 @@ def linked(world: World) -> None:
     there = World(Path(tempfile.mkdtemp(dir=world.root)) / "linked")
     there.hook("kodik", "PostToolUse", "echo linked", "project")
     target = world.project / ".kodik"
+    if target.is_symlink():
+        target.unlink()
     shutil.rmtree(target, ignore_errors=True)
     target.symlink_to(there.project / ".kodik")
 
