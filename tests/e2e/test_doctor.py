@@ -192,7 +192,7 @@ def test_an_agent_that_runs_anothers_entry(bare: World) -> None:
     assert row["status"] == "NOT_INSTALLED"
     (through,) = row["through"]
     assert through == f"the entry of Claude Code ({bare.home}/.claude/settings.json)"
-    assert "may run the entry of Claude Code" in " ".join(bare.command("doctor", "cursor").stdout.split())
+    assert "may also run the entry of Claude Code" in " ".join(bare.command("doctor", "cursor").stdout.split())
     shown = json.loads(bare.command("status", "cursor", "--json").stdout)["agents"]["cursor"]
     assert (shown["installed"], shown["state"]) == (False, "unknown")
     assert "may run the entry of Claude Code" in shown["why"]

@@ -135,6 +135,9 @@ def test_guards_that_no_agent_asks_are_not_called_protection(world: World) -> No
     settings.write_text(json.dumps({"disableAllHooks": True, **json.loads(settings.read_text())}))
     assert "but claude does not ask them: " in world.command("status", "--short").stdout
     assert world.command("status").stdout.startswith("GUARDS ON: 1 guard on, but claude does not ask them: ")
+    settings.unlink()
+    assert world.command("install", "claude").returncode == 0
+    assert world.command("status", "claude", "pi").stdout.startswith("GUARDS ON: 2 guards on, but pi does not ask them")
 
 
 def test_bad_calls(world: World) -> None:

@@ -26,7 +26,7 @@ MB = 1_000_000
 NARROWER = 20
 CALL: dict[str, Json] = {
     "tool_name": "Bash",
-    "tool_input": {"command": "rm -rf /"},
+    "tool_input": {"command": "rm -rf build"},
     "session_id": "s",
     "hook_event_name": "PreToolUse",
 }

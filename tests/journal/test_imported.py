@@ -162,7 +162,7 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     AGENTS[agent](world.home, str(world.project))
     done = world.command("import", agent)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{agent}: 3 new of 3 events, in 1 session(s)\n"
+    assert done.stdout == f"{agent}: 3 new of 3 events, in 1 session\n"
     prompt, call, result = imported(world)
     assert prompt["data"]["prompt"] == "please do it"
     assert (call["event"], call["host"], call["session"]) == ("pre_tool", agent, "s1")

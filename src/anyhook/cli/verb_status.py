@@ -180,13 +180,16 @@ def _owner(gate: GateStatus) -> str:
 
 
 def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
-    """What to add where guards are on and no agent asks them; "" where one does."""
-    if not held or any(agent.state != "off" for agent in agents.values()):
+    """What to add where guards are on, but some agent, or every one, does not ask them; "" where all do."""
+    if not held:
         return ""
     if not agents:
         return ", but no agent calls anyhook. Run: anyhook setup"
-    name, agent = next(iter(agents.items()))
-    return f", but {name} does not ask them: {agent.why}"
+    off = {name: agent.why for name, agent in agents.items() if agent.state == "off"}
+    if not off:
+        return ""
+    verb = "does" if len(off) == 1 else "do"
+    return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
 
 def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:

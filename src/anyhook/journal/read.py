@@ -389,7 +389,9 @@ def whole_number(value: Json) -> int | None:
 
 def seconds(value: Json) -> float:
     """A duration; 0 for anything else."""
-    return float(value) if isinstance(value, (int, float)) and 0 <= value < MAX_SECONDS else 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0.0
+    return float(value) if 0 <= value < MAX_SECONDS else 0.0
 
 
 def about(data: Mapping[str, Json]) -> str:
