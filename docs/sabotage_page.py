@@ -24,10 +24,10 @@ the call is refused, or it runs and the person is told, in the line that says `O
 bold is one where they do, or where nobody is told; then `make live` fails. The data, with what `status` and `doctor`
 said in each cell, is in `live/sabotage.json`.
 
-Some agents do not show what a hook says, goose and Mastra Code among them. They run in a terminal here, and anyhook
-writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs. Codex
-wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and `doctor`
-rightly says `INERT`; the calls here were made with the option that skips the dialog."""
+Some agents do not show what a hook says, goose, Mastra Code and Kimi Code among them. They run in a terminal here, and
+anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs.
+Codex wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and
+`doctor` rightly says `INERT`; the calls here were made with the option that skips the dialog."""
 RESULTS = {
     "refused": "refused",
     "in the session": "ran, told in the session",

@@ -12,7 +12,7 @@ import pytest
 
 from anyhook.state.plans import TELLING
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
-from anyhook.tables.registry import HOSTS, host, sample
+from anyhook.tables.registry import HOSTS, drive, host, sample
 from anyhook.walk.tell import OffGuard, sentence
 from each_of import each_of
 
@@ -222,6 +222,17 @@ def test_what_an_agent_shows_nobody_is_written_to_the_terminal(waiting: World) -
     assert (waiting.home / "out").read_text() == ""
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing says which terminal a process has")
+def test_an_agent_may_start_hooks_without_its_terminal(waiting: World) -> None:
+    payload = {"session_id": "s", "working_dir": str(waiting.project), "tool_name": "shell", "tool_input": {}}
+    asked = [sys.executable, "-m", "anyhook", "bridge", "goose", "PreToolUse"]
+    how = f"input={json.dumps(payload).encode()!r}, capture_output=True, start_new_session=True"
+    run = f"import subprocess; subprocess.run({asked!r}, {how})"
+    words = [sys.executable, "-m", "anyhook.live.terminal", sys.executable, "-c", run]
+    done = subprocess.run(words, env=waiting.env, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert done.stdout.count("1 guard OFF") == 1
+
+
 def test_an_agent_that_shows_nothing_is_said_to_be_one(waiting: World) -> None:
     for words in (("install", "goose"), ("status", "goose"), ("doctor", "goose")):
         done = waiting.command(*words)
@@ -235,3 +246,12 @@ def test_every_agent_that_can_tell_something_can_tell_it_within_a_session(agent:
     rows = [row for row in table.events if row.installed and TELLING.intersection(row.canonical)]
     later = [row for row in rows if row.canonical != ("session_start",)]
     assert speaks_before_calls(table) or any(row.says.keys() & set(CHANNELS) for row in later)
+
+
+@each_of("agent", HOSTS)
+def test_a_guard_that_goes_off_between_two_prompts_is_told_somewhere(agent: str) -> None:
+    """At a call, after it, or on the terminal; where no run has shown an agent, nothing is known of its terminal."""
+    table = host(agent)
+    after = [row for row in table.events if row.installed and "post_tool" in row.canonical]
+    told = speaks_before_calls(table) or any(row.says.keys() & set(CHANNELS) for row in after)
+    assert told or not table.shows_stderr or drive(agent) is None

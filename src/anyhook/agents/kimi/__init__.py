@@ -25,10 +25,10 @@ max_context_size = 200000
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import PROVIDER, Drive
+    from anyhook.tables.drive_rows import PROVIDER, TERMINAL, Drive
 
     never_asks, not_fired = "`kimi -p` never asks", "`kimi -p` does not fire it"
-    return Drive(
+    usual = Drive(
         ("-p", "{prompt}"),
         {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
         heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
@@ -41,6 +41,7 @@ def drive() -> Drive:
             "session_end": not_fired,
         },
     )
+    return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 
 
 def sample() -> Sample:

@@ -69,5 +69,6 @@ HOST = Host(
     confirms=(),
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     confirm="nothing to confirm: it reads its user config alone.",
+    shows_stderr=False,  # seen with 2.1.0, 2026-11: only what goes with a prompt is heard
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )

@@ -132,13 +132,32 @@ def say_on_terminal(text: str) -> None:
     try:
         # A terminal may stop processes in the background that write to it, and may be held by its user.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        terminal = _open_terminal()
         try:
             os.write(terminal, f"\r\n{_harmless(text)}\r\n".encode("utf-8", "backslashreplace"))
         finally:
             os.close(terminal)
     except (OSError, AttributeError):
         return
+
+
+def _open_terminal() -> int:
+    """Our own terminal, or that of the nearest process above us that has one: some agents take theirs from hooks."""
+    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open("/dev/tty", flags)
+    except OSError:
+        pid = os.getppid()
+    while pid > 1:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            _state, parent, _group, _session, device = file.read().rpartition(")")[2].split()[:5]
+        if device != "0":
+            path = f"/dev/pts/{os.minor(int(device))}"
+            if os.stat(path).st_rdev != int(device):
+                break
+            return os.open(path, flags)
+        pid = int(parent)
+    raise FileNotFoundError("no terminal")
 
 
 def _harmless(text: str) -> str:
