@@ -389,9 +389,7 @@ def whole_number(value: Json) -> int | None:
 
 def seconds(value: Json) -> float:
     """A duration; 0 for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return 0.0
-    return float(value) if 0 <= value < MAX_SECONDS else 0.0
+    return float(value) if isinstance(value, (int, float)) and value is not True and 0 <= value < MAX_SECONDS else 0.0
 
 
 def about(data: Mapping[str, Json]) -> str:
