@@ -122,11 +122,14 @@ esac
 """
 
 
-@pytest.mark.parametrize("name", ["claude", "kode", "copilot"])
-def test_a_shell_hook_reads_and_answers_with_them(name: str, world: World) -> None:
+@pytest.mark.parametrize(
+    ("name", "limit"), [("claude", {"timeout": 60}), ("kode", {"timeout_ms": 60_000}), ("copilot", {"timeoutSec": 60})]
+)
+def test_a_shell_hook_reads_and_answers_with_them(name: str, limit: dict[str, Json], world: World) -> None:
+    """It starts the command three times, which may take long on a busy machine."""
     row = dialect(name).row_for("pre_tool")
     assert row is not None
-    world.hook(name, row.native, SHELL_HOOK.replace("{anyhook}", SCRIPT))
+    world.hook(name, row.native, SHELL_HOOK.replace("{anyhook}", SCRIPT), "user", "it", **limit)
     given = json.dumps({"command": "git push --force"})
     assert world.fire("pre_tool", "--tool", "Bash", "--input", given)["reason"] == "Bash: no force: git push --force"
 
