@@ -103,9 +103,19 @@ HANDLER = """
 def on_term(number, frame):
     end_all(for_good=True)
     os._exit(128 + number)
+def sleep_on():
+    while True:  # a signal just before a sleep begins does not end it, and waits until it is over
+        time.sleep(0.1)
 signal.signal(signal.SIGTERM, on_term)
 HOOK = "echo $$ >>pids; setsid sleep 100 & echo $! >>pids; sleep 100"
 """
+
+DEAF = """
+threading.Thread(target=sleep_on, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+"""
+"""The other thread gets the signal, so it does not end the main thread's poll; neither does one that comes just before
+the poll begins."""
 
 
 @pytest.mark.parametrize(
@@ -113,8 +123,9 @@ HOOK = "echo $$ >>pids; setsid sleep 100 & echo $! >>pids; sleep 100"
     [
         ("run(call(HOOK))", 1),
         ("adopt_orphans(); run(call(HOOK))", 1),
-        ("[threading.Thread(target=run, args=(call(HOOK, n=n),)).start() for n in range(4)]; time.sleep(100)", 4),
+        ("[threading.Thread(target=run, args=(call(HOOK, n=n),)).start() for n in range(4)]; sleep_on()", 4),
         ("children = [start(call(HOOK, n=n)) for n in range(3)]; children[0].wait()", 3),
+        (DEAF + "run(call(HOOK, limit_s=1000))", 1),
     ],
 )
 def test_a_host_told_to_end_takes_its_hooks_along(host: Host, hosting: str, hooks: int) -> None:
