@@ -37,9 +37,7 @@ up for its first bytes, for the closing of each stream and then for the end adds
 wait makes the kernel set its timer again: 1 ms adds 3 %."""
 _IGNORED_BY_PYTHON = (13, 25)
 """SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
-_LONGEST_POLL_S = 1.0
-"""A signal that comes just before the poll begins does not end it. Its Python handler runs only when the poll returns,
-so no poll may last until a hook's limit."""
+_LONGEST_POLL_S = 1.0  # a signal just before a poll does not end it, and its handler runs when the poll returns
 _LONGEST_TICK_S = 0.02
 _HANGS_S = 1.0
 """After a kill that waited for the whole tree, the last grace for a process that hangs inside the kernel."""
