@@ -328,6 +328,8 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
 def _row(table: Host, row: HostEvent, seen: Sequence[Sight]) -> str:
     canonical = ", ".join(f"`{name}`" for name in row.canonical if name in EVENTS)
     says = ", ".join(effect for effect in EFFECTS if effect in row.says) or "–"
+    if row.after_failure is not None:
+        says += f"; after a failed tool: {', '.join(row.after_failure) or '–'}"
     note = row.why_not if row.installed or not row.why_not else f"not installed: {row.why_not}"
     reasons = {sight.why for sight in seen}
     shown = ", ".join(map(_sight, seen))

@@ -23,7 +23,7 @@ def answering(answer: Mapping[str, Any], *, once: bool = False) -> str:
 
 def answering_about(word: str, answer: Mapping[str, Any]) -> str:
     """A command that answers so where the event holds the word, and says nothing about others."""
-    return f"if grep -q {word}; then {answering(answer)}; fi"
+    return f"if grep -q {shlex.quote(word)}; then {answering(answer)}; fi"
 
 
 def context(word: str) -> str:
@@ -38,24 +38,15 @@ def kodik(**commands: str) -> dict[str, str]:
     return {"Documents/Kodik/Hooks/hooks.json": json.dumps({"hooks": _groups(commands)})}
 
 
-def kolega(**answers: Mapping[str, Any]) -> dict[str, str]:
-    return kolega_commands(**{event: answering(answer) for event, answer in answers.items()})
-
-
-def kolega_commands(**commands: str) -> dict[str, str]:
-    hooks = _groups({event: shlex.join(["sh", "-c", command]) for event, command in commands.items()})
-    return {".local/state/kolega-code/hooks.json": json.dumps({"schema_version": 1, "hooks": hooks})}
-
-
 def agenthooks(trigger: str, command: str) -> dict[str, str]:
     folder = ".config/agents/hooks/trial"
     front = f"---\nname: trial\ndescription: A trial.\ntrigger: {trigger}\n---\n"
     return {f"{folder}/HOOK.md": front, f"{folder}/scripts/run": f"#!/bin/sh\n{command}\n"}
 
 
-def kodelet(event: str, answer: Mapping[str, Any]) -> dict[str, str]:
-    """An executable that first says which event it is for."""
-    said = answering(answer, once=True)
+def kodelet(event: str, answer: Mapping[str, Any], about: str = "") -> dict[str, str]:
+    """An executable that first says which event it is for. It answers once, or only where the event holds a pattern."""
+    said = answering_about(about, answer) if about else answering(answer, once=True)
     return {".kodelet/hooks/trial": f"#!/bin/sh\ncase $1 in hook) echo {event} ;; run) {said} ;; esac\n"}
 
 

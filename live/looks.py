@@ -12,6 +12,8 @@ from anyhook.walk.settle import WORDS
 
 OUTPUT = "OUTPUTOLD"
 END_SAID = WORDS["end_turn", "context"].format("")
+END_REASON = "refused by "
+"""How the reason begins that anyhook gives for an end whose hook gave none: the only hook of such a trial."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def replaced(seen: Evidence) -> str:
 
 
 def ended(seen: Evidence) -> str:
-    return WORKS if seen.over else HEARD if seen.told("WORDEND") else NOTHING
+    return WORKS if seen.over else HEARD if seen.told(END_REASON) else NOTHING
 
 
 def ended_before(seen: Evidence) -> str:

@@ -68,8 +68,11 @@ def play(
         if entry is not None:
             replace_entry(stage.home, entry)
         for path, text in hooks.items():
-            stage.write(f"{stage.home}/{path}", text)
-            os.chmod(f"{stage.home}/{path}", 0o755)  # some are scripts
+            where = f"{stage.home}/{path}"
+            if os.path.exists(where):
+                raise ValueError(f"{path} holds the entry of {agent}: its trials need hooks in another dialect")
+            stage.write(where, text)
+            os.chmod(where, 0o755)  # some are scripts
         for name in FOLDERS:
             os.mkdir(f"{stage.project}/{name}")
         before = os.times()

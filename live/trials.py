@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from anyhook.live.observed import SUB_AGENTS
 from anyhook.live.script import ASIDE, Step
 from anyhook.tables.drive_rows import ASKING, DELEGATING, FULL
-from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik, kolega, kolega_commands
+from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik
 from live.looks import (
     OUTPUT,
     Look,
@@ -54,6 +54,7 @@ QUESTIONABLE = (
     shell(f"echo done > ran.txt; echo {OUTPUT}", **ESCALATION),
     DONE,
 )
+END = {"continue": False, "stopReason": "WORDEND"}
 REFUSAL = {"decision": "block", "reason": "WORDREFUSED"}
 SUB = "anyhook_sub"
 DELEGATED = (
@@ -103,19 +104,13 @@ ORDINARY: Mapping[str, Trial] = {
         },
     ),
     "after a failure": Trial(
-        {**kodik(PostToolUse=context("WORDAFTER")), **kolega(PostToolUse={"systemMessage": "WORDTELL"})},
+        agenthooks("after_tool_failure", "echo WORDAFTER"),
         {("post_tool_failure", "context"): told("WORDAFTER"), ("post_tool_failure", "message"): heard("WORDTELL")},
         FAILING,
+        borrowed={"PostToolUseFailure": {"systemMessage": "WORDTELL"}},
     ),
     "message": Trial(
-        kolega(
-            SessionStart={"systemMessage": "WORDSTART"},
-            UserPromptSubmit={"systemMessage": "WORDPROMPT"},
-            PreToolUse={"systemMessage": "WORDBEFORE"},
-            PostToolUse={"systemMessage": "WORDAFTER"},
-            Stop={"systemMessage": "WORDSTOP"},
-            SessionEnd={"systemMessage": "WORDOVER"},
-        ),
+        {},
         {
             ("session_start", "message"): heard("WORDSTART"),
             ("user_prompt_submit", "message"): heard("WORDPROMPT"),
@@ -123,6 +118,14 @@ ORDINARY: Mapping[str, Trial] = {
             ("post_tool", "message"): heard("WORDAFTER"),
             ("stop", "message"): heard("WORDSTOP"),
             ("session_end", "message"): heard("WORDOVER"),
+        },
+        borrowed={
+            "SessionStart": {"systemMessage": "WORDSTART"},
+            "UserPromptSubmit": {"systemMessage": "WORDPROMPT"},
+            "PreToolUse": {"systemMessage": "WORDBEFORE"},
+            "PostToolUse": {"systemMessage": "WORDAFTER"},
+            "Stop": {"systemMessage": "WORDSTOP"},
+            "SessionEnd": {"systemMessage": "WORDOVER"},
         },
     ),
     "a refused start": Trial(
@@ -139,31 +142,26 @@ ORDINARY: Mapping[str, Trial] = {
     "other input": Trial(
         kodik(PreToolUse=answering({"modified_input": {"command": CHANGED}})), {("pre_tool", "input"): rewritten}
     ),
-    "an end before a tool": Trial(
-        {},
-        {("pre_tool", "end_turn"): ended_before},
-        borrowed={"PreToolUse": {"continue": False, "stopReason": "WORDEND"}},
-    ),
+    "an end before a tool": Trial({}, {("pre_tool", "end_turn"): ended_before}, borrowed={"PreToolUse": END}),
     "a result refused": Trial(kodik(PostToolUse="echo WORDREFUSED >&2; exit 2"), {("post_tool", "block"): feedback}),
     "a failure refused": Trial(
-        kodik(PostToolUse="echo WORDREFUSED >&2; exit 2"), {("post_tool_failure", "block"): feedback}, FAILING
-    ),
-    "the turn's end": Trial(
-        # There a refused result ends the turn.
-        kolega_commands(PostToolUse="echo WORDEND >&2; exit 2"),
-        {("post_tool", "end_turn"): ended},
-    ),
-    "the turn's end after a failure": Trial(
-        kolega_commands(PostToolUse="if grep -q '\"is_error\": *true'; then echo WORDEND >&2; exit 2; fi"),
-        {("post_tool_failure", "end_turn"): ended},
+        agenthooks("after_tool_failure", "echo WORDREFUSED >&2; exit 2"),
+        {("post_tool_failure", "block"): feedback},
         FAILING,
     ),
+    "the turn's end": Trial({}, {("post_tool", "end_turn"): ended}, borrowed={"PostToolUse": END}),
+    "the turn's end after a failure": Trial(
+        {}, {("post_tool_failure", "end_turn"): ended}, FAILING, borrowed={"PostToolUseFailure": END}
+    ),
     "other output": Trial(
-        kolega(PostToolUse={"hookSpecificOutput": {"updatedToolOutput": "WORDOUTPUT"}}),
+        {},
         {("post_tool", "output"): replaced},
+        borrowed={
+            "PostToolUse": {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "WORDOUTPUT"}}
+        },
     ),
     "other output of a failure": Trial(
-        kodelet("after_tool_call", {"output": {"result": "WORDOUTPUT"}}),
+        kodelet("after_tool_call", {"output": {"result": "WORDOUTPUT"}}, about='"success": *false'),
         {("post_tool_failure", "output"): replaced},
         FAILING,
     ),
@@ -171,8 +169,7 @@ ORDINARY: Mapping[str, Trial] = {
         kodik(UserPromptSubmit="echo WORDREFUSED >&2; exit 2"), {("user_prompt_submit", "block"): unsent}
     ),
     "an end at the prompt": Trial(
-        kolega(UserPromptSubmit={"continue": False}),
-        {("user_prompt_submit", "end_turn"): unsent_by_end},
+        {}, {("user_prompt_submit", "end_turn"): unsent_by_end}, borrowed={"UserPromptSubmit": END}
     ),
     "another prompt": Trial(
         kodik(UserPromptSubmit=answering({"modified_prompt": "Do PROMPTNEW instead."})),
@@ -268,10 +265,7 @@ RARE: Mapping[str, Trial] = {
         borrowed={"SubagentStop": {"systemMessage": "WORDTELL"}},
     ),
     "a compaction": Trial(
-        {
-            **kodik(PreCompact=context("WORDBEFORE"), PostCompact=context("WORDAFTER")),
-            **kolega(PreCompact={"systemMessage": "WORDTELL"}),
-        },
+        kodik(PreCompact=context("WORDBEFORE"), PostCompact=context("WORDAFTER")),
         {
             ("pre_compact", "context"): told("WORDBEFORE"),
             ("pre_compact", "message"): heard("WORDTELL"),
@@ -280,7 +274,7 @@ RARE: Mapping[str, Trial] = {
         },
         OVERLONG,
         scenario=FULL,
-        borrowed={"PostCompact": {"systemMessage": "WORDLATER"}},
+        borrowed={"PreCompact": {"systemMessage": "WORDTELL"}, "PostCompact": {"systemMessage": "WORDLATER"}},
     ),
     "a refused compaction": Trial(
         kodik(PreCompact=answering(REFUSAL)),

@@ -7,7 +7,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import calls_us, event_rows, in_a_shell, tool_rows
+from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
@@ -82,7 +82,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     hooks = Entries(source, files, SHAPE).grouped(document)
-    return Layer(source, tuple(hook for hook in hooks if not calls_us(hook.spec["command"])))
+    return Layer(source, tuple(hooks))
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:

@@ -243,6 +243,17 @@ def test_degradations_are_written_down(world: World) -> None:
     assert "goose UserPromptSubmit" in found[0][0]["where"]
 
 
+@pytest.mark.parametrize("failed", [False, True])
+def test_where_an_agent_hears_less_after_a_failed_tool_its_model_is_told_instead(world: World, failed: bool) -> None:
+    """Kolega Code 0.45.1 takes nothing but context from a hook about a failed tool."""
+    world.hook("qwen", "PostToolUseFailure" if failed else "PostToolUse", "echo '{\"continue\": false}'", matcher="")
+    payload = {"session_id": "s", "tool_name": "exec_command", "tool_input": {"command": "ls"}, "tool_output": "o"}
+    done = world.command("bridge", "kolega", "PostToolUse", stdin=json.dumps({**payload, "is_error": failed}))
+    answer = json.loads(done.stdout)
+    assert (answer.get("continue") is False) is not failed
+    assert ("wants the turn to end" in json.dumps(answer)) is failed
+
+
 def test_a_replaced_output_has_the_tools_own_shape(world: World) -> None:
     world.hook("kolega", "PostToolUse", """echo '{"hookSpecificOutput": {"updatedToolOutput": "hidden"}}'""")
     _, said, _ = call(world, "claude", "PostToolUse", payload(world, "claude/PostToolUse"))

@@ -87,6 +87,12 @@ def document(path: Path) -> Any:
     return edit.read(path.read_text(), syntax)
 
 
+def taken_for_hooks(world: World) -> list[str]:
+    """What our own entries are taken for, where they stand in files that we read as well."""
+    catalog = world.engine().catalog
+    return [hook.id for hook in catalog.hooks if hook.scope != "builtin"] + [str(one) for one in catalog.problems]
+
+
 def test_the_agents_of_the_contract() -> None:
     assert set(AGENTS) >= {
         "claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode"
@@ -101,6 +107,7 @@ def test_in_and_out_again(world: World, agent: str) -> None:
     assert said["changed"]
     assert said["notes"]
     assert all(Path(path).is_file() for path in said["changed"])
+    assert taken_for_hooks(world) == []
     after = snapshot(world)
     assert run(world, "install", agent)["changed"] == [], "a second time changes nothing"
     assert snapshot(world) == after
@@ -221,9 +228,10 @@ def test_the_entry_works(world: World) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent: str) -> None:
     """In the agent's own words and with its own status, at every gate; and `uninstall` takes it out."""
+    paths = run(world, "install", agent, "--closed")["changed"]
+    assert taken_for_hooks(world) == []
     own = agent == "kodik"  # an agent's own hooks it runs itself
     world.hook("agenthooks" if own else "kodik", "before_tool" if own else "PreToolUse", "echo no >&2; exit 2")
-    paths = run(world, "install", agent, "--closed")["changed"]
     table = host(agent)
     row = next(row for row in table.events if "pre_tool" in row.canonical)
     if table.entry is not None and table.entry.style == "module":

@@ -9,7 +9,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.model.record import Record
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import is_plain, named_or_found, native_name, project, searched, session
-from anyhook.tables.hosted import calls_us, in_a_shell, no_transcript, switched, tool_rows, without
+from anyhook.tables.hosted import in_a_shell, no_transcript, switched, tool_rows, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import object_or_nothing
@@ -235,8 +235,7 @@ class Loader:
             hooks = entries.rows_of(document, layout.event_key)
         else:
             hooks = entries.grouped(document) if layout.style == "groups" else entries.listed(document)
-        kept = [hook for hook in hooks if not calls_us(hook.spec.get("command"))]
-        return [layout.made(hook) for hook in kept] if layout.made is not None else kept
+        return [layout.made(hook) for hook in hooks] if layout.made is not None else hooks
 
     def claim(self, path: str, document: Json) -> tuple[str, int]:
         if self.layout.mine is not None and not self.layout.mine(document):

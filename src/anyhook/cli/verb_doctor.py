@@ -177,7 +177,7 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
     covers: dict[str, list[str]] = {}
     for row in table.events:
         for event in row.canonical if row.installed else ():
-            covers[event] = [effect for effect in EFFECTS if effect in row.says]
+            covers[event] = [effect for effect in EFFECTS if effect in row.at(event).says]
     gaps = [*table.gaps, *(f"{row.native}: {row.why_not}" for row in table.events if row.why_not)]
     gaps += filter(None, [unheard(table)])
     never = [

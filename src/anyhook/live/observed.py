@@ -96,10 +96,11 @@ def promised(table: Host, event: str, effect: str) -> str | None:
     row = next((row for row in table.events if row.installed and event in row.canonical), None)
     if row is None:
         return None
-    if effect in row.says:
+    says = row.at(event).says
+    if effect in says:
         return WORKS
     fallbacks = (other for name, others in RULES.items() if name == effect for other in others)
-    return next((other for other in fallbacks if other in row.says), LOST)
+    return next((other for other in fallbacks if other in says), LOST)
 
 
 def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:

@@ -73,3 +73,12 @@ def argv_of(hook: Hook) -> list[str]:
 def expand_home(word: str, home: str) -> str:
     """`~` and `~/…` only: no variable, no glob, no shell."""
     return home + word[1:] if word == "~" or word.startswith("~/") else word
+
+
+def calls_us(command: Json) -> bool:
+    """Whether a command, a shell line or a list of words, is the one that `anyhook install` writes."""
+    words = command.split() if isinstance(command, str) else [*map(str, command if isinstance(command, list) else ())]
+    return any(
+        word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"
+        for before, word in zip(["", *words], words, strict=False)
+    )

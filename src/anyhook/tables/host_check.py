@@ -79,6 +79,7 @@ def _event(row: HostEvent) -> Iterator[str]:
                 yield f"{cell}.takes: an event about a tool gives its {field!r}"
     if len(row.canonical) > 1 and not row.error:
         yield f"{cell}.error: it stands for success and failure, and nothing says which"
+    yield from unknown(f"{cell}.after_failure", row.after_failure or (), tuple(row.says), "effect")
     if not row.canonical and row.installed:
         yield f"{cell}.canonical: it is installed and stands for no event"
     if row.installed and row.on_demand:

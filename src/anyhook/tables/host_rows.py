@@ -70,6 +70,8 @@ class HostEvent(Record):
     """Effect → how it is expressed, for the effects that the host supports. `walk/settle.py` replaces the others."""
     error: tuple[str, ...] = ()
     """Where a failed tool's error is, in an event for both success and failure."""
+    after_failure: tuple[HostEffect, ...] | None = None
+    """Which of the effects count after a failed tool, if fewer than after one that worked."""
     fixed: Mapping[str, Json] = {}
     """Canonical fields with a fixed value in this event."""
     limit_s: float = 60.0
@@ -86,6 +88,13 @@ class HostEvent(Record):
     """What every answer includes unless it says otherwise, for hosts that misread silence."""
     when: Callable[[dict[str, Json]], bool] | None = None
     """Whether a payload is about the canonical event, if the host also fires it for something else."""
+
+    def at(self, event: str) -> HostEvent:
+        """This row for one of its canonical events."""
+        kept = self.after_failure
+        if kept is None or event != "post_tool_failure":
+            return self
+        return self.replace(says={effect: say for effect, say in self.says.items() if effect in kept})
 
 
 def left_out(why: str, *natives: str) -> tuple[HostEvent, ...]:

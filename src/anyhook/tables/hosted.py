@@ -119,15 +119,6 @@ def plugin(source: Source, manifest: str, files: Files) -> Source | None:
     return source.replace(label=name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1])
 
 
-def calls_us(command: Json) -> bool:
-    """Whether a command is the one that `anyhook install` writes: as a hook it would only call itself."""
-    words = command.split() if isinstance(command, str) else []
-    return any(
-        word == "bridge" and before.strip("'\"").rsplit("/", 1)[-1] == "anyhook"
-        for before, word in zip(["", *words], words, strict=False)
-    )
-
-
 def switched(document: Json, path: tuple[str, ...], off: bool, source: Source, files: Files) -> bool | None:
     """What a switch of a settings file says about all hooks of the dialect; `off` is its value for none of them."""
     value = document

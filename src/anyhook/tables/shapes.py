@@ -8,7 +8,7 @@ import math
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.shell.commands import INTERPRETERS
+from anyhook.shell.commands import INTERPRETERS, calls_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,8 @@ class Entries:
             place: Place = (*self.under, event)
             if event not in self.rows:
                 fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
-                self.complain("unknown-event", f"`{event}` is not an event here; its hooks are ignored", place, fix)
+                if not self.calls_us(entries):
+                    self.complain("unknown-event", f"`{event}` is not an event here; its hooks are ignored", place, fix)
             elif not isinstance(entries, list):
                 self.complain(
                     "wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ]."
@@ -229,6 +230,16 @@ class Entries:
                 found.append((event, entries))
         self.named = [event for event, _ in found]
         return found
+
+    def calls_us(self, entry: Json) -> bool:
+        """Whether `anyhook install` wrote this entry, or all of a list: as hooks they would only call themselves."""
+        if isinstance(entry, list):
+            return bool(entry) and all(map(self.calls_us, entry))
+        if not isinstance(entry, dict):
+            return False
+        if "hooks" in entry:
+            return self.calls_us(entry["hooks"])
+        return any(shape.kind == "command" and calls_us(entry.get(shape.needs)) for shape in self.shape.handlers)
 
     def flat(self, document: Json) -> list[Hook]:
         """Each list holds handlers themselves."""
@@ -256,6 +267,8 @@ class Entries:
         for index, entry in enumerate(listed if isinstance(listed, list) else []):
             place: Place = (*self.under, index)
             event = entry.get(event_key) if isinstance(entry, dict) else None
+            if event not in self.rows and self.calls_us(entry):
+                continue
             if not isinstance(entry, dict) or event not in self.rows:
                 hint = self.likely(str(event), self.rows)
                 fix = f"Events: {', '.join(self.rows)}.{hint}"
@@ -362,6 +375,8 @@ class Entries:
     def add(
         self, event: str, handler: dict[str, Json], matcher: Json, place: Place, shape: HandlerShape, limit_s: float
     ) -> None:
+        if self.calls_us(handler):
+            return
         ignored = self.shape.matcher_may_be_ignored and self.rows[event].target is None
         wrong = self.shape.check_matcher(matcher) if self.shape.check_matcher and not ignored else None
         if wrong:

@@ -115,6 +115,8 @@ def read(
     received = receive(table, row, parsed, payload)
     if received.lost and text.strip():
         doubts = (*doubts, LOST)
+    if row.after_failure is not None and received.events:
+        row = row.at(received.events[0].name)
     incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, "", begun_s)
     if any(key in parsed and own not in parsed for key, own in table.lent):
         from anyhook.walk.caller import recognised

@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.documents.parse import split_front_matter
 from anyhook.documents.read import Unreadable
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.hosted import calls_us, plugin, switched
+from anyhook.tables.hosted import plugin, switched
 from anyhook.tables.isolation import one_file
 from anyhook.tables.rows import Roots
 from anyhook.tables.shapes import Entries, EntryShape, canonical
@@ -71,8 +71,7 @@ def _with_env(hook: Hook, env: dict[str, Json]) -> Hook:
 
 
 def _entries(document: Json, source: Source, files: Files, shape: EntryShape) -> list[Hook]:
-    hooks = Entries(source, files, shape).grouped(document)
-    return [hook for hook in hooks if not calls_us(hook.spec.get("command"))]
+    return Entries(source, files, shape).grouped(document)
 
 
 # -- plugins

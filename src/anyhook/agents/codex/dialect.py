@@ -10,7 +10,6 @@ from anyhook.shell.commands import check_text
 from anyhook.tables.cells import named_or_found, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
-    calls_us,
     event_rows,
     in_a_shell,
     not_in_a_stop_hook,
@@ -114,7 +113,7 @@ def load(source: Source, files: Files) -> Layer:
         return Layer(source, ())
     hooks = Entries(source, files, shape).grouped(without(document, ELSEWHERE, source, files))
     off = switched(document, ("features", "hooks"), False, source, files)
-    made = tuple(_made(hook) for hook in hooks if not calls_us(hook.spec.get("command")))
+    made = tuple(map(_made, hooks))
     return Layer(source, made, all_off=off)
 
 

@@ -11,7 +11,6 @@ from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
 from anyhook.tables.hosted import (
-    calls_us,
     env_of,
     event_rows,
     in_a_shell,
@@ -200,7 +199,7 @@ def _of_file(source: Source, files: Files) -> list[Hook]:
     off = isinstance(document, dict) and document.get("disableAllHooks") is True
     if off:
         hooks = [hook.replace(status=DISABLED, why="`disableAllHooks` of its file turns it off") for hook in hooks]
-    return [hook for hook in hooks if not calls_us(hook.spec["bash"])]
+    return hooks
 
 
 def _spelled(document: Json) -> Json:

@@ -9,7 +9,6 @@ from anyhook.shell.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
-    calls_us,
     event_rows,
     in_a_shell,
     no_transcript,
@@ -81,7 +80,7 @@ def load(source: Source, files: Files) -> Layer:
     listed = switches.get("disabled") if isinstance(switches, dict) else None
     made = [_made(hook, listed if isinstance(listed, list) else []) for hook in hooks]
     off = switched(document, ("hooksConfig", "enabled"), False, source, files)
-    return Layer(source, tuple(hook for hook in made if not calls_us(hook.spec.get("command"))), all_off=off)
+    return Layer(source, tuple(made), all_off=off)
 
 
 def _made(hook: Hook, disabled: list[Json]) -> Hook:

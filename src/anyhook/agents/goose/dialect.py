@@ -7,7 +7,7 @@ from anyhook.agents.goose.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.hosted import calls_us, event_rows, in_a_shell, tool_rows
+from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing
@@ -105,7 +105,7 @@ def _of_plugin(source: Source, files: Files) -> list[Hook]:
     if document is None:
         return []
     hooks = Entries(source, files, SHAPE).grouped(document)
-    return [_made(hook) for hook in hooks if not calls_us(hook.spec["command"])]
+    return list(map(_made, hooks))
 
 
 def _made(hook: Hook) -> Hook:

@@ -6,7 +6,6 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.shell.commands import argv_of, check_argv, expand_home, split
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import everything, native_name, output_text, project, session
-from anyhook.tables.hosted import calls_us
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import (
     Dialect,
@@ -101,7 +100,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     entries = Entries(source, files, SHAPE)
-    hooks = [hook for hook in entries.flat(document) if not calls_us(" ".join(argv_of(hook)))]
+    hooks = entries.flat(document)
     # A list stands for its event as a whole, an empty one too: the later file's list replaces the earlier file's.
     return Layer(source, tuple(hooks), replaces=tuple(entries.named))
 

@@ -10,7 +10,6 @@ from anyhook.shell.commands import SHELL, check_text
 from anyhook.shell.loose import words_read
 from anyhook.shell.named import named_files
 from anyhook.tables.cells import native_name, whole_value
-from anyhook.tables.hosted import calls_us
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
@@ -109,7 +108,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     hooks = Entries(source.replace(path=path), files, SHAPE).grouped(document)
-    return Layer(source, tuple(hook for hook in hooks if not calls_us(hook.spec.get("command"))))
+    return Layer(source, tuple(hooks))
 
 
 OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json")

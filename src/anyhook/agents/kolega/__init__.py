@@ -11,7 +11,7 @@ VERSION = "0.45.1"
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import KEY, Drive
+    from anyhook.tables.drive_rows import ASKING, KEY, Drive
 
     model = (
         "--endpoint-url",
@@ -23,11 +23,15 @@ def drive() -> Drive:
         "--model",
         "{model}",
     )
-    return Drive(
+    usual = Drive(
         ("ask", "--permission-mode", "auto", "--lsp", "off", "--web-search", "off", *model, "{prompt}"),
         {"KOLEGA_CODE_NO_DIAGNOSTICS": "1"},
         folder_words=("--trust-hooks",),
+        helper="general",
+        cannot_show={"pre_tool allow": "it asks before it calls its hooks"},
     )
+    asking = usual.replace(words=tuple("ask" if word == "auto" else word for word in usual.words))
+    return usual.replace(scenarios={ASKING: asking})
 
 
 def sample() -> Sample:

@@ -12,6 +12,7 @@ from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 STATE = "{home}/Library/Application Support" if sys.platform == "darwin" else "{state}"
 """Where it keeps the folder with the user's hooks."""
 STOP = (Taken("stop_reason", ("stop_reason",)), Taken("last_message", ("last_message",)))
+RESULT = tuple(Taken(field, (field,)) for field in ("agent_name", "result"))
 END = Say({"continue": False, "systemMessage": "{reason}"})
 
 EVENTS = (
@@ -25,10 +26,13 @@ EVENTS = (
         canonical=("post_tool", "post_tool_failure"),
         takes=(*TOOL, Taken("output", ("tool_output",))),
         error=("is_error",),
+        after_failure=("context",),
         limit_s=60.0,
     ),
     event("PreCompact"),
     event("PostCompact"),
+    event("Notification"),
+    event("SubagentStop", "context", takes=RESULT, limit_s=60.0),
     event("Stop", "block", {"block": EXIT_2}, takes=STOP, limit_s=60.0),
     event("SessionEnd"),
 )
@@ -64,5 +68,10 @@ HOST = Host(
     ),
     reads={"kolega": ("user", "project")},
     program="kolega-code",
+    without_us="open",  # a missing program was seen to be passed over, 2026-11
     confirm="A project's hooks run once it is trusted there (`--trust-hooks`).",
+    gaps=(
+        "asking the user",
+        "sessions of an editor (`kolega-code acp`) and of its gateway: by the source of 0.45.1, no hook runs there",
+    ),
 )

@@ -12,7 +12,6 @@ from anyhook.shell.commands import check_text
 from anyhook.tables.cells import MATCH_ALL
 from anyhook.tables.extend import extend
 from anyhook.tables.hosted import (
-    calls_us,
     event_rows,
     in_a_shell,
     not_in_a_stop_hook,
@@ -99,7 +98,7 @@ def load(source: Source, files: Files) -> Layer:
         return Layer(source, ())
     hooks = Entries(source, files, SHAPE).grouped(without(document, ELSEWHERE, source, files))
     off = switched(document, ("disableAllHooks",), True, source, files)
-    return Layer(source, tuple(_made(hook) for hook in hooks if not calls_us(hook.spec.get("command"))), all_off=off)
+    return Layer(source, tuple(map(_made, hooks)), all_off=off)
 
 
 def _made(hook: Hook) -> Hook:
