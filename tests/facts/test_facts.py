@@ -47,6 +47,14 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("python3 - <<'E'\nfrom pathlib import Path\np = Path('a') / 'b'\np.write_text('x')\nE", {"writes": ["/p/a/b"]}),
     ("python3 -c 'open(\"a\").read(); open(\"b\", \"w\")'", {"reads": ["/p/a"], "writes": ["/p/b"]}),
     ("python3 -c 'import os; os.system(\"rm -rf /q\")'", {"deletes": ["/q"]}),
+    ("python3 -c 'from pathlib import Path; [p.unlink() for p in Path(\"a\").glob(\"*.o\")]'",
+        {"deletes": ["/p/a/*.o"]}),
+    ("python3 - <<'E'\nimport glob, os\nfrom pathlib import Path\nfor p in Path('/q').rglob('*'):\n    p.unlink()\n"
+        "for p in glob.glob('/r/*'):\n    os.remove(p)\nfor p in Path('/s').iterdir():\n    p.unlink()\nE",
+        {"deletes": ["/q/**/*", "/r/*", "/s/*"]}),
+    ("git -c clean.requireForce=false clean -d", {"deletes": ["/p"]}),
+    ("perl -e 'system \"touch\", \"/q\"'", {"writes": ["/q"]}),
+    ("node -e 'require(\"fs\")[\"rmSync\"](\"/q\")'", {"deletes": ["/q"]}),
     ("node -e 'require(\"fs\").rmSync(\"/q\")'", {"deletes": ["/q"]}),
     ("perl -e 'unlink(\"/q\"); open(F, \">a\")'", {"deletes": ["/q"], "writes": ["/p/a"]}),
     (

@@ -46,7 +46,9 @@ CALLS: tuple[tuple[str, str], ...] = (
     ("line", r"\b(?:execSync|exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|os\.execute|"
         r"io\.popen|do shell script)"),
 )  # fmt: skip
-_PATTERNS = tuple((action, re.compile(pattern + TEXT, re.DOTALL)) for action, pattern in CALLS)
+NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
+"""A function's name, and not a text in a list of words: `fs.rm`, `fs['rm']`."""
+_PATTERNS = tuple((action, re.compile(NAMED + named + r"(?:['\"]\])?" + TEXT, re.DOTALL)) for action, named in CALLS)
 TWO = re.compile(
     r"\b(renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
     + TEXT
@@ -120,7 +122,7 @@ def _with_list(code: str, found: re.Match[str], first: str) -> str:
     import shlex
 
     tail = code[found.end() : found.end() + 500]
-    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*\)", tail)
+    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);]|$)", tail)
     if listed is None:
         return first
     words = [

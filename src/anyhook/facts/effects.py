@@ -166,7 +166,7 @@ EFFECTS: dict[str, Effect] = {
     "sqlite3": Effect(" cmd separator init", reads="first", writes="first"), "tsort": READ,
     "ssh-keyscan": Effect("ptf", connects="all"), "dig": Effect("", connects="all"),
     "nslookup": Effect("", connects="all"), "host": Effect("", connects="all"),
-    "prettier": Effect("", reads="all", writes_if=("--write", "-w")),
+    "prettier": Effect(" ignore-path config parser plugin log-level", reads="all", writes_if=("--write", "-w")),
     "black": Effect("l", writes="all", not_if=("--check", "--diff")),
     "isort": Effect("", writes="all", not_if=("--check", "--diff", "-c")),
     "gofmt": Effect("r", reads="all", writes_if=("-w",)),

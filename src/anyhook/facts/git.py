@@ -102,6 +102,8 @@ def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
             name if not value.text or name not in SHOWN else f"{name}={value.source}" for name, value in sorted_.named
         )
     )
+    if verb == "clean" and "clean.requireforce=false" in map(str.lower, settings):
+        flags = (*flags, "--force")
     args = sorted_.rest[: len(sorted_.rest) - len(sorted_.after_dashes)]
     paths = tuple(word.source for word in sorted_.after_dashes)
     found = GitOperation(verb, flags, tuple(word.source for word in args), paths, folder, tuple(settings))

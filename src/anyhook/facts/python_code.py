@@ -62,6 +62,8 @@ JOINING = frozenset({
     "resolve", "absolute", "normpath",
 })  # fmt: skip
 """Functions and methods that make a path of texts."""
+LISTING = frozenset({"glob", "rglob", "iterdir", "iglob"})
+"""Those that find the files of a folder."""
 
 
 class PythonCode:
@@ -160,6 +162,9 @@ class PythonCode:
                 parts = [each for each in given[0] if isinstance(each, str)]
                 return owner.join(parts) if len(parts) == len(given[0]) else None
             return os.path.join(*texts) if texts and len(texts) >= len(given) else None
+        if short in LISTING and (owner is not None or given):
+            place = texts if owner is None else [*texts, "*"][:2]
+            return os.path.join(*place[:1], *(["**"] if short == "rglob" else []), *place[1:]) if place else None
         if short == "expanduser":
             return texts[0].replace("~", self.into.home, 1) if texts else None
         if short == "home":
@@ -269,13 +274,15 @@ def _emptied_by_open(func: ast.expr) -> ast.Call | None:
 
 
 def _in_order(tree: ast.AST) -> list[ast.AST]:
-    """Every node, outer ones first, in the order of the text: an assignment before its use."""
+    """Every node, outer ones first, in the order in which they run: an assignment before its use, and what a
+    comprehension walks before what it does with each."""
     found: list[ast.AST] = []
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
         found.append(node)
-        stack.extend(reversed([*ast.iter_child_nodes(node)]))
+        children = sorted(ast.iter_child_nodes(node), key=lambda child: not isinstance(child, ast.comprehension))
+        stack.extend(reversed(children))
     return found
 
 

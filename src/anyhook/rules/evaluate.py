@@ -102,7 +102,7 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
         for unwanted in missing:
             if _has_word(program, words, unwanted):
                 return False
-    if given and not any(any_like(given, word) for word in program.args):
+    if given and not (any(any_like(given, word) for word in program.args) or _sets_any(program, given)):
         return False
     if producers and not any(any_like(producers, each.name) for each in _sources(program)):
         return False
@@ -130,7 +130,17 @@ def _sources(program: Program) -> list[Program]:
 def _has_word(program: Program, words: Words, wanted: str) -> bool:
     if wanted.startswith("-"):
         return has_option(program.name, words, wanted)
-    return any(like(wanted, word) for word in program.args)
+    return any(like(wanted, word) for word in program.args) or _sets_any(program, (wanted,))
+
+
+def _sets_any(program: Program, wanted: tuple[str, ...]) -> bool:
+    """Whether the line sets a variable for this program that is like one of the words, `NAME=VALUE`."""
+    given = dict(program.set)
+    return bool(given) and any(
+        name in given and like(value, given[name])
+        for name, sign, value in (word.partition("=") for word in wanted)
+        if sign and name.isupper()
+    )
 
 
 def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:

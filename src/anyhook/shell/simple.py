@@ -113,10 +113,10 @@ class Commands(MadeFiles):
             return Stream(None, lines[0].origins)
         if any(each.keep for each in inner):
             program = self._tell(first, words[1:], redirections, set_, stdin, ())
-            return Stream(None, (*self._inside(inner, stdin).origins, program))
+            return Stream(None, (*self._inside(inner, set_, stdin).origins, program))
         if redirections:
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
-        return self._inside(inner, stdin)
+        return self._inside(inner, set_, stdin)
 
     def _run_later(self, key: str, value: str) -> None:
         """A variable whose value another program will run as a line."""
@@ -131,25 +131,25 @@ class Commands(MadeFiles):
     def _word_of(self, stdin: Stream) -> Word | None:
         return None if stdin.text is None else self.unknowns.word(stdin.text)
 
-    def _inside(self, inner: Sequence[InnerCommand], stdin: Stream) -> Stream:
+    def _inside(self, inner: Sequence[InnerCommand], set_: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
         """What a program runs in its turn."""
         outs: list[Stream] = []
         for each in inner:
             before = self.via, self.remote
             self.via, self.remote = (*self.via, each.label), self.remote or each.remote
             try:
-                outs.append(self._apart(lambda each=each: self._inner(each, stdin)))  # type: ignore[misc]
+                outs.append(self._apart(lambda each=each: self._inner(each, set_, stdin)))  # type: ignore[misc]
             finally:
                 self.via, self.remote = before
         return outs[0] if len(outs) == 1 else Stream(None, tuple(origin for out in outs for origin in out.origins))
 
-    def _inner(self, inner: InnerCommand, stdin: Stream) -> Stream:
+    def _inner(self, inner: InnerCommand, outer: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
         if inner.folder is not None:
             self.scope.cwd = self._moved(inner.folder)
         for key, word in inner.set:
             self._assign(key, [word.text.replace(UNKNOWN, self.unknowns.sign(word.source))])
         if inner.line is None:
-            set_ = tuple((key, word.source) for key, word in inner.set)
+            set_ = (*outer, *((key, word.source) for key, word in inner.set))
             return self.command(inner.words, (), set_, stdin)
         for place, word in enumerate(inner.params):
             self.scope.variables[str(place)] = (word.text.replace(UNKNOWN, self.unknowns.sign(word.source)),)
