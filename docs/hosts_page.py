@@ -41,7 +41,7 @@ how their answers combine.
 ```sh
 anyhook install claude --dry-run     # what would change
 anyhook install claude               # the user's config; --scope project for the project's
-anyhook install claude --lean        # without what no hook wants and where nothing can be prevented
+anyhook install claude --lean # leaves out events that no hook uses and that cannot be blocked
 anyhook uninstall claude             # byte for byte as it was, if nobody has changed it since
 ```
 
@@ -62,32 +62,32 @@ any, or else through its model or on stderr. The journal has it as `bridge-faile
 The agent never gets an exit status that means something else to it. Deep nesting (up to 10,000 levels) and long numbers
 in a payload are read, and reach hooks as they were sent.
 
-Some agents also run entries from other agents' files, with tool names, payloads and answers of their own. anyhook
-recognises the caller by its payload, and takes the call as that agent's: its events, its tools, its form of an answer.
-If it does not know the caller, it asks your hooks as usual, and the call counts as one that could not be judged.
-`doctor` and `status` name the entries that an agent may run. They do not call that agent installed for it, because its
-own settings decide whether it does.
+Some agents also run entries from other agents' files, with their own tool names, payloads and answers. anyhook
+recognises the caller by its payload and treats the call as that agent's: its events, its tools, its answer format. If
+it does not know the caller, it asks your hooks as usual, and the call counts as one that could not be judged. `doctor`
+and `status` list the entries that an agent may run. They do not count that agent as installed, because its own settings
+decide whether it runs them.
 
-Hook files are read independently. Whatever a project's files contain, your own hooks answer as if those files did not
-exist. If reading a file fails, only that file is dropped, with a problem (`layer-failed`).
+Hook files are read independently. Nothing in a project's files can change what your own hooks answer. If reading a file
+fails, only that file is dropped, with a problem (`layer-failed`).
 
 ## What anyhook keeps agents from doing
 
 A built-in guard refuses tool calls of a bridged agent that would change what your guards depend on:
 
-- files that an approval pins, and hook files of every scope and dialect, also new ones;
+- files that an approval pins, and hook files of every scope and dialect, including new ones;
 - anyhook's state, settings, package and launcher;
-- the agent's settings, in every layer, so far as they decide about hooks (`disableAllHooks`, `hooksConfig.enabled`, …);
+- the agent's settings about hooks, in every layer (`disableAllHooks`, `hooksConfig.enabled`, …);
   other settings can be edited with the agent's file tools;
 - `anyhook trust`, `disable`, `uninstall` and other verbs that are for people, and uninstalling the package.
 
 Reading is allowed, and so are `anyhook list`, `status`, `log`, `check` and `explain`. The refusal names the reason. A
 person can make the change outside the agent and approve it with `anyhook trust`.
 
-The guard goes by the [facts](facts.md) of a call: command lines are read with a grammar, through folders, variables,
-wildcards, braces, links, pipes, shells inside shells and one-liners of interpreters. A tool that it does not know (an
-MCP server's) goes by its name and input. It does not see paths that only exist at run time, a script's content, or a
-program that writes to a place the call does not name.
+The guard uses the [facts](facts.md) of a call: it parses command lines with a grammar and follows folders, variables,
+wildcards, braces, links, pipes, nested shells and one-liners of interpreters. A tool that it does not know (an MCP
+server's) is judged by its name and input. The guard does not see paths that exist only at run time, a script's content,
+or a program that writes to a place the call does not name.
 
 So it is a fence, not a sandbox. `protect = false` in the [settings](config.md) turns it off.
 
@@ -103,9 +103,9 @@ anyhook doctor --live            # every agent that has the entry; or name some
 ```
 
 It starts the agent once, in a temporary home and project, with copies of your entry and of the settings and approvals
-that decide whether hooks run there (but no credentials), against a model that anyhook plays. It asks the agent to run a
-harmless command that a hook refuses. **ARMED**: that run's journal has the refusal, the command did not run, and your
-own guards are on in this project, by the same account as `anyhook status`. **INERT**: the agent ran it, or a guard is
+that decide whether hooks run there (but no credentials), against a scripted model. It asks the agent to run a harmless
+command that a hook refuses. **ARMED**: that run's journal has the refusal, the command did not run, and your own guards
+are on in this project, as `anyhook status` shows. **INERT**: the agent ran it, or a guard is
 off, with the reason. **REFUSING** (also without `--live`): anyhook cannot be run, so the agent refuses everything.
 **UNKNOWN**: the agent did not get that far, or you have no guard, and why. On Linux the agent has no network during the
 check; if the system does not allow that, the answer says so. The check does not see hooks that only interactive
@@ -113,11 +113,11 @@ sessions hold back, or settings that an organisation manages outside your home.
 
 ## When anyhook is gone
 
-An entry names anyhook's launcher by its path. If that is removed, most agents pass over the entry and go on unguarded.
-Two refuse every call instead. `anyhook install AGENT --closed` writes an entry that refuses prompts and tools, in the
-agent's own words, where anyhook cannot be run: it is a line of `sh` that works without anyhook. A closed entry
-stays closed when you install again, and `anyhook uninstall AGENT` removes it. The second column is what was seen with a
-hook whose shell exits with status 127.
+An entry names anyhook's launcher by its path. If that is removed, most agents ignore the entry and go on unguarded. Two
+refuse every call instead. `anyhook install AGENT --closed` writes an entry that refuses prompts and tools, in the
+agent's own format, if anyhook cannot be run: a line of `sh` that works without anyhook. A closed entry stays closed
+when you install again, and `anyhook uninstall AGENT` removes it. The second column shows what we observed with a hook
+whose shell exits with status 127.
 
 {without_us}
 

@@ -25,8 +25,8 @@ bold is one where they do, or where nobody is told; then `make live` fails. The 
 said in each cell, is in `live/sabotage.json`.
 
 Some agents do not show what a hook says, goose, Mastra Code and Kimi Code among them. They run in a terminal here, and
-anyhook writes to that. Without a terminal no one would learn of it: `off = "deny"` is the safe setting for such runs.
-Codex wants each hook confirmed in a dialog, which no run without a person can do. There `status` says `unknown`, and
+anyhook writes to that. Without a terminal nobody would see it: `off = "deny"` is the safe setting for such runs. Codex
+asks for each hook in a dialog, which a run without a person cannot answer. There `status` says `unknown`, and
 `doctor` rightly says `INERT`; the calls here were made with the option that skips the dialog."""
 RESULTS = {
     "refused": "refused",
