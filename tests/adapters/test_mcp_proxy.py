@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ def talk(
             for message in said:
                 await to_proxy.send(wrapped(message))
             to_proxy.close()
-            assert await McpProxy(opened, (from_agent, to_agent), (from_server, to_server)).run()
+            assert await McpProxy(opened, (from_agent, to_agent)).run((from_server, to_server))
         for stream in (from_agent, agent_hears, server_hears, server_says, from_server):
             stream.close()
 
@@ -186,3 +187,46 @@ def test_the_command_between_an_agent_and_a_real_server(world: World, tmp_path: 
     assert "notes stay" in answers[1]["result"]["content"][0]["text"]
     assert not (world.project / "removed").exists()
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("server", "status"), [(["--", "no-such-program"], 3), (["--url", "http://127.0.0.1:9/mcp"], 1)]
+)
+def test_a_server_that_cannot_be_reached_is_told_to_the_agent(world: World, server: list[str], status: int) -> None:
+    """And the process ends, though the agent's side is still open."""
+    with subprocess.Popen(
+        [str(Path(sys.executable).with_name("anyhook")), "mcp", *server],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=world.project, env={**world.env, "ANYHOOK_WARM": "off"},
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(f"{json.dumps(GREETING)}\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert process.wait() == status
+        said = process.stderr.read()
+    assert answer["id"] == 1
+    assert answer["error"]["message"].startswith(f"anyhook: the server `{server[1]}` cannot be reached: ")
+    assert said.startswith(f"anyhook mcp: the server `{server[1]}` cannot be reached: ")
+    assert len(said.splitlines()) == 1
+
+
+def test_over_http_a_session_without_a_server_gets_an_answer(world: World) -> None:
+    with subprocess.Popen(
+        [str(Path(sys.executable).with_name("anyhook")), "mcp", "--http", "0", "--", "no-such-program"],
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        cwd=world.project, env={**world.env, "ANYHOOK_WARM": "off"},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[1].rstrip(".")
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        for _ in range(2):  # one session's end does not end the others
+            request = urllib.request.Request(url, json.dumps(GREETING).encode(), headers)
+            with urllib.request.urlopen(request) as response:
+                answer = response.read().decode()
+            assert "the server `no-such-program` cannot be reached" in answer
+        process.terminate()
+        said = process.stderr.read()
+    assert said.splitlines() == [line for line in said.splitlines() if line.startswith("anyhook mcp: the server")]

@@ -83,14 +83,13 @@ class _Sessions:
         self, name: str, transport: StreamableHTTPServerTransport, *, task_status: TaskStatus[None]
     ) -> None:
         self._open[name] = transport
-        try:
-            async with transport.connect() as streams:
-                task_status.started()
-                try:
-                    await self._connect(streams)
-                except Exception:  # one session's end; the others go on
-                    log.exception("an MCP session ended with a failure")
-        finally:
-            self._open.pop(name, None)
-            with anyio.CancelScope(shield=True):
-                await transport.terminate()
+        async with transport.connect() as streams:
+            task_status.started()
+            try:
+                await self._connect(streams)
+            except Exception as error:  # one session's end; the others go on
+                log.error("An MCP session failed: %s", error, exc_info=log.isEnabledFor(logging.DEBUG))
+            finally:
+                self._open.pop(name, None)
+                with anyio.CancelScope(shield=True):
+                    await transport.terminate()

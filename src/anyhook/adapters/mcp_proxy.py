@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    CONNECTION_CLOSED,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
 from anyhook.adapters.conversation import HookedConversation, ToolCall
 from anyhook.adapters.lifecycle import Lifecycle
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.walk.engine import Engine
 
-PARSE_ERROR = -32700
 LAST_ANSWERS_S = 10.0
 """How long answers are still passed on after the agent has closed its side."""
 GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
@@ -55,7 +62,6 @@ class McpProxy:
         self,
         open_engine: Callable[[], Engine],
         agent: TransportStreams,
-        server: TransportStreams,
         name: str = "",
         facts: dict[str, Json] | None = None,
     ) -> None:
@@ -68,7 +74,6 @@ class McpProxy:
         """Called for every call: a connection lasts for hours, and hooks and approvals change meanwhile."""
         self._facts = facts or {}
         self._from_agent, self._to_agent = agent
-        self._from_server, self._to_server = server
         self._judging: set[RequestId] = set()
         """Calls whose hooks are being asked."""
         self._calls: dict[RequestId, _McpCall] = {}
@@ -79,13 +84,14 @@ class McpProxy:
         """The agent's requests that nobody has answered yet."""
         self._all_answered = anyio.Event()
 
-    async def run(self) -> bool:
-        """Pass messages until one side ends. True where it was the agent."""
+    async def run(self, server: TransportStreams) -> bool:
+        """Pass messages until one side ends. True if it was the agent."""
+        from_server, self._to_server = server
         agent_left = False
         async with anyio.create_task_group() as group:
 
             async def serve() -> None:
-                async for message in _messages(self._from_server):
+                async for message in _messages(from_server):
                     await self._answered(message, group)
                 group.cancel_scope.cancel()
 
@@ -98,9 +104,23 @@ class McpProxy:
                     await self._all_answered.wait()
                     self._all_answered = anyio.Event()
             group.cancel_scope.cancel()
-        for stream in (self._to_agent, self._to_server):
-            await stream.aclose()
+        await self._to_server.aclose()
+        if agent_left:
+            await self._to_agent.aclose()
         return agent_left
+
+    async def fail(self, reason: str) -> None:
+        """The server is gone: tell the agent, in answer to what it has asked or asks next."""
+        if not self._open:
+            with anyio.move_on_after(LAST_ANSWERS_S):
+                async for message in _messages(self._from_agent):
+                    if isinstance(message, SessionMessage) and isinstance(message.message, JSONRPCRequest):
+                        self._open.add(message.message.id)
+                        break
+        for request in list(self._open):
+            error = ErrorData(code=CONNECTION_CLOSED, message=f"anyhook: {reason}")
+            await self._tell(JSONRPCError(jsonrpc="2.0", id=request, error=error))
+        await self._to_agent.aclose()
 
     async def _asked(self, message: SessionMessage | Exception, group: TaskGroup) -> None:
         """One message of the agent. Hooks are asked in a task of their own, so no call waits for another's hooks."""

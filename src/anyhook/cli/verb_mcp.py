@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import click
 
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli.failure import BAD_CALL, DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOption, option
 from anyhook.cli.ports import bound, port_of
@@ -53,15 +53,11 @@ def mcp(command: tuple[str, ...], options: McpOptions) -> int:
     except ImportError as error:
         raise BadCall(f"the MCP door is not installed ({error}): {install_command('mcp')}") from None
     project = project_of(options.project, options.plugin_dir)
-    try:
-        return anyio.run(_serve, command, options, os.path.abspath(project))
-    except* OSError as errors:
-        first = _first(errors)
-        raise BadCall(f"the server `{options.url or command[0]}` cannot be reached: {first}.") from None
+    return anyio.run(_serve, command, options, os.path.abspath(project))
 
 
 LAST_WORDS_S = 0.2
-"""For what the server said last: it is on its way to stdout."""
+"""For what was said last: it is on its way to the agent."""
 
 
 async def _serve(command: tuple[str, ...], options: McpOptions, project: str) -> int:
@@ -85,9 +81,22 @@ async def _serve(command: tuple[str, ...], options: McpOptions, project: str) ->
             host="mcp",
         )
 
-    async def connect(agent: TransportStreams) -> bool:
-        async with _upstream(command, options.url) as server:
-            return await McpProxy(open_engine, agent, server, options.name or "", {"session": session}).run()
+    async def connect(agent: TransportStreams) -> int:
+        proxy = McpProxy(open_engine, agent, options.name or "", {"session": session})
+        status = BAD_CALL
+        try:
+            async with _upstream(command, options.url) as server:
+                status = FINDINGS
+                if await proxy.run(server):
+                    return DONE
+            what = "ended the connection"
+        except Exception as error:  # noqa: BLE001 (the agent is told, whatever it is)
+            what = f"cannot be reached: {_first(error)}"
+        reason = f"the server `{options.url or command[0]}` {what.rstrip('.')}."
+        render.say(f"anyhook mcp: {reason}")
+        await proxy.fail(reason)
+        await anyio.sleep(LAST_WORDS_S)
+        return status
 
     if options.http is not None:
         from anyhook.adapters import mcp_http
@@ -97,10 +106,9 @@ async def _serve(command: tuple[str, ...], options: McpOptions, project: str) ->
             await mcp_http.serve(at, connect)
         return DONE
     async with stdio_server() as agent:
-        if not await connect(agent):
-            render.say(f"anyhook mcp: the server `{options.url or command[0]}` ended the connection.")
-            await anyio.sleep(LAST_WORDS_S)
-            os._exit(FINDINGS)  # a thread still waits for the agent's next line, and cannot be woken
+        status = await connect(agent)
+        if status != DONE:
+            os._exit(status)  # a thread still waits for the agent's next line, and cannot be woken
     return DONE
 
 
@@ -119,8 +127,7 @@ async def _upstream(command: tuple[str, ...], url: str | None) -> AsyncIterator[
         yield streams
 
 
-def _first(errors: BaseExceptionGroup[Any]) -> BaseException:
-    found: BaseException = errors
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
