@@ -12,7 +12,9 @@ HOT_MODULES = {
     """,
     "cli": "bridge fire options view.render",
     "documents": "managed parse places",
-    "facts": "by_table calls code collect escapes facts git options output_options programs python_code special",
+    "facts": """
+        by_table calls clients code collect escapes facts git options output_options programs python_code special
+    """,
     "guard": "calls guard own_programs protected settings_change",
     "handlers": "background callable_host function http python",
     "hooks": "call decide when worker",

@@ -106,7 +106,8 @@ class Collector:
             self._add("writes", self._path(word, cwd))
 
     def delete(self, word: Word | str, cwd: str | None) -> None:
-        self._add("deletes", self._path(word, cwd, follow=False))
+        text = word if isinstance(word, str) else word.text
+        self._add("deletes", self._path(word, cwd, follow=text.endswith("/")))  # `rm -r LINK/` empties its folder
 
     def empty(self, word: Word | str, cwd: str | None) -> None:
         """A file that stays, and loses what was in it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from anyhook.facts.by_table import URL, by_table, is_stream
+from anyhook.facts.clients import look_at_files
 from anyhook.facts.effects import EFFECTS, TEXT_ONLY, Effect
 from anyhook.facts.escapes import look_at_escapes
 from anyhook.facts.output_options import look_at_outputs
@@ -42,6 +43,7 @@ def look_at(program: Program, into: Collector) -> None:
     elif effect is not None:
         by_table(program, effect, into)
     look_at_escapes(program, into)
+    look_at_files(program, into)
     look_at_outputs(program, into)
     for redirection in program.redirections:
         if redirection.sign in (">", ">|") and not program.remote and redirection.target.known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from anyhook.facts.by_table import URL, below, by_table, copied, is_address, is_stream
+from anyhook.facts.clients import look_at_database
 from anyhook.facts.effects import EFFECTS, READ
 from anyhook.facts.git import changed_paths, operation_of, remotes
 from anyhook.facts.options import sort_options
@@ -44,6 +45,8 @@ def _git(program: Program, into: Collector) -> None:
             into.note(action, path, base)
         for word in folder:
             into.write(Word(f"{word.text}/**", f"{word.source}/**", True), cwd)
+        for word in options.values("--include"):
+            into.write(Word(word.text, word.source, True), base)
 
 
 def _dd(program: Program, into: Collector) -> None:
@@ -76,6 +79,8 @@ def _tar(program: Program, into: Collector) -> None:
         if not options.has("-O", "--to-stdout"):
             for word in folder or [Word(".", ".")]:
                 into.write(Word(f"{word.text}/**", f"{word.source}/**", True), program.cwd)
+            for word in options.rest:
+                into.write(below(folder, word), program.cwd)
     elif options.has("-t", "--list"):
         for word in archive:
             into.read(word, program.cwd)
@@ -88,6 +93,14 @@ def _tar(program: Program, into: Collector) -> None:
             into.read(word, base)
             if options.has("--remove-files"):
                 into.delete(word, base)
+
+
+def _cpio(program: Program, into: Collector) -> None:
+    by_table(program, EFFECTS["cpio"], into)
+    options = sort_options(program.words, EFFECTS["cpio"].values)
+    if not program.remote and options.has("-i", "--extract"):
+        for word in options.rest or [Word("**", "**", True)]:
+            into.write(below(options.values("-D", "--directory"), word), program.cwd)
 
 
 def _deletes(texts: list[str]) -> bool:
@@ -325,7 +338,7 @@ SPECIAL = {
     "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
     "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
     "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
-    "cp": _emptied, "truncate": _emptied, "tee": _tee,
+    "cp": _emptied, "truncate": _emptied, "tee": _tee, "cpio": _cpio, "sqlite3": look_at_database,
     **dict.fromkeys(("ed", "ex", "vi", "vim", "nvim"), _editor),
     "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
 }  # fmt: skip

@@ -123,7 +123,7 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
     """The programs of a line, one by one, and what the line itself writes."""
     seen: set[str] = set()
     for program in facts.runs:
-        if why := decides(program) or turns_off(program, host):
+        if why := decides(program) or turns_off(program, host) or _mounted(program, held, home):
             return why
         found = Collector(home)
         found.program(program.replace(remote=False))
@@ -151,6 +151,28 @@ def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
 
 
 SAME_NAME = "is what hooks depend on"
+ENGINES = ("docker", "podman", "nerdctl")
+MOUNT = re.compile(r"(?:--volume=|-v=?)?(?P<path>[^:=,]+):[^:]+(?::(?P<how>[\w,]+))?")
+BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.*)")
+
+
+def _mounted(program: Program, held: Protected, home: str) -> str | None:
+    """A container that is given a protected path, or the folder of one, and may write there. The project and the home
+    are what most are given; what is changed inside is looked at by its name."""
+    if program.name not in ENGINES:
+        return None
+    for before, word in pairwise((Word("", ""), *program.words)):
+        is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")
+        is_bind = word.text.startswith("--mount=") or before.text == "--mount"
+        found = MOUNT.fullmatch(word.text) if is_mount else BIND.fullmatch(word.text) if is_bind else None
+        if found is None or {"ro", "readonly"} & {*re.split(r"\W+", found["how"] or "")}:
+            continue
+        path = resolve(found["path"], program.cwd)
+        is_common = path == home or f"{held.above}/".startswith(f"{path.rstrip('/')}/")
+        inside = () if is_common else (each for each in held.all() if os.path.dirname(each) == path)
+        if own := hit(path, held) or next(iter(inside), ""):
+            return f"`{program.name}` would let a container write to {path}, {_what(own, held)}. Add `:ro`."
+    return None
 
 
 def _changed(program: Program, own: Facts, held: Protected) -> str | None:
@@ -218,7 +240,13 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
             option, text = before.text, word.text
         if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
             return f"`{name}` would write to {text}, {_what(found, held)}."
-    if not name or name in HARMLESS or name in READERS or name in EFFECTS or name in SPECIAL or name in LISTERS:
+    if not name or name in HARMLESS or name in READERS:
+        return None
+    if name != "git" and any(word.text in REMOVING for word in words[:2]):  # `gio trash FOLDER`
+        for word in words:
+            if _is_named(word, program, held):
+                return f"`{name}` would delete {word.text}, which hooks depend on."
+    if name in EFFECTS or name in SPECIAL or name in LISTERS:
         return None
     for word in words:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else word.text
@@ -265,6 +293,8 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
     return found
 
 
+REMOVING = frozenset({"trash", "delete", "remove", "purge", "rm", "rmdir", "unlink", "wipe", "move", "mv"})
+"""Words by which a program that does many things is told to take something away."""
 OUTPUT = re.compile(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
 """Options by whose name it is told that a program writes to the path after it."""
 READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")

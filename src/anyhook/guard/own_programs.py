@@ -50,12 +50,14 @@ def decides(program: Program) -> str | None:
     if PACKAGERS.fullmatch(name) and any(_is_us(text) for text in texts):
         if any(text in REMOVING for text in texts):
             return f"`{name}` would uninstall anyhook."
-        is_forced = any(text in FORCED or "==" in text or "<" in text or " @ " in text for text in texts)
+        is_forced = any(text in FORCED or text.endswith(ARCHIVES) or re.search(r"==|<| @ ", text) for text in texts)
         if (is_forced and "install" in texts) or any(text in REPLACING for text in texts):
             return f"`{name}` would replace anyhook."
     return None
 
 
+ARCHIVES = (".whl", ".tar.gz", ".zip")
+"""Files that a package is installed from."""
 REPLACING = ("upgrade", "reinstall")
 FORCED = ("--force-reinstall", "-U", "--upgrade", "--ignore-installed", "-I", "--reinstall", "--force")
 
@@ -67,6 +69,8 @@ def _names_us(program: Program) -> bool:
 
 
 def _is_us(text: str) -> bool:
+    if text.endswith(ARCHIVES):
+        return re.search(r"(?:^|/)anyhook-[^/]+$", text) is not None
     return re.fullmatch(r"(?:python3?-)?anyhook(?:\[[^\]]*\])?(?:\s*[=<>~!@].*)?", text) is not None
 
 
