@@ -361,13 +361,13 @@ def test_more_than_the_bound_is_found_even_after_the_end(monkeypatch: pytest.Mon
 
 def test_streams_that_are_closed_early_do_not_keep_us_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     moves = []
-    move = Child._move
+    move = Child._poll_once
 
     def counted(child: Child, pause_s: float) -> bool:
         moves.append(pause_s)
         return move(child, pause_s)
 
-    monkeypatch.setattr(Child, "_move", counted)
+    monkeypatch.setattr(Child, "_poll_once", counted)
     assert run(sh("exec 1>&- 2>&-; sleep 0.3")).ending == "exited"
     assert len(moves) <= 5
 

@@ -102,7 +102,7 @@ def test_a_refusal_outlives_a_fault_of_ours(world: World, monkeypatch: pytest.Mo
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     engine = world.engine()
     faults = iter([RuntimeError("a fault of ours")])
-    place = {"settle": "anyhook.walk.bridge._tell", "keep": "anyhook.walk.dedupe.Recent.keep"}[step]
+    place = {"settle": "anyhook.walk.bridge._settle_and_record", "keep": "anyhook.walk.dedupe.Recent.keep"}[step]
 
     def fail(*_: object) -> None:
         raise next(faults)

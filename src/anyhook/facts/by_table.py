@@ -1,4 +1,5 @@
-"""What the table of effects says of one program's words: paths that are read, written and deleted, and addresses."""
+"""What the table of effects says about one program's arguments: paths that it reads, writes and deletes, and
+addresses."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ REMOTE = re.compile(r"(?:[\w.-]+@)?([\w.-]{2,}|\[[0-9a-f:]+\]):(?!\\)")
 """`host:path` and `user@host:path`."""
 SWITCHED = ("del", "erase", "rd", "rmdir")
 SWITCH = re.compile(r"/[a-zA-Z]")
-"""`/s`, `/q`: how the commands of Windows spell options."""
+"""`/s`, `/q`: options of Windows commands."""
 LISTERS = frozenset(
     {
         "ls",
@@ -43,11 +44,11 @@ LISTERS = frozenset(
         "getfacl",
     }
 )
-"""Programs that read names and sizes, and not what is in a file."""
+"""Programs that read names and sizes, but not the contents of files."""
 
 
 def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[Word] | None = None) -> None:
-    """What the table says of a program."""
+    """Add what the table says about a program."""
     given = program.words if words is None else words
     options = sort_options(given, effect.values)
     rest = [word for word in options.rest if program.name not in SWITCHED or not SWITCH.fullmatch(word.text)]
@@ -99,7 +100,7 @@ def by_table(program: Program, effect: Effect, into: Collector, words: Sequence[
 
 
 def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is_folder: bool) -> Iterable[Word]:
-    """What a copy writes: the target, or a file of the same name in it where it is a folder."""
+    """What a copy writes: the target, or a file with the source's name in it if it is a folder."""
     for target in targets:
         ends = target.text.endswith(("/", "/.", "/..")) or target.text in (".", "..")
         if is_folder or ends or len(sources) > 1 or (target.known and os.path.isdir(resolve(target, cwd))):
@@ -112,7 +113,7 @@ def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is
 
 
 def below(folders: Sequence[Word], name: Word) -> Word:
-    """A name in the folder that an option gives; as it is where none does."""
+    """A name in the folder that an option gives, or the name alone."""
     if not folders or name.text.startswith("/") or is_stream(name):
         return name
     text, source = folders[0].text.rstrip("/"), folders[0].source.rstrip("/")

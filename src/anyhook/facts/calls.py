@@ -1,5 +1,5 @@
-"""The facts of a tool call: a shell's line, a file tool's path, a patch, or what a tool that nobody knows is given. The
-agents' own tables say what its tools are called; where none does, the tool's name and the keys of its input."""
+"""The facts of a tool call: a shell line, a file tool's path, a patch, or the input of an unknown tool. The agent's
+table says what its tools are called; without one, the tool's name and the keys of its input decide."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ LINES = (
     "bash",
     "shell_script",
 )
-"""Keys whose value is run by a shell."""
+"""Keys whose value a shell runs."""
 TYPED = ("text", "keys", "input", "data", "keystrokes")
-"""Keys whose value is typed into a shell, where the tool's name says that there is one,"""
+"""Keys whose value is typed into a shell, if the tool's name says that there is one,"""
 TERMINALS = frozenset({"terminal", "term", "tty", "pty", "shell", "console", "tmux", "keys", "keystrokes", "stdin"})
-"""by one of these words."""
+"""with one of these words."""
 EDITORS = frozenset({"editor", "edit", "str", "text"})
 """Words in the names of tools whose `command` is what to do to a file."""
 PATHS = (
@@ -130,7 +130,7 @@ def facts_of(
     agent: str | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Facts:  # fmt: skip
-    """What a call would do. It raises nothing: what cannot be read is in `unknown`."""
+    """What a call would do. It never raises: what it cannot read is in `unknown`."""
     into = Collector(home, variables)
     try:
         for name, given in _parts(tool, dict(tool_input), agent):
@@ -141,7 +141,7 @@ def facts_of(
 
 
 def facts_of_event(event: Event, *, cwd: str, home: str, variables: Mapping[str, str] | None = None) -> Facts:
-    """The facts of an event of a tool, in whatever words it has."""
+    """The facts of a tool event, with the names of any agent."""
     given = event.data.get("input")
     given = given if isinstance(given, dict) else {}
     tool = event.ours or str(event.data.get("tool") or "")
@@ -153,7 +153,7 @@ def facts_of_event(event: Event, *, cwd: str, home: str, variables: Mapping[str,
 
 
 def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[str, dict[str, Json]]]:
-    """The call in our own words, several for a batch or a patch."""
+    """The call with our own names, as several calls for a batch or a patch."""
     if agent is None:
         return [(tool, given)]
     from anyhook.tables.registry import HOSTS, host
@@ -205,7 +205,7 @@ def _texts(given: dict[str, Json], keys: tuple[str, ...]) -> list[str]:
 
 @lru_cache(64)
 def _words(tool: str) -> tuple[str, ...]:
-    """The words of a tool's name; the same few names come again and again."""
+    """The words of a tool's name; cached, because the same few names come again and again."""
     return tuple([word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])])
 
 
@@ -215,7 +215,7 @@ def _is_terminal(tool: str) -> bool:
 
 
 def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
-    """The shell lines that an input holds."""
+    """The shell lines in an input."""
     import shlex
 
     if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
@@ -253,7 +253,7 @@ def _is_powershell(name: str) -> bool:
 
 def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
     if _is_powershell(tool) or ("shell" in given and _is_powershell(str(given["shell"]))):
-        # Its grammar is another, but programs and most of their words are the same.
+        # The grammar is different, but programs and most arguments are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
         into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
         return
@@ -263,7 +263,7 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: 
 
 
 def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: Collector) -> None:
-    """A tool that runs code of a language."""
+    """A tool that runs code in some language."""
     from anyhook.facts.code import look_at_code
     from anyhook.shell.program import Program
 
@@ -280,7 +280,7 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: C
 
 
 def _files(tool: str, words: Sequence[str], given: dict[str, Json], cwd: str | None, into: Collector) -> None:
-    """A tool by its name and by the paths that it is given."""
+    """A file tool, by its name and its paths."""
 
     def named(keys: tuple[str, ...]) -> Iterator[str]:
         for key in keys:

@@ -1,5 +1,5 @@
-"""Programs in other languages inside a line: Python by its own grammar, the rest by the calls that open, write,
-delete and start things. What is computed cannot be known, and says so."""
+"""Code in other languages inside a line: Python is read with its own grammar, the rest by the calls that open, write,
+delete and start things. Computed values are reported as unknown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHERS = re.compile(
 
 
 def look_at_code(program: Program, into: Collector) -> None:
-    """Adds what the program text does that an interpreter is given."""
+    """Add what the code on an interpreter's command line does."""
     if program.code is None:
         return
     if PYTHON.fullmatch(program.name):
@@ -47,7 +47,7 @@ CALLS: tuple[tuple[str, str], ...] = (
         r"io\.popen|do shell script)"),
 )  # fmt: skip
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
-"""A function's name, and not a text in a list of words: `fs.rm`, `fs['rm']`."""
+"""A function's name, not a string in a list of words: `fs.rm`, `fs['rm']`."""
 _PATTERNS = tuple((action, re.compile(NAMED + named + r"(?:['\"]\])?" + TEXT, re.DOTALL)) for action, named in CALLS)
 TWO = re.compile(
     r"\b(renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
@@ -61,7 +61,7 @@ TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
 
 
 SCRIPT_TICKS = re.compile(r"\$\\?`([^`]+?)\\?`")
-"""A line in the templates that some run: $`LINE`."""
+"""A line in a template that some libraries run: $`LINE`."""
 
 
 def _others(program: Program, into: Collector) -> None:
@@ -104,7 +104,7 @@ HOMES = (
     (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),
     (re.compile(HOME_CALL), "'{home}'"),
 )
-"""The ways in which other languages spell the home folder."""
+"""How other languages spell the home folder."""
 
 
 def _with_home(code: str, home: str) -> str:
@@ -114,7 +114,7 @@ def _with_home(code: str, home: str) -> str:
 
 
 WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
-"""A text, or a variable whose value only running the code would show."""
+"""A string, or a variable whose value is known only at run time."""
 
 
 def _with_list(code: str, found: re.Match[str], first: str) -> str:

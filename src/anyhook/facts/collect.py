@@ -1,4 +1,4 @@
-"""Collecting: the facts of a shell line, program by program, each path as the system would find it."""
+"""Collect the facts of a shell line, program by program, with each path as the system would resolve it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from anyhook.shell.program import Program
 
 NO_FOLDER = "path from the folder of"
-"""How a note begins about a path whose folder is not known."""
+"""The start of a note about a path whose folder is not known."""
 MAX_LINES = 50
-"""How many lines in the code of other languages are read."""
+"""How many shell lines inside other languages' code are read."""
 
 
 def is_below(text: str) -> bool:
-    """Whether what is not known of a path is below a folder that is: `build/$X`, and not `$X/a` or `/$X`."""
+    """Whether the unknown part of a path is below a known folder: `build/$X`, but not `$X/a` or `/$X`."""
     return bool(text.partition(UNKNOWN)[0].rpartition("/")[0].strip("/"))
 
 
 class Collector:
-    """Takes the facts of one call together."""
+    """Collects the facts of one call."""
 
     def __init__(self, home: str, variables: Mapping[str, str] | None = None) -> None:
         self.home, self.variables = home, variables or {}
@@ -55,13 +55,13 @@ class Collector:
             self.program(program)
 
     def program(self, program: Program) -> None:
-        """One program. If reading one fails, that is unknown, and hides no other."""
+        """One program. If reading it fails, that is an `unknown` fact, and the others are still read."""
         self.runs.append(program)
         before, self.doer = self.doer, program.name
         try:
             look_at(program, self)
             if program.code is not None:
-                from anyhook.facts.code import look_at_code  # which has most of the patterns
+                from anyhook.facts.code import look_at_code  # it has most of the patterns
 
                 look_at_code(program, self)
         except Exception as error:  # noqa: BLE001
@@ -79,7 +79,9 @@ class Collector:
 
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
-        if word.text == "~" or word.text.startswith("~/"):  # in quotes no shell expands it, but that is what is meant
+        if word.text == "~" or word.text.startswith(
+            "~/"
+        ):  # a shell does not expand it in quotes, but this is what was meant
             word = Word(self.home + word.text[1:], self.home + word.source[1:], word.globs)
         if not word.known and not is_below(word.text):
             self.unknown.append(f"path from {word.source}")
@@ -110,7 +112,7 @@ class Collector:
         self._add("deletes", self._path(word, cwd, follow=text.endswith("/")))  # `rm -r LINK/` empties its folder
 
     def empty(self, word: Word | str, cwd: str | None) -> None:
-        """A file that stays, and loses what was in it."""
+        """A file that stays but loses its contents."""
         path = self._path(word, cwd)
         if path not in STREAMS and not path.startswith("/dev/"):
             self._add("deletes", path)

@@ -1,5 +1,5 @@
-"""What programs do with the paths and addresses that they are given: a table. A program without a row is taken to do
-nothing with its words; what it was run for is still in `runs`."""
+"""A table of what programs do with the paths and addresses among their arguments. A program without a row does nothing
+with them; it is still in `runs`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from anyhook.model.record import Record
 
 
 class Effect(Record):
-    """One program. The words say which of its arguments: `all`, `first`, `rest` (all but the first), `last`, `sources`
-    (all but the last)."""
+    """One program. The values say which arguments: `all`, `first`, `rest` (all but the first), `last`, `sources` (all
+    but the last)."""
 
     values: str = ""
-    """Short options that take a value, and long ones after a blank."""
+    """Short options that take a value, then long ones, separated by spaces."""
     reads: str = ""
     writes: str = ""
     deletes: str = ""
@@ -218,4 +218,4 @@ TEXT_ONLY = frozenset(
         "tr",
     }
 )
-"""Programs for which an address among their words is text."""
+"""Programs for which an address among their arguments is only text."""

@@ -29,12 +29,12 @@ ESCAPES: dict[tuple[str, ...], re.Pattern[str]] = {
         r"^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)", re.M
     ),
 }
-"""By program: where its own language has a shell line."""
+"""By program: a pattern that finds shell lines in its own language."""
 BY_NAME = {name: pattern for names, pattern in ESCAPES.items() for name in names}
 
 
 def look_at_escapes(program: Program, into: Collector) -> None:
-    """Adds what the shell lines do that a program is told to run in its own language."""
+    """Add the facts of shell lines that a program runs from its own language."""
     pattern = BY_NAME.get(program.name)
     if pattern is None:
         return

@@ -1,4 +1,5 @@
-"""The nouns of this room: what one tool call would run, read, write, delete and reach, and what could not be known."""
+"""The types of this package: what one tool call would run, read, write, delete and connect to, and what cannot be
+known."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ __all__ = ["Facts", "GitOperation", "Program", "Word"]
 
 
 class GitOperation(Record):
-    """One operation of git, whatever spelling it had."""
+    """One git operation, independent of its spelling."""
 
     verb: str
     """The sub-command: `push`, `stash drop`, `remote add`."""
     flags: tuple[str, ...] = ()
-    """Options by their long names where git has one, bundles taken apart: `--force`, `--hard`, `--delete`."""
+    """Options, split from bundles, by their long names if git has one: `--force`, `--hard`, `--delete`."""
     args: tuple[str, ...] = ()
     """Everything else: remotes, references, paths."""
     paths: tuple[str, ...] = ()
@@ -30,8 +31,8 @@ class GitOperation(Record):
 
 
 class Facts(Record):
-    """What one call would do. Paths are absolute, with links followed; patterns stay patterns; a part that only
-    running it would show stays as it was written (`$X/a`)."""
+    """What one call would do. Paths are absolute, with links followed; patterns stay patterns; a part that is known
+    only at run time stays as it was written (`$X/a`)."""
 
     runs: tuple[Program, ...] = ()
     reads: tuple[str, ...] = ()
@@ -39,7 +40,7 @@ class Facts(Record):
     deletes: tuple[str, ...] = ()
     makes_executable: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    """Paths whose mode, owner or attributes are changed, and nothing else of them."""
+    """Paths of which only the mode, owner or attributes change."""
     connects: tuple[str, ...] = ()
     """Addresses and host names."""
     git: tuple[GitOperation, ...] = ()
@@ -53,11 +54,11 @@ class Facts(Record):
 
     @property
     def all_changed(self) -> tuple[str, ...]:
-        """Every path that is not the same afterwards."""
+        """Every path that the call changes."""
         return (*self.writes, *self.deletes, *self.makes_executable, *self.changes)
 
     def as_json(self) -> dict[str, Json]:
-        """The form that `anyhook facts --json` prints and hooks are handed."""
+        """The form that `anyhook facts --json` prints and hooks get."""
         return {
             "runs": [[program.name or program.path, *program.args] for program in self.runs],
             "reads": list(self.reads),

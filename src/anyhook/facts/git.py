@@ -19,7 +19,7 @@ GROUPS = frozenset(
     {"stash", "remote", "worktree", "submodule", "reflog", "bisect", "notes", "lfs", "sparse-checkout", "bundle",
         "flow", "maintenance"}
 )  # fmt: skip
-"""Sub-commands that have sub-commands of their own."""
+"""Sub-commands with further sub-commands."""
 COMMON = {"f": "--force", "n": "--dry-run", "q": "--quiet", "v": "--verbose"}
 LONG: dict[str, dict[str, str]] = {
     "push": {**COMMON, "d": "--delete", "u": "--set-upstream"},
@@ -52,7 +52,7 @@ LONG: dict[str, dict[str, str]] = {
     "am": {"3": "--3way", "q": "--quiet"}, "read-tree": {"m": "-m", "u": "-u"},
     "checkout-index": {"f": "--force", "a": "--all"}, "clone": {"b": "--branch", "q": "--quiet"},
 }  # fmt: skip
-"""The long names of short options, by sub-command; without one they stay short."""
+"""The long names of short options, by sub-command."""
 VALUES = {
     "push": "o push-option repo receive-pack", "clean": "e exclude",
     "branch": "u set-upstream-to contains merged sort format", "checkout": "bB conflict orphan",
@@ -77,7 +77,7 @@ VALUES = {
 
 
 def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
-    """What a call of git does; None where it names no sub-command."""
+    """What a git command does; None if it has no sub-command."""
     left = list(program.words)
     folder = program.cwd or ""
     settings: list[str] = []

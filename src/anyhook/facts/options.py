@@ -1,4 +1,5 @@
-"""Options of programs: bundles taken apart, values kept with their option, one name for the short and the long form."""
+"""Options of programs: bundles are split, values stay with their option, and the short and the long form have one
+name."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class SortedOptions(Record):
-    """The words of one program, sorted."""
+    """The arguments of one program, sorted."""
 
     named: tuple[tuple[str, Word], ...]
     """Options in order, `-r` or `--recursive`, with their value."""
     rest: tuple[Word, ...]
-    """Everything else, up to the end."""
+    """Everything else."""
     after_dashes: tuple[Word, ...] = ()
     """What comes after `--`; it is part of `rest` too."""
 
@@ -32,8 +33,8 @@ class SortedOptions(Record):
 
 
 def sort_options(words: Sequence[Word], values: str = "", long: Mapping[str, str] | None = None) -> SortedOptions:
-    """The options among these words. `values` are the short options that take a value, and the long ones after a blank;
-    `long` gives the long name of short ones."""
+    """Sort the arguments. `values` has the short options that take a value, then long ones, separated by spaces; `long`
+    maps short options to long ones."""
     short, _, names = values.partition(" ")
     with_value = frozenset(names.split())
     full = long or {}

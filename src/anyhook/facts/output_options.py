@@ -1,5 +1,5 @@
-"""Options by which programs write a file that nobody would look for in their words: reports, logs, profiles, what they
-build. A table; each row is spelled like the options of `sort_options`: letters, then names after a blank."""
+"""A table of options with which programs write files that are easy to overlook: reports, logs, profiles, build results.
+Each row is written like the options of `sort_options`: letters, then names, separated by spaces."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ OUTPUT_OPTIONS: dict[str, str] = {
 
 
 def look_at_outputs(program: Program, into: Collector) -> None:
-    """Adds the files that a program writes by one of its options."""
+    """Add the files that a program writes because of such an option."""
     options = OUTPUT_OPTIONS.get(program.name)
     if options is None or program.remote or not any(word.text[:1] == "-" for word in program.words):
         return

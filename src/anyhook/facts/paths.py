@@ -1,4 +1,4 @@
-"""Paths as the system would find them: against the folder that a program runs in, with links followed."""
+"""Paths as the system would resolve them: relative to the folder that a program runs in, with links followed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STREAMS = frozenset(
 
 
 def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
-    """The absolute path of a word. Of a link itself only the folder is followed."""
+    """The absolute path of a word. Without `follow`, a link as the last part is not followed."""
     if isinstance(word, str):
         word = Word(word, word)
     text, source = word.text, word.source
@@ -38,7 +38,7 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
 
 
 def _decoded(text: str) -> str:
-    """The path of an address: `%2E` is a dot there."""
+    """The path of a URL, decoded: `%2E` is a dot."""
     if "%" not in text:
         return text
     from urllib.parse import unquote
@@ -47,7 +47,8 @@ def _decoded(text: str) -> str:
 
 
 def real(path: str, follow: bool) -> str:
-    """With links followed, those of the last name only on request. What no path can hold is left out."""
+    """The path with links followed; a link as the last part only with `follow`. Characters that no path can contain are
+    left out."""
     path = path.replace("\0", "")
     try:
         if follow:
@@ -61,7 +62,7 @@ def real(path: str, follow: bool) -> str:
 
 
 def _real_path(path: str) -> str:
-    """What `os.path.realpath` says of an absolute path, sooner where there is no link in it, as in most."""
+    """`os.path.realpath` for absolute paths, faster if there is no link in the path, as in most."""
     parts = [part for part in path.split("/") if part and part != "."]
     if ".." in parts or not path.startswith("/"):
         return os.path.realpath(path)

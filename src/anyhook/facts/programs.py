@@ -1,4 +1,4 @@
-"""One program's facts: the paths, addresses and operations behind its words."""
+"""One program's facts: the paths, addresses and operations in its command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRITES_DEVICE = re.compile(r"mkfs(\..+)?|mke2fs|newfs(_\w+)?|mkntfs|mkdosfs|mkfs
 
 
 def look_at(program: Program, into: Collector) -> None:
-    """Adds what one program does."""
+    """Add what one program does."""
     for redirection in program.redirections:
         if program.remote or is_stream(redirection.target):
             continue
@@ -56,7 +56,7 @@ def look_at(program: Program, into: Collector) -> None:
 
 
 def _says_nothing(program: Program) -> bool:
-    """Whether it is known to print nothing, so that a file it is written into is empty afterwards."""
+    """Whether it is known to print nothing, so that a file it is redirected to is empty afterwards."""
     texts = [word.text for word in program.words]
     if program.name in ("echo", "printf"):
         return not any(text for text in texts if text != "-n")
@@ -73,7 +73,7 @@ def _overwrites_itself(program: Program, target: Word, into: Collector) -> None:
 
 
 def _network(word: Word, into: Collector) -> bool:
-    """`/dev/tcp/host/port`, which shells open as a connection."""
+    """`/dev/tcp/host/port`, which bash opens as a connection."""
     found = re.match(r"/dev/(?:tcp|udp)/([^/]+)(?:/(.*))?", word.source) if word.source.startswith("/dev/") else None
     if found:
         into.connect(f"tcp://{found[1]}:{found[2]}" if found[2] else found[1])

@@ -1,5 +1,5 @@
-"""Python inside a line, read by Python's own grammar: the calls that open, write, delete and start things, with what
-its names are known to hold. Nothing is imported or run."""
+"""Python code inside a line, read with Python's own grammar: the calls that open, write, delete and start things, with
+the known values of its names. Nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RUNNERS = {
     "check_call", "check_output", "Popen", "pty.spawn", "asyncio.create_subprocess_shell",
 }  # fmt: skip
 REPLACERS = ("os.exec", "os.spawn", "os.posix_spawn")
-"""Beginnings of functions whose words follow the program's path."""
+"""Prefixes of functions whose arguments follow the program's path."""
 CODERS = {"exec", "eval", "compile", "__import__", "runpy.run_path"}
 PATH_METHODS = {
     "unlink": "delete", "rmdir": "delete", "write_text": "write", "write_bytes": "write", "touch": "write",
@@ -61,13 +61,13 @@ JOINING = frozenset({
     "Path", "PurePath", "PosixPath", "str", "abspath", "realpath", "fspath", "expandvars", "join", "joinpath",
     "resolve", "absolute", "normpath",
 })  # fmt: skip
-"""Functions and methods that make a path of texts."""
+"""Functions and methods that build a path from strings."""
 LISTING = frozenset({"glob", "rglob", "iterdir", "iglob"})
-"""Those that find the files of a folder."""
+"""Functions that list the files of a folder."""
 
 
 class PythonCode:
-    """One program, walked in order with what its names are known to hold."""
+    """One piece of code, walked in order with the known values of its names."""
 
     def __init__(self, program: Program, into: Collector) -> None:
         self.program, self.into = program, into
@@ -75,7 +75,7 @@ class PythonCode:
         self.modules: dict[str, str] = {}
 
     def read(self, code: str) -> bool:
-        """Adds what the code does; False where it is not Python."""
+        """Add what the code does; False if it is not valid Python."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -129,7 +129,7 @@ class PythonCode:
         return ""
 
     def value(self, node: ast.expr) -> object:
-        """A text, a list of texts, or None where it is computed."""
+        """A string, a list of strings, or None if it is computed."""
         if isinstance(node, ast.Constant):
             return node.value.decode("utf-8", "replace") if isinstance(node.value, bytes) else node.value
         if isinstance(node, ast.Name):
@@ -152,7 +152,7 @@ class PythonCode:
         return self.called(node) if isinstance(node, ast.Call) else None
 
     def called(self, node: ast.Call) -> object:
-        """What a call returns, where it only computes a path or a text."""
+        """What a call returns, if it only computes a path or a string."""
         given = [self.value(arg) for arg in node.args]
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
         short = node.func.attr if isinstance(node.func, ast.Attribute) else self.name(node.func).rpartition(".")[2]
@@ -242,7 +242,7 @@ class PythonCode:
         self.note("write" if writes else "read", target)
 
     def _start(self, args: list[ast.expr], name: str) -> None:
-        """A program: a line, a list of words, or for `os.execlp` its words one by one."""
+        """A started program: a line, a list of words, or for `os.execlp` separate arguments."""
         values = [self.value(arg) for arg in args]
         value = values[0] if len(values) == 1 else values
         if isinstance(value, list) and value:
@@ -274,8 +274,8 @@ def _emptied_by_open(func: ast.expr) -> ast.Call | None:
 
 
 def _in_order(tree: ast.AST) -> list[ast.AST]:
-    """Every node, outer ones first, in the order in which they run: an assignment before its use, and what a
-    comprehension walks before what it does with each."""
+    """Every node, outer ones first, in the order in which they run: an assignment before its use, and the iterable of a
+    comprehension before its body."""
     found: list[ast.AST] = []
     stack: list[ast.AST] = [tree]
     while stack:

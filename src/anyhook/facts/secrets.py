@@ -1,4 +1,4 @@
-"""Secret material by where it lies: kinds of files that nobody but their owner should read."""
+"""Secrets by their path: kinds of files that only their owner should read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIGNS = (
 
 
 def kind_of_path(path: str, home: str) -> str:
-    """What kind of secret a file holds, by its path; "" for none."""
+    """What kind of secret a file contains, by its path, or ""."""
     if path == f"{home}/.ssh" or path.startswith((f"{home}/.ssh/*", f"{home}/.aws/*", f"{home}/.gnupg/*")):
         return "private key"
     if not any(sign in path for sign in SIGNS):

@@ -1,4 +1,4 @@
-"""Programs whose words need more than a table."""
+"""Programs whose arguments need more than a table."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ TAR_VALUES = "fCTXbgKNVFLH file directory files-from exclude exclude-from transf
 def _tar(program: Program, into: Collector) -> None:
     words = list(program.words)
     if words and not words[0].text.startswith("-") and words[0].known:
-        words[0] = Word(f"-{words[0].text}", f"-{words[0].source}")  # `tar xf`, in the old way
+        words[0] = Word(f"-{words[0].text}", f"-{words[0].source}")  # `tar xf`, the old style without a dash
     options = sort_options(words, TAR_VALUES)
     if program.remote:
         return
@@ -104,7 +104,7 @@ def _cpio(program: Program, into: Collector) -> None:
 
 
 def _deletes(texts: list[str]) -> bool:
-    """Whether `find` deletes what it finds, and that is not empty anyway."""
+    """Whether `find` deletes what it finds, unless that is empty anyway."""
     return texts.count("-delete") > texts.count("-empty")
 
 
@@ -252,7 +252,7 @@ CLOUD = {
     "rclone": (("copy",), ("sync",), ("move",), ("copyto",), ("moveto",)), "docker": (("cp",),), "podman": (("cp",),),
     "kubectl": (("cp",),), "oc": (("cp",),), "s3cmd": (("put",), ("get",), ("sync",)), "mc": (("cp",), ("mirror",)),
 }  # fmt: skip
-"""Programs that copy between here and elsewhere, and their words for it."""
+"""Programs that copy between this machine and others, and their sub-commands for it."""
 
 
 def _cloud(program: Program, into: Collector) -> None:

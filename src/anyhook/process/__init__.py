@@ -1,1 +1,1 @@
-"""Starting, feeding, waiting for and ending processes. The only room that starts anything."""
+"""Starting, feeding, waiting for and killing processes. No other package starts a process."""

@@ -1,5 +1,5 @@
-"""A process that calls one function of a hook's: its answer goes where stdout was, and what the function prints goes to
-stderr. It ends with status 1 where the function raises."""
+"""A process that calls one function of a hook. The answer goes to the original stdout, and what the function prints
+goes to stderr. It exits with status 1 if the function raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def answer_once(call: Callable[[], bytes], place: Callable[[BaseException], str] = lambda _: "") -> NoReturn:
-    """Call, answer, end. `place` says where in the hook's own file an exception was raised."""
+    """Call the function, write its answer and exit. `place` says where in the hook's file an exception was raised."""
     answer_end = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr

@@ -1,4 +1,4 @@
-"""Waiting in an event loop for something that was started, without holding the loop. It starts nothing itself."""
+"""Waiting in an event loop for a started process, without blocking the loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Run
 
 MAX_THREADS = 256
-"""Far above what runs at once: a hook whose deadline nobody watches because all threads are busy would outlive it."""
+"""Far more than run at the same time: without a free thread, nothing would enforce a hook's deadline."""
 
 
 @cache
@@ -21,7 +21,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 async def wait_in_thread(waitable: Waitable) -> Run:
-    """The run. Cancelling the caller ends what was started, and waits for that."""
+    """The run. If the caller is cancelled, kill the process and wait until it is gone."""
     waiting = asyncio.get_running_loop().run_in_executor(_threads(), waitable.wait)
     try:
         run = await asyncio.shield(waiting)

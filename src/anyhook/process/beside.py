@@ -1,5 +1,5 @@
-"""Hooks that run at the same time. Processes need no thread each: whoever waits for one of them moves the bytes of all,
-notes who has ended, and ends whose time is up. It starts no hook."""
+"""Hooks that run in parallel, without a thread for each process. Waiting for one of them moves the bytes of all, notes
+which have ended, and kills those whose time is up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def watched(started: Sequence[Waitable | Run]) -> list[Waitable | Run]:
-    """The same, to be waited for one after the other. Where one is not a process, all but the first get a thread."""
+    """The same, ready to be waited for one after the other. If one is not a process, all but the first get a thread."""
     running = [each for each in started if not isinstance(each, Run)]
     children = [each for each in running if isinstance(each, Child) and each.pidfd >= 0]
     if len(children) == len(running):
@@ -29,14 +29,14 @@ def watched(started: Sequence[Waitable | Run]) -> list[Waitable | Run]:
 
 
 def watch_together(children: Sequence[Child]) -> None:
-    """From here on, waiting for one of them looks after the others as well. One thread at a time may wait."""
+    """From here on, waiting for one of them also serves the others. One thread at a time may wait."""
     poll, owners = select.poll(), dict[int, Child]()
     for child in children:
         child.watch_with(SharedPoll(child, poll, owners))
 
 
 class SharedPoll:
-    """One child's part of a poll that all of them share. To the child it is like a poll of its own."""
+    """One child's view of a poll that all of them share. The child uses it like a `select.poll`."""
 
     def __init__(self, child: Child, poll: select.poll, owners: dict[int, Child]) -> None:
         self._child, self._poll, self._owners = child, poll, owners
@@ -55,17 +55,17 @@ class SharedPoll:
             self.unregister(descriptor)
 
     def _others(self) -> set[Child]:
-        """Those that have neither ended nor been ended."""
+        """Children that have neither ended nor been killed."""
         return {owner for owner in self._owners.values() if owner is not self._child and owner.ending is None}
 
     def poll(self, pause_ms: float) -> list[tuple[int, int]]:
-        """Waits for this child's descriptors, and sees to the others' meanwhile."""
+        """Wait for this child's descriptors, and serve the others in the meantime."""
         until = monotonic() + pause_ms / 1000
         while True:
             next_s = min([until, *[other.deadline for other in self._others()]])
             own: list[tuple[int, int]] = []
             for descriptor, event in self._poll.poll(max(next_s - monotonic(), 0.0) * 1000):
-                owner = self._owners.get(descriptor)  # one that has ended meanwhile has none any more
+                owner = self._owners.get(descriptor)  # one that has ended by now has closed its descriptors
                 if owner is self._child:
                     own.append((descriptor, event))
                 elif owner is not None and owner.attend(descriptor):

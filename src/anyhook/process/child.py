@@ -1,10 +1,9 @@
-"""One started process: feed it, read it, know when it ended, end it. Never decides what to start or what it meant.
+"""One started process: write its input, read its output, notice its end, kill it.
 
-This is on the path an agent waits on, so at import it loads C modules only: `subprocess` costs one and a half bare
-interpreter starts of CPU time, `signal` and `threading` half a one each (3.11); a call that needs them loads them. But
-nothing is loaded while a child's lock is held: a signal handler may interrupt the thread that is loading it, and then
-wait for the lock of a child whose thread waits for the same module.
-"""
+An agent waits for this code, so it imports only C modules at the top: `subprocess` costs one and a half bare
+interpreter starts of CPU time, `signal` and `threading` half a start each (3.11). A call that needs them imports them,
+but never while it holds a child's lock. Otherwise there is a deadlock: a signal handler interrupts the thread that
+imports a module, and waits for the lock of a child whose thread waits for that import."""
 
 from __future__ import annotations
 
@@ -27,29 +26,28 @@ if TYPE_CHECKING:
     from anyhook.process.spawn import Spawner
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
-"""Of each stream, in bytes."""
+"""Bytes per stream."""
 _CHUNK = 65536
 _LARGEST_PIPE = 1024 * 1024
-"""What Linux lets an ordinary user make of a pipe; made with 64 KB, and smaller elsewhere."""
+"""The largest pipe that Linux lets an ordinary user set. The default is 64 KB, and less on other systems."""
 _QUICK_S = 0.005
-"""How long to wait for the end alone before watching the output as well. A short answer fits into the pipe, and waking
-up for its first bytes, for the closing of each stream and then for the end adds 6 % to a small hook's time. A shorter
-wait makes the kernel set its timer again: 1 ms adds 3 %."""
+"""How long to wait only for the exit before also polling the output. A short answer fits into the pipe, and waking up
+for its first bytes, for the end of each stream and then for the exit adds 6 % to a small hook's time. A shorter wait
+makes the kernel set its timer again: 1 ms adds 3 %."""
 _IGNORED_BY_PYTHON = (13, 25)
-"""SIGPIPE and SIGXFSZ: what is ignored here would be ignored in the started program, too."""
-_LONGEST_POLL_S = 1.0  # a signal just before a poll does not end it, and its handler runs when the poll returns
+"""SIGPIPE and SIGXFSZ: a started program would inherit that they are ignored."""
+_LONGEST_POLL_S = 1.0  # a signal just before a poll does not interrupt it, so its handler runs when the poll returns
 _LONGEST_TICK_S = 0.02
-_HANGS_S = 1.0
-"""After a kill that waited for the whole tree, the last grace for a process that hangs inside the kernel."""
-_PATIENCE_S = 20.0
-"""How long one who ends waits for another who does, or who concludes, before doing it all the same: no signal handler
-may hang for good."""
+_KERNEL_GRACE_S = 1.0
+"""Extra time for a process that hangs in the kernel, after the whole tree was killed and waited for."""
+_LOCK_TIMEOUT_S = 20.0
+"""How long `end` waits for the lock before it goes ahead without it: a signal handler must not hang."""
 
 _pidfd_open = getattr(os, "pidfd_open", None)
 
 
 class _Stream:
-    """Our end of one output pipe, and what came out of it."""
+    """Our end of one output pipe, and the bytes read from it."""
 
     __slots__ = ("chunks", "fd", "size")
 
@@ -59,7 +57,8 @@ class _Stream:
         self.size = 0
 
     def read(self) -> int:
-        """Take what is there now: the number of bytes, 0 at the end of the stream, -1 where nothing is there."""
+        """Read once, without blocking: the number of bytes, 0 at the end of the stream, -1 if there is nothing to
+        read."""
         try:
             data = os.read(self.fd, _CHUNK)
         except BlockingIOError:
@@ -70,8 +69,8 @@ class _Stream:
         return len(data)
 
     def drain(self, last: bytes) -> bytes:
-        """All of it; `last` was read when the process had ended. A read that brings less than it may has emptied the
-        pipe; more than the pipe holds was not left by the process, but by children that go on writing."""
+        """All output; `last` was read after the process ended. A short read means that the pipe is empty. Anything
+        beyond the size of a pipe comes from children that are still writing."""
         got = len(last)
         self.chunks.append(last)
         self.size += got
@@ -83,31 +82,31 @@ class _Stream:
 
 
 class Child:
-    """One started process. One thread at a time may wait for it; any thread may end it."""
+    """One started process. One thread at a time may wait for it; any thread may kill it."""
 
-    # Defaults are here and not in `__init__`, which runs while nothing else does: the process is not there yet.
+    # Defaults are class attributes because `__init__` delays the start of the process.
     pid = 0
     ending: Ending | None = None
     alone = True
-    """Whether no other child lived beside it, in a process that is ours."""
+    """Whether no other child ran at the same time. Only used if `here.is_ours`."""
     _pipes: tuple[int, int]
     """Our ends of its stdout and stderr."""
     _streams: dict[int, _Stream]
-    """By pipe, once it takes longer than a moment."""
+    """By pipe; set once the child takes longer than `_QUICK_S`."""
     _poll: select.poll | SharedPoll
     deadline: float
-    """By the monotonic clock."""
+    """On the monotonic clock."""
     _stdin = -1
     sent = 0
-    """How many bytes it was given to read."""
-    _spare = -1
-    """The reading end of its stdin, open here until all is written: a process that closes it early is then no error,
-    and no SIGPIPE in a host that does not ignore it."""
+    """The size of its input in bytes."""
+    _stdin_reader = -1
+    """The reading end of its stdin, kept open until everything is written. So a process that closes stdin early causes
+    no error, and no SIGPIPE in a host that does not ignore it."""
     _unsent = memoryview(b"")
     pidfd = -1
-    """It can be polled for the end of the process; -1 where the system has none."""
+    """Becomes readable when the process exits; -1 if the system has no pidfds."""
     starter: Spawner | None = None
-    _watching, _shared = False, None  # type: bool, SharedPoll | None
+    _watching, _shared_poll = False, None  # type: bool, SharedPoll | None
     _popen: Popen[bytes] | None = None
     _tree_ended = False
     _reaped = False
@@ -118,26 +117,25 @@ class Child:
         self.call = call
         self.started_ns = time_ns()
         self.started_s = monotonic()
-        self._open: list[int] = []
-        self._lock = RLock()  # re-entrant: a signal handler that ends us may have interrupted the one who concludes
+        self._descriptors: list[int] = []
+        self._lock = RLock()  # re-entrant: a signal handler that calls `end` may have interrupted `conclude`
         here.alive.add(self)
 
     def launch(self, program: str) -> None:
-        """Open the pipes, start the process, keep our ends; what only waiting needs is made while the process
-        starts."""
+        """Open the pipes and start the process. What only `wait` needs is set up while the process starts."""
         theirs: list[int] = []
         try:
-            self._spare, self._stdin = stdin, _ = os.pipe()
+            self._stdin_reader, self._stdin = stdin, _ = os.pipe()
             out, stdout = os.pipe()
             theirs.append(stdout)
-            self._open.append(out)
+            self._descriptors.append(out)
             err, stderr = os.pipe()
             theirs.append(stderr)
-            self._open.append(err)
+            self._descriptors.append(err)
             has_pipes_apart = min(stdin, *theirs) > 2
             cheap = here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
             spawn = self.starter or (None if cheap else spawner(has_pipes_apart))
-            with self._lock:  # so that whoever ends us comes before there is a process, or when it is known
+            with self._lock:  # so that `end` runs either before the process exists or when its pid is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"
                 if self.ending is not None:
@@ -145,8 +143,8 @@ class Child:
                 if spawn is not None:
                     self.pid, self._popen = spawn(self.call, program, stdin, stdout, stderr)
                 else:
-                    # It can neither change the directory, nor close what this process inherited, nor sort out pipes
-                    # that lie where stdin, stdout and stderr belong.
+                    # It can neither change the directory, nor close inherited descriptors, nor handle pipes that have
+                    # the numbers of stdin, stdout and stderr.
                     dup = os.POSIX_SPAWN_DUP2
                     self.pid = os.posix_spawn(
                         program,
@@ -164,16 +162,16 @@ class Child:
         if _pidfd_open is not None:
             try:
                 self.pidfd = _pidfd_open(self.pid)
-                self._open.append(self.pidfd)
+                self._descriptors.append(self.pidfd)
                 self._poll.register(self.pidfd, select.POLLIN)
             except OSError:
-                pass  # an old kernel, or a sandbox that forbids it: `_watch` then looks by the clock
+                pass  # an old kernel, or a sandbox that forbids it: `_watch` checks at intervals instead
         self._pipes = out, err
         os.set_blocking(out, False)
         os.set_blocking(err, False)
 
     def feed(self, data: bytes) -> None:
-        """Give it its input; of more than a fresh pipe is sure to take, the rest while we wait."""
+        """Write its input. If it may not fit into the empty pipe, `wait` writes the rest."""
         self.sent = len(data)
         if len(data) > select.PIPE_BUF:
             os.set_blocking(self._stdin, False)
@@ -182,10 +180,10 @@ class Child:
             return
         if data:
             os.write(self._stdin, data)
-        self._fed()
+        self._close_stdin()
 
     def wait(self, grace_s: float | None = None) -> Run | None:
-        """Block until the process ended or its own limit passed; None where `grace_s` passed before either."""
+        """Block until the process has ended or its limit is over; None if `grace_s` is over before that."""
         if self._run is not None:
             return self._run
         until = self.deadline
@@ -195,12 +193,12 @@ class Child:
             if until < self.deadline:
                 return None
             self.end("timed_out")
-            self._watch(monotonic() + _HANGS_S)
+            self._watch(monotonic() + _KERNEL_GRACE_S)
         return self.conclude()
 
     def end(self, ending: Ending = "cancelled") -> None:
         """Kill the whole tree now, from any thread or signal handler; the next `wait` returns a Run with `ending`."""
-        held = self._lock.acquire(timeout=_PATIENCE_S)
+        held = self._lock.acquire(timeout=_LOCK_TIMEOUT_S)
         try:
             if self._run is None and not self._tree_ended:
                 self.ending = self.ending or ending
@@ -212,31 +210,31 @@ class Child:
 
     @property
     def is_to_end(self) -> bool:
-        """Whether something may still run that `end` has not ended; a thread that is at it has not ended it yet."""
+        """Whether something may still run that `end` has not killed, or is just killing."""
         return not self._tree_ended and (self.pid != 0 or self.ending is None)
 
     def _end_tree(self) -> None:
-        leader = self.pid if self._is_ours() else 0
+        leader = self.pid if self._owns_pid() else 0
         try:
             Tree(leader, self.call.mark, self._is_my_orphan if here.is_ours else None).end()
-        except OSError:  # no descriptor is left to read /proc with: the group must do
+        except OSError:  # no descriptor is left to read /proc with: kill only the group
             if leader:
                 os.killpg(leader, 9)
 
     def _is_my_orphan(self, pid: int, entries: list[bytes]) -> bool:
-        """In a process of our own, a child that was not started here is some hook's. It is this one's where no other
-        ran beside it, or where it holds this one's pipes."""
+        """If this process is ours alone, a child that we did not start belongs to a hook. It belongs to this one if no
+        other ran at the same time, or if it has this one's pipes open."""
         if pid in here.spared or pid in [child.pid for child in list(here.alive)]:
             return False
         if any(carries(entries, os.fsencode(mark)) for mark in here.marks):
-            return False  # another hook's, which ended well and may leave what it likes
+            return False  # it belongs to a hook that ended normally and may leave processes behind
         if entries == environment(os.getpid()) and program_of(pid) == program_of(os.getpid()):
-            return False  # another thread's child before its exec: still this very program, with all our pipes open
-        pipes = {os.fstat(fd).st_ino for fd in self._open}
+            return False  # another thread's child before its exec: a copy of this process, with all our pipes open
+        pipes = {os.fstat(fd).st_ino for fd in self._descriptors}
         return self.alone or holds_pipe(pid, pipes)
 
     def _watch(self, until: float) -> bool:
-        """Move bytes until the process has ended (True) or the clock reached `until` (False)."""
+        """Move bytes until the process has ended (True) or the time is `until` (False)."""
         if not self._watching:
             quick_s = min(_QUICK_S, max(until - monotonic(), 0.0))
             if self._stdin < 0 <= self.pidfd and self._poll.poll(quick_s * 1000):
@@ -248,9 +246,9 @@ class Child:
             pause_s = min(max(left_s, 0.0), _LONGEST_POLL_S)
             if self.pidfd < 0:
                 tick_s = min(tick_s * 2, _LONGEST_TICK_S)
-                if self._move(min(pause_s, tick_s)) or self._has_exited():
+                if self._poll_once(min(pause_s, tick_s)) or self._has_exited():
                     return True
-            elif self._move(pause_s):
+            elif self._poll_once(pause_s):
                 return True
             if left_s <= 0:
                 return False
@@ -264,20 +262,21 @@ class Child:
             self._poll.register(self._stdin, select.POLLOUT)
 
     def watch_with(self, poll: SharedPoll) -> None:
-        """Watch by a poll that several children share. It was just started, and nobody waits for it."""
-        self._poll = self._shared = poll
+        """Use a poll that several children share. Call it right after the start, before anything waits for the
+        child."""
+        self._poll = self._shared_poll = poll
         poll.register(self.pidfd, select.POLLIN)
         self._watch_pipes()
 
-    def _move(self, pause_s: float) -> bool:
-        """Wait for one of the pipes or the end, and move what can be moved; whether the end has come."""
+    def _poll_once(self, pause_s: float) -> bool:
+        """Wait for the pipes or the exit, and move the bytes that are ready. True if the process has exited."""
         exited = False
         for fd, _ in self._poll.poll(pause_s * 1000):
             exited = self.attend(fd) or exited
         return exited
 
     def attend(self, fd: int) -> bool:
-        """One of its descriptors is ready: move what can be moved; whether the end has come."""
+        """One of its descriptors is ready: move the bytes. True if the process has exited."""
         if fd == self.pidfd:
             return True
         if fd == self._stdin:
@@ -291,7 +290,7 @@ class Child:
         return False
 
     def _feed(self) -> None:
-        """Write as much as the pipe takes."""
+        """Write as much as fits into the pipe."""
         try:
             self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
         except BlockingIOError:
@@ -299,17 +298,17 @@ class Child:
         if not self._unsent:
             if self._watching:
                 self._poll.unregister(self._stdin)
-            self._fed()
+            self._close_stdin()
 
-    def _fed(self) -> None:
-        """There is no more to write."""
-        for fd in (self._stdin, self._spare):
+    def _close_stdin(self) -> None:
+        for fd in (self._stdin, self._stdin_reader):
             if fd >= 0:
                 os.close(fd)
-        self._stdin = self._spare = -1
+        self._stdin = self._stdin_reader = -1
 
     def conclude(self) -> Run:
-        """Read what the ended process left, reap it, close everything. The caller waits for each line of this."""
+        """Read the rest of the output, reap the process, close everything. The caller waits for this, so it must be
+        fast."""
         with self._lock:
             if self._run is not None:
                 return self._run
@@ -341,7 +340,7 @@ class Child:
             return self._run
 
     def _has_exited(self) -> bool:
-        """Where there is no pidfd. Looks without reaping where the system can: a reaped number may become another's."""
+        """Used if there is no pidfd. Checks without reaping if the system can, because a reaped pid may be reused."""
         if self._status is not None:
             return True
         try:
@@ -355,8 +354,8 @@ class Child:
             self._status = status
         return pid != 0
 
-    def _is_ours(self) -> bool:
-        """Whether `pid` still stands for this process: it was started, and neither we nor the host have reaped it."""
+    def _owns_pid(self) -> bool:
+        """Whether `pid` still belongs to this process: it was started, and neither we nor the host have reaped it."""
         if self._reaped or not self.pid:
             return False
         try:
@@ -367,7 +366,7 @@ class Child:
         return True
 
     def _reap(self) -> int | None:
-        # Said before it is done: a signal handler that comes in between must not signal a number that is free again.
+        # Set before the wait: a signal handler in between must not signal a pid that is free again.
         self._reaped = True
         status = self._status
         if status is None:
@@ -378,23 +377,23 @@ class Child:
                 status = status_of_reaped(self.pidfd)
         exit_code = None if status is None else os.waitstatus_to_exitcode(status)
         if self._popen is not None:
-            self._popen.returncode = -9 if exit_code is None else exit_code  # or it would warn, and wait once more
+            self._popen.returncode = -9 if exit_code is None else exit_code  # or Popen would warn, and wait again
         return exit_code
 
     def abandon(self) -> None:
-        """End it and give everything back, where starting it was interrupted halfway."""
+        """Kill it and release everything after an interrupted start."""
         self.end()
         if self.pid:
             self._reap()
         self.close()
 
     def close(self) -> None:
-        """Give back every descriptor; there is, or was, no process any more."""
-        if self._shared is not None:
-            self._shared.close()
-        for fd in self._open:
+        """Close every descriptor. The process has ended or was never started."""
+        if self._shared_poll is not None:
+            self._shared_poll.close()
+        for fd in self._descriptors:
             os.close(fd)
-        self._open.clear()
+        self._descriptors.clear()
         if self._stdin >= 0:
-            self._fed()
+            self._close_stdin()
         here.alive.discard(self)

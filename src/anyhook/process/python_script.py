@@ -1,5 +1,4 @@
-"""Whether a command is nothing but a Python script, and then which interpreter runs which file with what. It starts
-nothing."""
+"""Whether a command only runs a Python script: which interpreter, which file, which arguments."""
 
 from __future__ import annotations
 
@@ -16,24 +15,24 @@ SHELLS = ("sh", "bash", "dash", "zsh")
 PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 PLAIN = re.compile(r"[\w@+:,./^-]+")
-"""Pieces of a shell's words, and what needs no quotes."""
+"""Parts of shell words that need no quotes."""
 FLAGS = re.compile(r"-[uBEIsPO]+")
-"""Switches that say how the interpreter starts, and not what it runs."""
+"""Options that change how the interpreter starts, but not what it runs."""
 
 
 class PythonScript(Record):
     """`INTERPRETER [FLAG…] SCRIPT [ARGUMENT…]`."""
 
     interpreter: str
-    """As it was found."""
+    """The path that was found."""
     words: tuple[str, ...]
-    """The whole command as a process is given it, from the interpreter's name on."""
+    """The argv of the process, starting with the interpreter's name."""
     at: int
-    """Which of the words is the script."""
+    """The index of the script in `words`."""
     shell: str = ""
-    """The shell that was to start it."""
+    """The shell that would start it, or ""."""
     command: str = ""
-    """What that shell was to start: the interpreter, or a script that names its own."""
+    """What that shell would start: the interpreter, or a script with a shebang."""
 
     @property
     def path(self) -> str:
@@ -41,7 +40,7 @@ class PythonScript(Record):
 
 
 def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> PythonScript | None:
-    """None for every command that is more than that, or is anything else."""
+    """None if the command does anything else."""
     words: list[str] | None = list(argv)
     shell = argv[0] if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c" else ""
     if shell:
@@ -63,7 +62,7 @@ def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Python
 
 
 def _by_first_line(words: list[str], cwd: str) -> list[str] | None:
-    """What the system starts for a program that names its interpreter: `#!/usr/bin/env python3` or the path itself."""
+    """What the system starts for a script with a shebang: `#!/usr/bin/env python3` or the path of an interpreter."""
     try:
         with open(os.path.join(cwd, words[0]), "rb") as file:
             first = file.readline(200).decode("utf-8", "replace").split()
@@ -77,7 +76,7 @@ def _by_first_line(words: list[str], cwd: str) -> list[str] | None:
 
 
 def _found(name: str, cwd: str, env: Mapping[str, str]) -> str:
-    """The interpreter as execvp finds it; "" where it is not there."""
+    """The interpreter as execvp would find it, or ""."""
     folders = [""] if "/" in name else env.get("PATH", os.defpath).split(":")
     for folder in folders:
         path = os.path.join(cwd, folder, name)
@@ -87,7 +86,7 @@ def _found(name: str, cwd: str, env: Mapping[str, str]) -> str:
 
 
 def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
-    """The words of a line that does nothing but quote and name variables; None for one that does more."""
+    """The words of a line that uses only quotes and variables; None if it uses more of the shell."""
     words: list[str] = []
     end, between = 0, True
     for piece in PIECE.finditer(line):

@@ -1,8 +1,8 @@
-"""A small process beside the agent that ends what the agent has started, should the agent die without a word. It does
-nothing while the agent lives, and nothing where it ended well.
+"""A small process that kills what the agent has started if the agent is killed or crashes. It only sleeps while the
+agent runs, and does nothing if the agent ends normally.
 
-It looks at the system's list of processes only then, so that no hook and no command costs anything. It is distinguished
-from what it ends by the mark of `leftovers`, which it was started too early to have.
+It reads the process table only then, so hooks and commands do not pay for it. It starts before the agent gets its mark
+(see `leftovers`), so it does not kill itself.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 WELL = b"."
-"""What the agent says before it ends well."""
+"""The agent writes this before it exits normally."""
 
 
 class Reaper:
-    """From `with` until its end, whatever this process starts ends when this process is killed. On Linux only:
-    elsewhere nothing tells an orphan's origin."""
+    """Inside the `with` block, everything that this process starts is killed if this process is. Only on Linux: other
+    systems do not show where an orphan came from."""
 
     _process: Popen[bytes] | None = None
 
@@ -43,10 +43,10 @@ class Reaper:
                 stderr=subprocess.DEVNULL,
                 cwd="/",
                 env={"PYTHONPATH": package},
-                start_new_session=True,  # what is sent to the agent's terminal or group is not for it
+                start_new_session=True,  # signals to the agent's terminal or group must not reach it
             )
         except OSError:
-            return  # no process can be started: then none will be left either
+            return  # no process can be started, so none will be left behind either
         mark_this_process(mark)
 
     def __exit__(
@@ -55,18 +55,18 @@ class Reaper:
         process = self._process
         if process is None or process.stdin is None:
             return
-        process.returncode = 0  # it ends after us; without this, Popen complains when it is collected
+        process.returncode = 0  # it ends after us; without this, Popen warns when it is collected
         try:
             if kind is None:
                 os.write(process.stdin.fileno(), WELL)
         except OSError:
-            pass  # somebody has ended it
+            pass  # someone has killed it
 
 
 def main() -> None:
     from _signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 
-    for number in (SIGHUP, SIGINT, SIGTERM):  # whoever ends every process of this user ends the agent as well
+    for number in (SIGHUP, SIGINT, SIGTERM):  # a signal to every process of this user also reaches the agent
         signal(number, SIG_IGN)
     agent, mark = int(sys.argv[1]), sys.argv[2]
     _wait_for_end_of(agent)
@@ -79,9 +79,9 @@ def _wait_for_end_of(agent: int) -> None:
     poll = select.poll()
     try:
         poll.register(os.pidfd_open(agent), select.POLLIN)
-    except OSError:  # an old kernel, or a sandbox that forbids it: then the end of the pipe has to do
+    except OSError:  # an old kernel, or a sandbox that forbids it: the end of the pipe must be enough
         poll.register(0, select.POLLIN)
-    if os.getppid() == agent:  # or it was over before it could be watched
+    if os.getppid() == agent:  # or it ended before we could watch it
         poll.poll()
 
 

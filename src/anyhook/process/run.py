@@ -1,14 +1,14 @@
-"""Run: starts the process of a call, waits for it, and tells how it ended. Never reads meaning into what it printed.
+"""Run: start the process of a call, wait for it, and report how it ended.
 
-And what this process owes the hooks it runs: when it is told to end, they end with it; it adopts their orphans; and
-what a hook in our own process prints stays out of our answer."""
+Also what hooks need from the process that runs them: when it gets a signal to exit, it kills them; it adopts their
+orphans; and output of an in-process hook does not get into our answer."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# The C module: `signal` wraps its numbers in enums, whose import costs a third of an interpreter start.
+# The C module: `signal` also imports enums, which costs a third of an interpreter start.
 from _signal import SIG_DFL, SIG_IGN, SIGCHLD, SIGHUP, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
 from time import monotonic
 
@@ -28,8 +28,8 @@ __all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
 
 
 def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
-    """Start it; a Run that says why where it cannot be started, or was ended before it was. `stdin` makes its input,
-    where the call has none: that takes less time than the process takes to start."""
+    """Start it. If it cannot be started, or was cancelled before, the result is a Run that says why. If the call has no
+    input, `stdin` makes it while the process starts."""
     child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
     if here.is_ours:
         here.marks.append(call.mark)
@@ -38,12 +38,12 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
                 other.alone = False
     program: str | None = None
     try:
-        program = call.argv[0] if call.argv and "/" in call.argv[0] else _find(call)
+        program = call.argv[0] if call.argv and "/" in call.argv[0] else _find_program(call)
         if program:
             child.launch(program)
         if child.pid:
             child.feed(call.stdin if stdin is None else stdin())
-    except (OSError, ValueError, RuntimeError) as error:  # the last: no process may be started at interpreter exit
+    except (OSError, ValueError, RuntimeError) as error:  # last, because no process may be started at interpreter exit
         if child.pid:
             child.abandon()
             return _no_run(child, "not_started", f"its input could not be made: {error}")
@@ -53,13 +53,13 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
         raise
     if not child.pid:
         return _not_started(child, program, None)
-    if child.ending is not None:  # by a signal handler, before the number of the new process was known
+    if child.ending is not None:  # by a signal handler, before the pid of the new process was known
         child.end()
     return child
 
 
 def run(call: Call) -> Run:
-    """Start it and wait for it; whatever interrupts the waiting, no part of it stays."""
+    """Start it and wait for it. If the wait is interrupted, kill all of it."""
     child = start(call)
     if isinstance(child, Run):
         return child
@@ -72,10 +72,10 @@ def run(call: Call) -> Run:
 
 
 def end_all(*, for_good: bool = False) -> None:
-    """End every child of this process that is still running. What other threads start meanwhile ends as `cancelled`
-    before it is started; `for_good`, for the last act of a process, whatever they start later does, too."""
+    """Kill every child of this process that is still running. Calls that other threads make in the meantime are
+    `cancelled` before they start; with `for_good`, so are all later calls (used when this process is about to exit)."""
     here.is_closed = True
-    for _ in range(100):  # more than one round only where a thread was between two steps of a start
+    for _ in range(100):  # a second round is needed only if a thread was in the middle of a start
         left = [child for child in list(here.alive) if child.is_to_end]
         if not left:
             break
@@ -85,12 +85,12 @@ def end_all(*, for_good: bool = False) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of whatever its hooks leave behind; whether the system can.
+    """Make this process the parent of everything its hooks leave behind. False if the system cannot do that.
 
-    Only for a process of our own, in which every process is started here or named to `leave_alone`: it then ends even
-    a grandchild that left group and session and emptied its environment, gives nothing it inherited to a hook, and
-    starts those that run in its own directory by the cheaper `posix_spawn`, which can neither change the directory nor
-    close descriptors.
+    Only for a process that is ours alone: every child is started by this package or passed to `leave_alone`. It then
+    kills even a grandchild that left group and session and emptied its environment, passes no inherited descriptor to a
+    hook, and uses the cheaper `posix_spawn` for hooks in its own directory (`posix_spawn` can neither change the
+    directory nor close descriptors).
     """
     if here.tell_duty is not None:
         here.tell_duty()
@@ -99,11 +99,11 @@ def adopt_orphans() -> bool:
         inherited = [int(name) for name in os.listdir("/dev/fd") if name not in ("0", "1", "2")]
     except OSError:
         inherited = []
-    for descriptor in inherited:  # no hook gets one that this process was started with
+    for descriptor in inherited:  # no hook gets a descriptor that this process inherited
         try:
             os.set_inheritable(descriptor, False)
         except OSError:
-            continue  # the listing's own is closed by now
+            continue  # the descriptor of the listing itself is closed by now
     if getsignal(SIGCHLD) == SIG_IGN:  # inherited; exit statuses would be lost
         signal(SIGCHLD, SIG_DFL)
     if sys.platform != "linux":
@@ -115,13 +115,13 @@ def adopt_orphans() -> bool:
 
 
 def leave_alone(pid: int) -> None:
-    """A child of this process that was started elsewhere and does not belong to a hook."""
+    """Never kill this child: it was started elsewhere and does not belong to a hook."""
     here.spared.add(pid)
 
 
 def prctl(option: int, value: int) -> int:
-    """By the C half of ctypes where it is as we know it, for 0.9 ms of CPU time; all of ctypes is 3.6, and a bare
-    interpreter start 10.6."""
+    """Uses the C half of ctypes if it has the functions we know: 0.9 ms of CPU time, against 3.6 for all of ctypes and
+    10.6 for a bare interpreter start."""
     try:
         import _ctypes
 
@@ -137,24 +137,24 @@ def _not_started(child: Child, program: str | None, error: Exception | None) -> 
     child.close()
     if child.ending:
         return _no_run(child, child.ending, "it was ended before it was started")
-    return _no_run(child, "not_started", _why(child.call, program, error))
+    return _no_run(child, "not_started", _start_error(child.call, program, error))
 
 
 def _no_run(child: Child, ending: Ending, why: str) -> Run:
     return Run(ending, None, b"", b"", child.started_ns, monotonic() - child.started_s, why)
 
 
-def _why(call: Call, program: str | None, error: Exception | None) -> str:
+def _start_error(call: Call, program: str | None, error: Exception | None) -> str:
     try:
         from anyhook.process.start_failure import explain_failure
-    except OSError as also:  # where no descriptor is left, none is left to load the words with
+    except OSError as also:  # without a free descriptor, this module cannot be imported either
         return f"{program or call.argv[0]} could not be started: {also.strerror}"
     return explain_failure(call, program, error)
 
 
-def _find(call: Call) -> str | None:
-    """What a bare name stands for, relative to the call's directory: it is looked up on the PATH of the call's own
-    environment, as execvp would; None where it is not there."""
+def _find_program(call: Call) -> str | None:
+    """The path of a program given by its bare name: looked up on the PATH of the call's own environment, relative to
+    the call's directory, as execvp does. None if it is not there."""
     name = call.argv[0] if call.argv else ""
     for folder in call.env.get("PATH", os.defpath).split(":") if name else ():
         path = f"{folder or '.'}/{name}"
@@ -164,17 +164,16 @@ def _find(call: Call) -> str | None:
     return None
 
 
-# -- the process that runs them
+# -- the process that runs the hooks
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
+def _end_hooks_and_exit(number: int, _frame: FrameType | None) -> None:
     end_all(for_good=True)
     os._exit(128 + number)
 
 
 def fill_streams() -> None:
-    """Where the process was started without stdin, stdout or stderr, nothing else that it opens may take their
-    numbers."""
+    """Open /dev/null for a missing stdin, stdout or stderr, so that no other file gets their numbers."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -183,24 +182,24 @@ def fill_streams() -> None:
 
 
 class AnswerOnStdout:
-    """stdout is for the answer alone; whatever else is written there meanwhile goes to stderr."""
+    """Reserve stdout for the answer. Anything else written to it in the meantime goes to stderr."""
 
     stdout = -1
     signals: tuple[int, ...] = ()
-    """Those that end every hook, and this process with them."""
+    """Signals that kill every hook and end this process."""
     handlers: Mapping[int, object] = {}
-    """What these meant before."""
+    """Their previous handlers."""
 
     def __enter__(self) -> None:
-        self.handlers = {number: signal(number, _end) for number in self.signals}
+        self.handlers = {number: signal(number, _end_hooks_and_exit) for number in self.signals}
         try:
             self.stdout = os.dup(1)
             os.dup2(2, 1)
         except OSError:
-            return  # one of them was closed from the start
+            return  # one of them was closed when we started
 
     def line(self, text: str) -> None:
-        """Part of the answer, before all of it is known."""
+        """Write a part of the answer before the rest is known."""
         left = f"{text}\n".encode("utf-8", "surrogateescape")
         while left and self.stdout >= 0:
             left = left[os.write(self.stdout, left) :]
@@ -218,14 +217,14 @@ class AnswerOnStdout:
 
 
 class EndsHooksWithUs(AnswerOnStdout):
-    """While hooks run in a process that is ours alone (see `adopt_orphans`): when it is told to end, they end with
-    it, and stdout is for the answer."""
+    """For hooks in a process that is ours alone (see `adopt_orphans`): a signal to exit also kills the hooks, and
+    stdout is reserved for the answer."""
 
     signals = (SIGINT, SIGTERM, SIGHUP)
 
 
 class Unwinding:
-    """While it lasts, a signal to end unwinds the program, so that everything is put away on the way out."""
+    """Inside the `with` block, a signal to exit unwinds the stack, so that everything is cleaned up."""
 
     def __enter__(self) -> None:
         self.handlers = {number: signal(number, _unwind) for number in (SIGTERM, SIGHUP)}

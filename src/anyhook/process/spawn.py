@@ -1,5 +1,4 @@
-"""The ways to start a process that can do more than `posix_spawn`, and the choice between them; and what this
-process has started. Never waits for it."""
+"""How to start a process if `posix_spawn` is not enough; and a record of what this process has started."""
 
 from __future__ import annotations
 
@@ -26,36 +25,36 @@ _CODING = sys.getfilesystemencoding()
 
 
 class Here:
-    """What is known of the process that we live in, and of what it started."""
+    """What we know about this process and its children."""
 
     __slots__ = ("afterwards", "alive", "is_closed", "is_ours", "marks", "spared", "tell_duty", "warm_child")
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
-        """Every child that was not concluded yet, from before its process exists."""
+        """Every child until `conclude`, even before its process exists."""
         self.is_closed = False
-        """Whether nothing may be started any more (see `end_all`)."""
+        """Whether no new process may be started (see `end_all`)."""
         self.is_ours = False
-        """Whether every child of this process is started here (see `adopt_orphans`)."""
+        """Whether this process is ours alone: we start all its children (see `adopt_orphans`)."""
         self.marks: list[str] = []
-        """Of all calls so far, where the process is ours."""
+        """The marks of all calls so far, if the process is ours."""
         self.spared: set[int] = set()
-        """Children that do not belong to a hook (see `leave_alone`)."""
+        """Children that do not belong to a hook and are never killed (see `leave_alone`)."""
         self.tell_duty: Callable[[], None] | None = None
-        """Called before the first hook may run, in a process that somebody else answers for."""
+        """Called before the first hook may run, in a worker: its caller must then no longer start the hooks itself."""
         self.warm_child: Callable[[Call], Child] | None = None
-        """Starts a call that may run in an interpreter that is already there; None where none is."""
+        """Starts a call in an interpreter that is already running; None if there is none."""
         self.afterwards: list[Callable[[], None]] = []
-        """What to do after the answer is given."""
+        """Functions to call after the answer is given."""
 
 
 here = Here()
-os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not end the hooks of its parent
+os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not kill its parent's hooks
 
 
 def spawner(has_pipes_apart: bool) -> Spawner:
-    """The cheapest way that can do all it takes, where `posix_spawn` cannot. What `Popen` is made of can do it all, for
-    half of what `Popen` costs, where the pipes lie apart from stdin, stdout and stderr."""
+    """The cheapest alternative to `posix_spawn`. The C function under `Popen` can do everything for half the cost of
+    `Popen`, if the pipes do not have the numbers of stdin, stdout and stderr."""
     if has_pipes_apart and fork_exec is not None:
         return _by_fork_exec
     import subprocess  # noqa: F401 (loaded here, where nobody waits with a lock in hand)
@@ -64,8 +63,8 @@ def spawner(has_pipes_apart: bool) -> Spawner:
 
 
 def _by_fork_exec(call: Call, program: str, stdin: int, stdout: int, stderr: int) -> tuple[int, Popen[bytes] | None]:
-    """As `Popen` does it. A private door of the standard library: where it has changed or fails, `Popen` has its turn,
-    and says why it fails."""
+    """Does what `Popen` does, with a private function of the standard library. If that has changed or fails, `Popen`
+    tries again and reports why it fails."""
     failure, tell = os.pipe()
     try:
         pid = fork_exec(

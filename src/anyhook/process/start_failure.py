@@ -1,4 +1,4 @@
-"""Say in plain words why a process could not be started. Never starts anything, and looks only after a failure."""
+"""Explain why a process could not be started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def explain_failure(call: Call, program: str | None, error: Exception | None) -> str:
-    """`program` is argv's first word as it was found, None where it was not; `error` is what starting it raised."""
+    """`program` is the path found for argv[0], or None; `error` is the exception that starting it raised."""
     if not call.argv or not call.argv[0]:
         return "the command is empty"
     if program is None and error is None:
@@ -43,7 +43,7 @@ def _not_on_path(name: str, call: Call) -> str:
 
 
 def _malformed(call: Call) -> str | None:
-    """Text that the system's interface cannot carry at all."""
+    """A text that cannot be passed to the system at all."""
     texts = [(f"argument {index}", text) for index, text in enumerate(call.argv)]
     texts.append(("the working directory's name", call.cwd))
     for name, value in call.env.items():
@@ -130,7 +130,7 @@ def _interpreter(path: str) -> str | None:
 
 
 def _head(path: str) -> bytes:
-    """Of a regular file only: opening a pipe would wait for whoever writes to it."""
+    """The first bytes of a regular file. Opening a pipe would wait for a writer."""
     from anyhook.documents.read import head
 
     return head(path, 256) or b""

@@ -1,9 +1,9 @@
-"""Find every process that one started process left in the world, and end it. Never signals a process on a guess.
+"""Find every process that a started process has left running, and kill it. Never signals a process on a guess.
 
 A process belongs to the tree when one of these proves it: it is the leader or in the leader's group, it descends from
-a member, its environment or its limits hold the run's mark, or the caller knows it as an adopted orphan. Everything
-found is stopped first and killed only when a look finds no new one: a parent that dies early hands its children to
-init, and with them goes the last trace of those that emptied their environment.
+a member, its environment or its limits contain the run's mark, or the caller knows it as an adopted orphan. Members are
+stopped first, and killed only when another scan finds no new ones. If a parent died earlier, init would adopt its
+children, and those that emptied their environment could no longer be found.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_PASSES = 20
-_LOOKS = 100
-"""How often one pass looks for new members: a fork bomb needs many looks, a usual hook two."""
-_BLURRED_LOOKS = 8
-"""How many looks in a row may find nobody while processes were being started: one of those that came after the list was
-made may be a member's, who had left before it was looked at."""
+_MAX_PASSES = 20
+_MAX_SCANS = 100
+"""How often one pass scans for new members: a fork bomb needs many scans, an ordinary hook two."""
+_MAX_UNSURE_SCANS = 8
+"""How many scans in a row may find nothing new while other processes start: a process that appeared after the listing
+may be the child of a member that was gone before we read it."""
 _DEATH_S = 2.0
-"""How long to wait until killed processes are gone; one that hangs inside the kernel may never be."""
+"""How long to wait until killed processes are gone. One that hangs in the kernel may stay forever."""
 
 
 class Process(Record):
-    """One row of the process table; `born` (clock ticks since boot) tells it from a later user of its number."""
+    """One row of the process table; `born` (clock ticks since boot) distinguishes it from a later process with the same
+    pid."""
 
     pid: int
     parent: int
@@ -41,8 +42,8 @@ class Process(Record):
     zombie: bool
 
 
-class _Turns:
-    """The time after which a waiting thread may demand the interpreter, shortened while any tree is being ended."""
+class _SwitchInterval:
+    """Shortens the interpreter's thread switch interval while any tree is being killed."""
 
     def __init__(self) -> None:
         self._users = 0
@@ -63,11 +64,11 @@ class _Turns:
                 sys.setswitchinterval(self._usual_s)
 
 
-_turns = _Turns()
+_switch_interval = _SwitchInterval()
 
 
 class Tree:
-    """What is known of one tree: its leader, its mark, and who to ask about orphans."""
+    """One tree: its leader, its mark, and a function that recognises orphans."""
 
     __slots__ = ("done", "eldest", "is_orphan", "leader", "limit", "mark")
 
@@ -79,11 +80,11 @@ class Tree:
         limit: int = 0,
         since: int = 0,
     ) -> None:
-        """`leader` is 0 where it is unknown or already reaped, for then its number may be another's.
+        """`leader` is 0 if it is unknown or already reaped, because its pid may have been reused.
 
-        `is_orphan` is asked about a child of this process that nothing else proves: its pid and its environment.
-        `limit` is a number that occurs only in the resource limits of members, or 0.
-        `since` is when the eldest member was born at the earliest, where there is no leader to tell."""
+        `is_orphan` gets the pid and environment of a child of this process that nothing else identifies. `limit` is a
+        number that occurs only in the resource limits of members, or 0. `since` is the earliest start time of a member,
+        if there is no leader."""
         self.leader = leader
         self.mark = os.fsencode(mark)
         self.is_orphan = is_orphan
@@ -93,18 +94,19 @@ class Tree:
         self.done: dict[tuple[int, int], Process] = {}
 
     def end(self) -> None:
-        """Leave no living member; members that may not be signalled (they changed their user) are passed over.
+        """Kill all members, except those that may not be signalled because they changed their user.
 
-        Beside threads that compute, each of our system calls gives the interpreter away and waits for its turn, 5 ms
-        by default: with four of them a look at 300 processes would take seconds. So turns are short meanwhile."""
-        _turns.shorten()
+        If other threads compute, each of our system calls releases the interpreter lock and waits for it, 5 ms by
+        default. With four such threads, a scan of 300 processes would take seconds. So the switch interval is short in
+        the meantime."""
+        _switch_interval.shorten()
         try:
             self._end()
         finally:
-            _turns.restore()
+            _switch_interval.restore()
 
     def _end(self) -> None:
-        for _ in range(_PASSES):
+        for _ in range(_MAX_PASSES):
             self._signal_group("SIGSTOP")
             members = self._stop_members()
             self._signal_group("SIGKILL")
@@ -115,8 +117,8 @@ class Tree:
         self._reap()
 
     def _reap(self) -> None:
-        """Bury what nobody else will: adopted orphans, also those that had ended before, and a leader whose start was
-        interrupted before it was known."""
+        """Reap what nothing else will: adopted orphans, including those that ended earlier, and a leader whose start
+        was interrupted before its pid was known."""
         ended = self._ended() if self.is_orphan is not None and self.leader else []
         for member in (*self.done.values(), *ended):
             if member.pid == self.leader or (self.is_orphan is None and member.parent != os.getpid()):
@@ -127,7 +129,7 @@ class Tree:
                 continue
 
     def _ended(self) -> list[Process]:
-        """Children of this process that ended in the leader's group: their own parent died without asking how."""
+        """Zombies of the leader's group that this process has adopted: their own parent died without reaping them."""
         rows = map(read_process, _pids())
         mine = [row for row in rows if row is not None and row.zombie and row.group == self.leader]
         return [row for row in mine if row.parent == os.getpid()]
@@ -144,21 +146,21 @@ class Tree:
 
     def _stop_members(self) -> list[Process]:
         stopped: dict[tuple[int, int], Process] = {}
-        blurred = 0
-        for _ in range(_LOOKS):
+        unsure = 0
+        for _ in range(_MAX_SCANS):
             before, newest = len(stopped), _newest_pid()
             self._stop_once(stopped)
             if len(stopped) > before:
-                blurred = 0
-            elif blurred == _BLURRED_LOOKS or _newest_pid() == newest:
+                unsure = 0
+            elif unsure == _MAX_UNSURE_SCANS or _newest_pid() == newest:
                 break
             else:
-                blurred += 1
+                unsure += 1
         return list(stopped.values())
 
     def _stop_once(self, stopped: dict[tuple[int, int], Process]) -> None:
-        """One look: stop each new member where it is found, for it may be about to hand over to a child and leave.
-        Nothing older than the leader can be its offspring, this process least of all."""
+        """One scan. Stop each new member as soon as it is found, because it may be about to fork and exit. Processes
+        older than the leader, such as this one, cannot be its descendants."""
         me = os.getpid()
         young: list[Process] = []
         members: dict[int, Process] = {}
@@ -183,25 +185,25 @@ class Tree:
         entries = environment(row.pid)
         if carries(entries, self.mark) or (self.limit and self.limit in _read(f"/proc/{row.pid}/limits")):
             return True
-        # A tick is 10 ms; within one the numbers tell the order, so an orphan of an earlier run is not ours.
+        # A tick is 10 ms; within one, pids tell the order, so an orphan of an earlier run is not ours.
         if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):
             return False
         return self.is_orphan(row.pid, entries)
 
 
 def _newest_pid() -> bytes:
-    """The number that was given out last, or nothing where the system does not tell."""
+    """The pid that was assigned last, or b"" if the system does not say."""
     return _read("/proc/loadavg").rpartition(b" ")[2]
 
 
 def _descends(row: Process, members: dict[int, Process]) -> bool:
-    """A parent older than its child is the one that started it, and a session bears the number of its founder."""
+    """A parent that is older than its child started it, and a session has the pid of the process that created it."""
     above = members.get(row.parent) or members.get(row.session)
     return above is not None and above.born <= row.born
 
 
 def processes() -> Iterator[Process]:
-    """Every living process that this user can see; zombies are left out, nothing is left of them to end."""
+    """Every living process that this user can see, without zombies."""
     pids = _pids()
     for pid in pids:
         if (row := read_process(pid)) is not None and not row.zombie:
@@ -215,9 +217,9 @@ def _pids() -> list[int]:
 
 
 def read_process(pid: int) -> Process | None:
-    """One row of /proc, a zombie's too; None where there is no such process or no /proc."""
+    """One row of /proc, even for a zombie; None if there is no such process or no /proc."""
     text = _read(f"/proc/{pid}/stat")
-    # The second field is the program's name in brackets, and a name may hold brackets and spaces of its own.
+    # The second field is the program's name in brackets, and the name may itself contain brackets and spaces.
     fields = text[text.rfind(b")") + 2 :].split()
     if len(fields) < 20:
         return None
@@ -232,7 +234,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def _processes_from_ps() -> list[Process]:
-    """Where there is no /proc: parents and groups only, so that there marks cannot be read."""
+    """Used if there is no /proc. It shows parents and groups, but no marks."""
     import subprocess
 
     try:
@@ -250,7 +252,7 @@ def _processes_from_ps() -> list[Process]:
 
 
 def environment(pid: int) -> list[bytes]:
-    """The `NAME=value` entries with which a process of this user was started; empty for anyone else's."""
+    """The `NAME=value` entries that a process of this user was started with; empty for other users' processes."""
     folder = f"/proc/{pid}"
     try:
         if os.stat(folder).st_uid != os.geteuid():
@@ -261,7 +263,8 @@ def environment(pid: int) -> list[bytes]:
 
 
 def _read(path: str) -> bytes:
-    """Without a file object, whose making takes as many system calls again: each may cost a turn of the interpreter."""
+    """Without a file object, which doubles the number of system calls: each may have to wait for the interpreter
+    lock."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
@@ -281,7 +284,7 @@ def _read(path: str) -> bytes:
 
 
 def program_of(pid: int) -> tuple[str, bytes]:
-    """The file that a process runs, and its words; nothing where that cannot be seen."""
+    """The file that a process runs, and its command line; empty if we may not see them."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
             return os.readlink(f"/proc/{pid}/exe"), file.readall()
@@ -290,8 +293,9 @@ def program_of(pid: int) -> tuple[str, bytes]:
 
 
 def status_of_reaped(pidfd: int) -> int | None:
-    """The wait status of a process that the host reaped, or the kernel because the host ignores SIGCHLD: Linux keeps it
-    with the pidfd since 6.15 (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be lost."""
+    """The wait status of a process that the host reaped, or that the kernel reaped because the host ignores SIGCHLD.
+    Linux keeps it with the pidfd since 6.15 (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be
+    lost."""
     import fcntl
 
     if pidfd < 0:
@@ -308,7 +312,7 @@ def status_of_reaped(pidfd: int) -> int | None:
 
 
 def carries(entries: list[bytes], mark: bytes) -> bool:
-    """Whether an environment holds the mark itself, or `mark/…`: that of a run started inside the run."""
+    """Whether an environment contains the mark, or `mark/…`, the mark of a run started inside this run."""
     return bool(mark) and any(entry.startswith(mark) and entry[len(mark) :][:1] in (b"", b"/") for entry in entries)
 
 
@@ -323,8 +327,8 @@ def holds_pipe(pid: int, inodes: set[int]) -> bool:
 
 
 def _signal(process: Process, name: str) -> None:
-    """Signal exactly this process: its number is pinned first, then checked, so that it cannot change hands between."""
-    import signal  # half an interpreter start, and loaded already wherever a handler could interrupt us here
+    """Signal exactly this process: open a pidfd first and then check, so that the pid cannot be reused in between."""
+    import signal  # half an interpreter start, and already imported if a signal handler can interrupt us here
 
     number = signal.Signals[name]
     try:
@@ -346,7 +350,7 @@ def _signal(process: Process, name: str) -> None:
 
 
 def _kill(members: list[Process]) -> None:
-    """Kill, and wait until they are gone: the caller promises that nothing is left when it returns."""
+    """Kill, and wait until they are gone, because `Tree.end` promises that nothing is left."""
     for process in members:
         _signal(process, "SIGKILL")
     until = time.monotonic() + _DEATH_S

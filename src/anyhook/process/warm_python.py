@@ -1,6 +1,6 @@
-"""A Python script in an interpreter that is already there (see zygote.py). It is waited for and ended like any child.
-If there is no such interpreter, or it refuses, the script is started as any other program is. An interpreter for the
-next call is started when the answer is given."""
+"""A Python script in an interpreter that is already running (see zygote.py). It is waited for and killed like any
+child. If there is no such interpreter, or it refuses, the script is started like any other program, and an interpreter
+for the next call is started after the answer is given."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
 PACKAGE = os.path.dirname(os.path.dirname(ZYGOTE))
 MAX_ZYGOTES = 8
-"""Of one server: each holds an interpreter with its modules in memory."""
+"""Per server: each keeps an interpreter with its modules in memory."""
 RETRY_S = 60.0
-"""How long to wait after an interpreter that could not start, before the next one is tried."""
+"""How long to wait before the next try after an interpreter could not start."""
 ACCEPT_S = 1.0
 """How long an interpreter may take to accept a call."""
 END_S = 6.0
-"""How long it may take to end a script with all that it has started."""
+"""How long it may take to kill a script and everything it has started."""
 LOADERS = (b"PYTHON", b"LC_", b"LD_", b"MALLOC_", b"LANG", b"LOCPATH", b"GLIBC_", b"GCONV_", b"HOME=")
-"""Variables that decide how an interpreter starts."""
+"""Variables that affect how an interpreter starts."""
 FORKING = ("dash",)
-"""Shells that start even their last command in a process of its own."""
+"""Shells that fork even for their last command."""
 NUMBER = struct.Struct("=I")
 
 
@@ -51,22 +51,22 @@ class Interpreters(Record):
     folder: str
     name: str
     server: int
-    """Its process: they end with it."""
+    """The server's pid: they end with it."""
 
 
 class WarmTask(Record):
-    """A script, ready to be run by the interpreter that belongs to it."""
+    """A script, and the interpreter that can run it."""
 
     script: PythonScript
     socket: str
     env: dict[bytes, bytes]
     cwd: str
     has_shell: bool
-    """Whether it is started by a shell that waits for it, instead of becoming it."""
+    """Whether a shell starts it and waits for it, instead of calling exec."""
 
 
 class WarmChild(Child):
-    """A script that another process has forked. Its keeper tells how it ended, and ends it."""
+    """A script in a process that a zygote has forked. Its keeper reports how it ended, and kills it on request."""
 
     _connection: socket.socket | None = None
 
@@ -84,7 +84,7 @@ class WarmChild(Child):
         return spawner(has_pipes_apart=True)(call, program, stdin, stdout, stderr)
 
     def _ask(self, task: WarmTask, streams: list[int]) -> int:
-        """The process that runs the script now; 0 where nobody does and nobody will."""
+        """The pid of the process that runs the script now; 0 if no process does or will."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.connect(task.socket)
@@ -103,7 +103,7 @@ class WarmChild(Child):
             connection.sendall((NUMBER.pack(len(body)) + body)[sent:])
             letter = connection.recv(1)
         except TimeoutError:
-            # From here on one that has not accepted yet cannot; one that has, has said so.
+            # From here on no runner can accept the call; if one has, its answer is there.
             connection.shutdown(socket.SHUT_RDWR)
             letter = connection.recv(1)
         except OSError:
@@ -124,13 +124,13 @@ class WarmChild(Child):
         try:
             self._connection.shutdown(socket.SHUT_WR)
             if poll.poll(END_S * 1000):
-                return  # no process of it is left
+                return  # none of its processes is left
         except OSError:
             pass  # the keeper is gone, and its script with it
         Tree(0, self.call.mark).end()
 
     def conclude(self) -> Run:
-        """The keeper's word comes first: it writes what a shell would say of a signal, and then tells the status."""
+        """Wait for the keeper first: it writes what a shell would print about a signal, and then sends the status."""
         if self._connection is not None and self._run is None:
             try:
                 self._connection.recv(1, socket.MSG_PEEK)
@@ -158,8 +158,8 @@ class WarmChild(Child):
 
 
 def task_of(door: Interpreters, call: Call) -> WarmTask | None:
-    """None for a call that is not a Python script of an interpreter that can be asked, or that a shell would start in
-    a way that nobody can foresee."""
+    """None if the call is not a Python script, if its interpreter cannot be a zygote, or if we cannot predict how its
+    shell would start it."""
     script = read_script(call.argv, call.cwd, call.env)
     if script is None or not _is_program(script.interpreter):
         return None
@@ -180,7 +180,7 @@ def task_of(door: Interpreters, call: Call) -> WarmTask | None:
 
 
 def _is_program(path: str) -> bool:
-    """Not a script in its turn, as version managers have it."""
+    """Whether it is a binary. Version managers install scripts instead."""
     try:
         with open(path, "rb") as file:
             return file.read(4) == b"\x7fELF"
@@ -189,8 +189,8 @@ def _is_program(path: str) -> bool:
 
 
 def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, str] | None:
-    """The environment that the script gets from the shell that executes it. None where the shell does more than that,
-    or is one that we do not know."""
+    """The environment that the script gets from its shell. None if the shell does more than that, or if we do not know
+    the shell."""
     env = call.env
     plain = all(name.isidentifier() and name.isascii() for name in env)
     if not plain or any(name in env for name in ("BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "ENV")):
@@ -215,11 +215,11 @@ def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, 
 
 
 def start_zygote(door: Interpreters, task: WarmTask) -> None:
-    """In the background, by a process that is about to end: it hands on nothing but what is named here."""
+    """Start one in the background. This process is about to exit and passes on only what is named here."""
     make_private_dir(door.folder)
     try:
         if time.time() - os.stat(f"{task.socket}.lock").st_mtime < RETRY_S:
-            return  # it is starting, or cannot
+            return  # it is already starting, or cannot start
     except FileNotFoundError:
         pass
     if sum(1 for name in os.listdir(door.folder) if name.endswith(".lesson")) >= MAX_ZYGOTES:

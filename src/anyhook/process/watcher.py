@@ -1,5 +1,4 @@
-"""Something that was started, with a thread of its own that waits for it, so that several are watched at once. It
-starts no hook and reads no answer."""
+"""A started hook with a thread that waits for it, so that several can be watched at the same time."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Watched:
-    """Any thread may wait for it or end it."""
+    """Any thread may wait for it or kill it."""
 
     def __init__(self, started: Waitable, then: Callable[[Run], None] | None = None) -> None:
-        """`then` gets the run before anybody who waits does."""
+        """`then` gets the run before any waiting thread does."""
         self._started, self._then, self._done = started, then, threading.Event()
         self._run: Run | None = None
         threading.Thread(target=self._see_through, name="anyhook-watch", daemon=True).start()

@@ -1,11 +1,11 @@
-"""An interpreter that has loaded what one Python script imports, and forks processes that wait to be that script. A
-program by itself: the script's own interpreter runs it (3.10 or newer), so it imports neither anyhook nor a module of
-the project. The processes of a run are in zygote_run.py."""
+"""An interpreter that has loaded what one Python script imports, and forks processes that wait to become that script.
+It is a separate program: the script's own interpreter runs it (3.10 or newer), so it imports neither anyhook nor a
+module of the project. The processes of a run are in zygote_run.py."""
 
 from __future__ import annotations
 
 BEGIN = {name: value for name, value in globals().items() if name != "annotations"}
-"""What the module `__main__` of a script begins with."""
+"""The initial contents of a script's `__main__` module."""
 
 import _signal  # type: ignore[import-not-found] # noqa: E402 (C modules: a script may look at what is loaded)
 import _socket  # noqa: E402
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from anyhook.process import zygote_run as runs
-else:  # the file beside this one, which is nobody's module here
+else:  # the file next to this one; here it is not part of a package
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote_run.py"), "rb") as beside:
         runs = type(sys)("zygote_run")
         exec(compile(beside.read(), beside.name, "exec", dont_inherit=True), runs.__dict__)  # noqa: S102
 
 IDLE_S = 600.0
 SETTLE_S = 0.03
-"""How long a run has the machine for itself before the next one is prepared."""
+"""How long a run has the CPU to itself before the next one is prepared."""
 WATCHED = 0x0002 | 0x0004 | 0x0040 | 0x0080 | 0x0100 | 0x0200 | 0x0400 | 0x0800
 """inotify: modified, attributes, moved from and to, created, deleted, the folder itself deleted or moved."""
 LESSONS = 4
-"""How many runs of a script may each show modules that no run before them had loaded."""
+"""How many runs of a script may add new modules to preload."""
 MAX_LOST = 20
-"""Processes that may end one after another without a run: they refuse calls, or something is wrong with them."""
+"""How many processes in a row may end without a run: they refuse calls, or something is wrong with them."""
 OLDEST = (3, 10)
 PACKAGES = ("site-packages", "dist-packages")
 
@@ -60,7 +60,7 @@ class Printed:
 
 
 class Reads(dict):  # type: ignore[type-arg]
-    """The environment while modules are loaded: notes which variables they ask for. One that copies it asks for all."""
+    """The environment while modules are imported: records which variables they read. A copy counts as reading all."""
 
     def __init__(self, given: dict[bytes, bytes]) -> None:
         super().__init__(given)
@@ -83,7 +83,7 @@ class Reads(dict):  # type: ignore[type-arg]
 
 
 class Zygote:
-    """What the runners have from the process that forks them."""
+    """The process that forks the runners, and the state they inherit from it."""
 
     def __init__(
         self, path: str, lock: int, server: int, is_bare: bool, own_root: str, script: str, words: list[str]
@@ -95,7 +95,7 @@ class Zygote:
         library = os.path.dirname(os.__file__)
         self.roots = (library, own_root, *[folder for folder in sys.path if os.path.basename(folder) in PACKAGES])
         self.shadowed: frozenset[str] = frozenset()
-        """Names beside the script that would have been imported instead of those."""
+        """Names next to the script that would have been imported instead."""
         self.is_bare, self.lessons_left = is_bare, 0
         with open("/proc/self/environ", "rb") as file:
             self.given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
@@ -114,13 +114,14 @@ class Zygote:
         os.umask(umask)
         self.listener.listen(16)
         self.known = frozenset(sys.modules)
-        """What is loaded in every run: with Python's start, by this program, or beforehand."""
+        """Modules loaded in every run: by Python itself, by this program, or preloaded."""
         self.alive, self.until = os.pipe()
-        """Runners that wait see the end of the first when the second is closed: they are out of date, or alone."""
+        """Waiting runners see the end of the first pipe end when the second is closed: they are outdated, or the zygote
+        is gone."""
         self.watch(())
 
     def bound(self, kind: int, path: str) -> _socket.socket:
-        """A socket at a path. Whoever holds the lock owns it: what is there was left by a process that was killed."""
+        """A socket at a path. We hold the lock, so a socket that is already there was left by a killed process."""
         made = _socket.socket(_socket.AF_UNIX, kind)
         made.setblocking(False)
         if os.path.lexists(path):
@@ -144,7 +145,7 @@ class Zygote:
             if taken in came:
                 os.read(taken, 4096)
                 used_s, lost = time.monotonic(), 0
-                runs.ready((self.listener.fileno(), spare), SETTLE_S)  # a fork now would take the run's time
+                runs.ready((self.listener.fileno(), spare), SETTLE_S)  # a fork now would slow down the run
             if self.lessons.fileno() in came:
                 self.learn(*marshal.loads(self.lessons.recv(1 << 20)))  # noqa: S302 (from a runner)
                 os.close(self.until)
@@ -162,8 +163,8 @@ class Zygote:
                 os._exit(0)
 
     def learn(self, names: list[str], folders: list[str]) -> None:
-        """Load what a run had loaded, and look out for changes where it looked. A module that prints something when it
-        is loaded, or starts a thread, would do so for nobody: then this program starts again and loads nothing."""
+        """Preload what a run had imported, and watch the folders that it searched. If a module prints something or
+        starts a thread on import, this program restarts and preloads nothing."""
         if not self.lessons_left:
             return
         self.lessons_left -= 1
@@ -189,10 +190,10 @@ class Zygote:
         self.shadowed |= {name.partition(".")[0] for name in loaded}
         self.watch(folders)
         gc.collect()
-        gc.freeze()  # a runner that collects leaves our pages alone
+        gc.freeze()  # garbage collection in a runner must not touch (and copy) our pages
 
     def compile(self) -> None:
-        """Have the script's code for the next run, unless compiling it says something: then that run compiles it."""
+        """Compile the script for the next run. If compiling prints a warning, that run compiles it itself."""
         try:
             with open(self.script, "rb") as file:
                 source = file.read()
@@ -217,13 +218,13 @@ class Zygote:
         return noted
 
     def begin_again(self) -> NoReturn:
-        """The same without any module. The lock stays with this process."""
+        """Restart without preloaded modules. This process keeps the lock."""
         words = sys.orig_argv
         at = words.index(__file__) + 3
         os.execve(sys.executable, [*words[:at], "1", *words[at + 1 :]], self.given)  # noqa: S606
 
     def watch(self, more: Iterable[str]) -> None:
-        """Notice every change where modules come from; the interpreter stands for its own library."""
+        """Watch every folder that modules come from. For the standard library, watch only the interpreter."""
         files = [str(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())]
         folders = {os.path.dirname(path) for path in files if path} | {*filter(os.path.isdir, sys.path)} | {*more}
         library = self.roots[0]
@@ -235,7 +236,7 @@ class Zygote:
                 self.begin_again() if self.shadowed else os._exit(1)
 
     def is_ours(self, name: str, module: ModuleType) -> bool:
-        """Whether a module may be loaded beforehand: from the standard library or an installed package."""
+        """Whether a module may be preloaded: it is in the standard library or an installed package."""
         place = str(getattr(module, "__file__", None) or "")
         origin = getattr(getattr(module, "__spec__", None), "origin", None)
         if not place:
@@ -245,7 +246,7 @@ class Zygote:
         )
 
     def objection(self, call: runs.RunRequest) -> str:
-        """Why this call needs a new process; "" where it does not."""
+        """Why this call needs a new process, or ""."""
         if any(call.env.get(name) != self.given.get(name) for name in self.read):
             return "a module has read a variable that is different now"
         if self.reads_folder and call.folder != self.folder:
@@ -261,14 +262,14 @@ def main() -> None:
     path, server, bare, own_root, script, *words = sys.argv[1:]
     import fcntl
 
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # no run gets what this process was started with
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # no run inherits this process's descriptors
 
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return  # there is one
-    os.utime(lock)  # if this fails, nobody tries again at once
+    os.utime(lock)  # if this fails, the next try waits
     if sys.version_info < OLDEST:
         return
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)

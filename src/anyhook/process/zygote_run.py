@@ -1,11 +1,11 @@
-"""The two processes of a run in an interpreter that was already there. The runner becomes the script and ends with its
-exit status. The keeper is the runner's parent and adopts whatever it leaves: it tells the caller the status, and ends
-all of them when the caller wants that or is gone. In doubt a runner refuses the call before the script's first line,
-and the caller starts it cold. Part of the program zygote.py, which an interpreter other than ours may run."""
+"""The two processes of a run in an interpreter that was already running. The runner becomes the script and exits with
+its status. The keeper is the runner's parent and adopts what it leaves behind: it sends the caller the status, and
+kills all of them if the caller asks for that or is gone. In doubt a runner refuses the call before the script's first
+line, and the caller starts it cold. Part of the program zygote.py, which may run in an interpreter other than ours."""
 
 from __future__ import annotations
 
-# C modules where possible: a script may look at what is loaded.
+# C modules if possible: a script can see what is loaded.
 import _signal  # type: ignore[import-not-found]
 import _socket
 import gc
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from anyhook.process.zygote import Zygote
 
 KILL_S = 5.0
-"""How long it tries to end processes that hang in the kernel."""
+"""How long it tries to kill processes that hang in the kernel."""
 PATIENCE_S = 15.0
-"""How long a caller may take to say what it wants."""
+"""How long a caller may take to send its request."""
 END_WITH_PARENT, ADOPT = 1, 36
 """PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER."""
 SIZE = 4
-"""Bytes of a number on the wire."""
+"""The size of a number in a message, in bytes."""
 ACCEPTED, REFUSED = b"A", b"R"
 
 
@@ -42,7 +42,7 @@ def system(name: str, *values: object) -> int:
 
 
 def ready(descriptors: Iterable[int], patience_s: float | None = None) -> set[int]:
-    """Which of them can be read now, once one can; none where that takes too long."""
+    """Wait until one can be read, and return those that can; empty after a timeout."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -50,16 +50,17 @@ def ready(descriptors: Iterable[int], patience_s: float | None = None) -> set[in
 
 
 class RunRequest:
-    """What a caller wants."""
+    """The request of a caller."""
 
     def __init__(self, values: tuple[list[str], dict[bytes, bytes], str, str, bool]) -> None:
         self.argv, self.env, self.folder, self.script, self.has_shell = values
-        """The words of the whole command; the script as it was named in them; whether a shell waits for it."""
+        """The full command line; its environment and folder; the script as the command names it; whether a shell waits
+        for it."""
         self.beside = ""
         """The folder from which the script imports first."""
 
     def enter(self) -> None:
-        """Raises where a new process could not be started there either."""
+        """Raises if a new process could not be started there either."""
         os.chdir(self.folder)
         if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
             self.beside = os.path.dirname(os.path.realpath(self.script))
@@ -70,7 +71,7 @@ def numbers(data: bytes) -> list[int]:
 
 
 def full_path(script: str, folder: str) -> str:
-    """As Python completes it."""
+    """The path that Python makes of it."""
     return script if script.startswith("/") else f"{folder}/{script}"
 
 
@@ -78,7 +79,7 @@ def full_path(script: str, folder: str) -> str:
 
 
 def keep(zygote: Zygote, taken: int) -> NoReturn:
-    """In a fork of the zygote: sees one run through."""
+    """In a fork of the zygote: supervise one run."""
     _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     system("prctl", ADOPT, 1, 0, 0, 0)
     os.setpgid(0, 0)
@@ -94,7 +95,7 @@ def keep(zygote: Zygote, taken: int) -> NoReturn:
         os.close(descriptor)
     runner = os.pidfd_open(pid)
     if ours.fileno() not in ready([ours.fileno(), runner]):
-        os._exit(0)  # it has refused, or was killed before it began
+        os._exit(0)  # it has refused, or was killed before it started
     try:
         os.write(taken, b".")
     except OSError:
@@ -113,28 +114,28 @@ def keep(zygote: Zygote, taken: int) -> NoReturn:
         status = end_everything(pid)
     try:
         caller.sendall(status.to_bytes(SIZE, sys.byteorder))
-        caller.recv(1)  # until it is closed the runner's number is nobody else's
+        caller.recv(1)  # until it is closed, the runner's pid cannot be reused
     except OSError:
-        pass  # nobody wants to know
+        pass  # the caller is gone
     os._exit(0)
 
 
 def as_shell(number: int, has_core: bool, stderr: int) -> int:
-    """What a shell says of a program that a signal has ended, and how it then ends itself."""
+    """Print what a shell prints about a program killed by a signal; returns the shell's exit status."""
     if number not in (_signal.SIGINT, _signal.SIGPIPE):
         os.write(stderr, f"{_signal.strsignal(number)}{' (core dumped)' if has_core else ''}\n".encode())
     return (128 + number) << 8
 
 
 def end_everything(runner: int) -> int:
-    """End the run with all that it has started: whatever leaves its parents becomes a child of this process."""
+    """Kill the run and everything it has started. Orphans become children of this process."""
     status, deadline = 9, time.monotonic() + KILL_S
     while time.monotonic() < deadline:
         for pid in descendants(os.getpid()):
             try:
                 os.kill(pid, 9)
             except OSError:
-                continue  # it has ended meanwhile
+                continue  # it has ended by now
         try:
             while True:
                 pid, found = os.waitpid(-1, os.WNOHANG)
@@ -174,7 +175,7 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
     os.close(zygote.until)
     rehearse(zygote)
     if zygote.listener.fileno() not in ready([zygote.alive, zygote.listener.fileno()]) or os.getppid() != parent:
-        os._exit(0)  # nobody will call any more
+        os._exit(0)  # there will be no more calls
     connection = _accepted(zygote.listener)
     try:
         credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 3 * SIZE)
@@ -203,20 +204,20 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
         os.close(descriptor)
     for each in (connection, keeper, zygote.listener, zygote.lessons):
         each.close()
-    os.closerange(3, 64)  # all that this program has opened
+    os.closerange(3, 64)  # everything that this program has opened
     become(zygote, call)
     run(zygote, call, source)
 
 
 def rehearse(zygote: Zygote) -> None:
-    """What a call needs, done once while nobody waits: the next time is faster."""
+    """Do what a call needs once while nothing waits, so that the call is faster."""
     made = (sys.orig_argv, zygote.given, zygote.folder, sys.orig_argv[-1], False)
     call = RunRequest(marshal.loads(marshal.dumps(made)))  # noqa: S302 (made here)
     try:
         call.enter()
         zygote.objection(call)
     except OSError:
-        pass  # a folder is gone: a call will say so
+        pass  # a folder is gone: a call will report it
     call.beside = ""
     become(zygote, call)
 
@@ -245,7 +246,7 @@ def receive(connection: _socket.socket) -> tuple[RunRequest, list[int]]:
 
 
 def become(zygote: Zygote, call: RunRequest) -> None:
-    """Take on what a new process gets from its starter and the zygote has otherwise."""
+    """Take over what a new process would inherit from its caller."""
     import io
 
     env = {**{name: value for name, value in zygote.coerced.items() if name not in call.env}, **call.env}
@@ -274,7 +275,7 @@ def become(zygote: Zygote, call: RunRequest) -> None:
 
 
 def run(zygote: Zygote, call: RunRequest, source: bytes) -> NoReturn:
-    """As `python SCRIPT` does it."""
+    """Run the script as `python SCRIPT` does."""
     path = full_path(call.script, os.getcwd())
     main = type(sys)("__main__")
     main.__dict__.clear()
@@ -307,7 +308,7 @@ def _status(code: object) -> int:
 
 
 def teach(zygote: Zygote) -> None:
-    """Say which modules the next runs may find loaded, and where else this one has looked for some."""
+    """Tell the zygote which modules to preload for the next runs, and which other folders this run searched."""
     names = [name for name in sys.modules if name not in zygote.known and zygote.is_ours(name, sys.modules[name])]
     if not names:
         return
@@ -317,12 +318,12 @@ def teach(zygote: Zygote) -> None:
         lesson.sendto(marshal.dumps((names, folders)), f"{zygote.path}.lesson")
         lesson.close()
     except OSError:
-        pass  # too many to say, or nobody there: it stays as it is
+        pass  # too many for one message, or the zygote is gone: nothing changes
 
 
 def finish(zygote: Zygote, status: int) -> NoReturn:
-    """What an interpreter does at its end: wait for threads, call who wants to be called, write what is not written
-    yet, take the script's own modules apart. The modules that were loaded beforehand are left as they are."""
+    """What an interpreter does at exit: wait for threads, call the atexit functions, flush the streams, clear the
+    script's own modules. Preloaded modules stay as they are."""
     import atexit
 
     threading = sys.modules.get("threading")
@@ -341,7 +342,7 @@ def finish(zygote: Zygote, status: int) -> NoReturn:
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:
             stream.flush()
-    if status == -2:  # interrupted, and not by an answer of the script's own
+    if status == -2:  # interrupted, and the script did not handle it
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
         os.kill(os.getpid(), _signal.SIGINT)
     os._exit(status)

@@ -1,1 +1,1 @@
-"""The rule language: conditions over facts, parsed and checked when a file is loaded, asked in this process."""
+"""The rule language: conditions about facts, parsed and checked when a file is loaded, evaluated in this process."""

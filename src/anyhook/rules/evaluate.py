@@ -1,4 +1,4 @@
-"""Ask a condition about one call. The call's facts are made once, when the first rule asks for them, and serve all."""
+"""Evaluate a condition on one call. The call's facts are computed once, when the first rule needs them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from anyhook.rules.programs import Words
 
 MAX_TEXT = 200_000
-"""How much of a call's texts a pattern is tried against."""
+"""How many characters of a call's texts a pattern is matched against."""
 
 
 class RuleCall:
-    """One event as rules see it. It lives as long as the event."""
+    """One event as rules see it."""
 
     def __init__(self, event: Event, agent: str, places: Places, make_facts: Callable[[], Facts]) -> None:
         self.event, self.agent, self.places = event, agent, places
@@ -48,7 +48,7 @@ class RuleCall:
 
 
 class Hits:
-    """What made a condition hold, for templates and messages."""
+    """What made a condition true, for templates and messages."""
 
     def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
         self.paths: list[str] = []
@@ -57,7 +57,7 @@ class Hits:
 
 
 def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
-    """Whether the condition holds."""
+    """Whether the condition is true."""
     return ASK[tree[0]](tree, call, hits)
 
 
@@ -86,7 +86,7 @@ def _runs(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
     _, names, operands, options, given, missing, saying, producers, through = tree
     if program.name not in names and not any_like(names, program.name):
-        # What it runs through runs as well, but of its words nothing is known.
+        # The programs it runs through run too, but their arguments are unknown.
         if not program.via or operands or options or given or missing or saying or producers or through:
             return False
         return any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
@@ -114,7 +114,7 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
 
 
 def _uncommented(code: str | None) -> str:
-    """Code without the lines that are comments."""
+    """Code without comment lines."""
     lines = (code or "").split("\n")
     return "\n".join([line for line in lines if not line.lstrip().startswith(("#", "//", "--"))])
 
@@ -134,7 +134,7 @@ def _has_word(program: Program, words: Words, wanted: str) -> bool:
 
 
 def _sets_any(program: Program, wanted: tuple[str, ...]) -> bool:
-    """Whether the line sets a variable for this program that is like one of the words, `NAME=VALUE`."""
+    """Whether the line sets a variable for this program that matches one of the words, `NAME=VALUE`."""
     given = dict(program.set)
     return bool(given) and any(
         name in given and like(value, given[name])
@@ -176,7 +176,7 @@ def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 
 def _host(address: str) -> str:
-    """The name of a host, of an address in any form."""
+    """The host name in an address of any form."""
     rest = address.partition("://")[2] or address
     rest = rest.partition("/")[0].rpartition("@")[2]
     return rest if rest.count(":") != 1 else rest.partition(":")[0]
@@ -191,7 +191,7 @@ def _unknown(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 
 def _says(wanted: tuple[str, ...], texts: tuple[str, ...]) -> bool:
-    """Whether one of the texts holds one of the wanted words; without any, whether there is a text at all."""
+    """Whether one of the texts contains one of the wanted words; without words, whether there is any text."""
     return bool(texts) and (not wanted or any(like(f"*{word}*", text) for word in wanted for text in texts))
 
 
@@ -232,7 +232,7 @@ def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 
 def _found(pattern: str, *texts: str) -> bool:
-    """Whether a pattern occurs in a text; PatternTimeout where that takes too long."""
+    """Whether a pattern matches in a text; raises PatternTimeout if that takes too long."""
     from anyhook.tables.patterns import compile_pattern
 
     compiled = compile_pattern(f"(?i){pattern}")

@@ -1,5 +1,5 @@
-"""`hooks.py`: functions with decorators → hooks. The file is read and not run: no part of a project runs before it is
-approved, and what a decorator says has to be known before any call. So its arguments are plain texts."""
+"""`hooks.py`: functions with decorators → hooks. The file is parsed but not run: no part of a project runs before it is
+approved, and decorators must be known before any call. So their arguments are literals."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ ASKS = {
     "run": "runs", "read": "reads", "write": "writes", "delete": "deletes", "change": "changes", "touch": "touches",
     "connect": "connects", "tool": "tool",
 }  # fmt: skip
-"""Methods of a moment, and the condition that each stands for."""
+"""Methods of `before` and `after`, and the word of a condition that each stands for."""
 OPTIONS = ("unless", "agents", "tools", "timeout", "name", "enabled")
 LABEL = "hooks.py"
 MAX_MODULES = 200
 
 
 class NotPlain(Exception):  # noqa: N818 (it says what is wrong)
-    """What about a decorator cannot be read."""
+    """Why a decorator cannot be read."""
 
 
 class FunctionFile(RuleFile):
-    """Reads the functions of one file. It exists for the length of one load."""
+    """Reads the functions of one file. Used for one load."""
 
     def complain(self, code: str, what: str, place: Place, fix: str = "", severity: Severity = ERROR) -> None:
         self.files.problem(code, what, f"{self.path}:{self.line}" if self.line else self.path, "", fix, severity)
@@ -69,7 +69,7 @@ class FunctionFile(RuleFile):
         return self.hooks
 
     def decorated(self, node: Function, decorator: ast.expr, bound: dict[str, str]) -> None:
-        """One decorator of one function: a hook, if it is one of anyhook's."""
+        """Add a hook for one decorator of a function, if it is one of anyhook's."""
         named = _named(decorator, bound)
         if not named:
             return
@@ -85,14 +85,14 @@ class FunctionFile(RuleFile):
         self.rule(table, Names(), (), node.name)
 
     def broken(self, node: Function, why: str) -> None:
-        """A function that was meant to be a hook and cannot be one is a gate that is off: people are told."""
+        """A function that was meant to be a hook but cannot be one is a gate that is off, and is reported as such."""
         self.line = node.lineno
         self.complain("invalid-rule", f"`{node.name}` cannot be used: {why}", (), "Correct its decorator.")
         self.add({"name": node.name}, ["pre_tool"], {"then": "deny"}, (), self.limits.default_s, "broken", why)
 
 
 def _bound(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Names of the file that stand for something in `anyhook.hooks`: name → `before` or so, "" for the module."""
+    """Names in the file that refer to `anyhook.hooks`: name → what it imports (`before`), or "" for the module."""
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == MODULE:
             yield from ((each.asname or each.name, each.name) for each in node.names)
@@ -103,7 +103,7 @@ def _bound(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _named(decorator: ast.expr, bound: dict[str, str]) -> str:
-    """What a decorator is called, as `before.write`; "" for one that is not ours."""
+    """A decorator's name, such as `before.write`; "" if it is not ours."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     words = ast.unparse(node)
     for name, stands_for in bound.items():
@@ -172,14 +172,14 @@ def modules_beside(path: str, tree: ast.Module, files: Files) -> dict[str, str]:
             try:
                 inner = ast.parse(files.text(place) or "")
             except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue  # importing it fails, and says why
+                continue  # importing it will fail and say why
             package = name if place.endswith("/__init__.py") else name.rpartition(".")[0]
             waiting.extend(_imports(inner, package))
     return found
 
 
 def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    """The modules that are imported anywhere in a file, with the packages around them."""
+    """The modules that a file imports anywhere, with their parent packages."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

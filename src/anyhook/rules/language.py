@@ -1,5 +1,5 @@
-"""Conditions: text → a tree of plain tuples that a plan can keep. Every word is checked here, so that a condition that
-loads can be asked; a mistake says where it is and what was probably meant."""
+"""Conditions: text → a tree of plain tuples that a plan can store. Every word is checked here, so a condition that
+loads can be evaluated. An error says where the mistake is and what was probably meant."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from anyhook.rules.paths import PathPattern
 
     Node = tuple[Any, ...]
+    """The word of a condition, and its operands."""
     Condition = tuple[Node, tuple[str, ...], tuple[PathPattern, ...]]
-    """A rule's condition, compiled: what has to hold, the marks (a call must have one of them), and the paths that do
-    not count. Plain tuples, as a plan stores them."""
-    """A word that says what is asked, and its operands."""
+    """A rule's condition, compiled: the tree, the marks (a call must have one of them), and the paths that do not
+    count. Plain tuples, as a plan stores them."""
 
 PATHS = {
     "reads": ("reads",),
@@ -32,15 +32,15 @@ PATHS = {
     "changes": ("writes", "deletes", "makes_executable", "changes"),
     "touches": ("reads", "writes", "deletes", "makes_executable", "changes"),
 }
-"""The fields of the facts that a word asks for paths."""
+"""For each word, the fields of the facts that contain its paths."""
 NAMED = {
     "connects": "HOST", "secret": "KIND", "unknown": "WHAT", "event": "EVENT", "tool": "TOOL", "agent": "AGENT",
     "project": "PATH", "subagent": "NAME", "mode": "MODE",
 }  # fmt: skip
-"""Words that are followed by names, and what these are called in messages."""
+"""Words that are followed by names, and how messages call these."""
 MAY_STAND_ALONE = ("connects", "secret", "unknown", "subagent", *PATHS)
 PARTS = ("with", "without", "saying", "from", "via")
-"""What may follow a program and its words."""
+"""What may follow a program and its arguments."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
 ATOMS = ("runs", *PATHS, *NAMED, "failed", "matches")
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
@@ -50,13 +50,13 @@ class Names(Record):
     """What a file defines for its conditions."""
 
     words: Mapping[str, str] = {}
-    """`$name` → the text that stands for it."""
+    """`$name` → its text."""
     paths: Mapping[str, tuple[str, ...]] = {}
     """`@name` → its paths."""
 
 
 def parse(text: str, names: Names | None = None) -> Node:
-    """The tree of a condition; BadCondition where it cannot be read."""
+    """The tree of a condition; raises BadCondition if it cannot be read."""
     if len(text) > MAX_LENGTH:
         raise BadCondition(f"it is longer than {MAX_LENGTH:,} characters", 1, "Split it into several rules.")
     reading = _Reading(tokens(text), len(text), names or Names())
@@ -146,14 +146,14 @@ class _Reading:
         return self.named(token)
 
     def words(self, *ends: str) -> list[Token]:
-        """The words up to a keyword, with every `$name` written out."""
+        """The words up to a keyword, with every `$name` expanded."""
         found: list[Token] = []
         while self.at < len(self.tokens) and not self.next_is(*KEYWORDS, "(", ")", *ends):
             found.extend(self.expanded(self.take()))
         return found
 
     def expanded(self, token: Token) -> list[Token]:
-        """The words that a word stands for: `$name` alone may be several, as one of several alternatives it is one."""
+        """Expand a word. `$name` alone may become several words, but one alternative of several only one."""
         parts = token.pattern.split("|")
         names = [part for part in parts if part.startswith("$") and part[1:].replace("-", "_").isidentifier()]
         known = self.names.words
@@ -171,7 +171,7 @@ class _Reading:
         return [token.replace(pattern=made)]
 
     def many(self, ends: tuple[str, ...], after: Token, what: str) -> tuple[str, ...]:
-        """At least one word, alternatives counted."""
+        """At least one word; alternatives count separately."""
         found = tuple(each for token in self.words(*ends) for each in choices(token))
         if not found:
             raise self.wrong(f"`{after.text}` needs {what}", f"Write it after `{after.text}`.")
@@ -261,7 +261,7 @@ class _Reading:
 
 
 def _events_named(name: str, token: Token) -> tuple[str, ...]:
-    """The canonical events of a name: a canonical one, or any dialect's own, which may stand for two."""
+    """The canonical events of a name: a canonical name, or any dialect's own, which may mean two events."""
     if name in EVENTS:
         return (name,)
     from anyhook.tables.registry import native_names
@@ -282,12 +282,12 @@ def named_in(tree: Node, word: str) -> list[str]:
 
 
 def events_of(tree: Node, usual: str) -> frozenset[str]:
-    """The events on which a condition may hold: those that it names, and the usual one where it names none."""
+    """The events on which a condition can be true: those that it names, or else the usual one."""
     return frozenset(event or usual for event in _events(tree) or ("",))
 
 
 def _events(tree: Node) -> frozenset[str] | None:
-    """None where the condition leaves it open; "" stands for the usual event."""
+    """None if the condition names no event; "" means the usual event."""
     word = tree[0]
     if word == "event":
         return frozenset(tree[1])

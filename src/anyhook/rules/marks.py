@@ -1,5 +1,5 @@
-"""Marks: what a condition needs of a call, and what a call has, in one spelling. A rule that needs none of a call's
-marks cannot hold and is not asked: most calls concern few of many rules."""
+"""Marks: an index that finds the rules a call can match. A condition has marks, and so does a call. A rule that shares
+no mark with the call cannot match and is not evaluated; most calls concern few of many rules."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ANY_PROGRAM = "runs *"
 PATH_FIELDS = ("reads", "writes", "deletes", "makes_executable", "changes")
 OTHER_FIELDS = ("connects", "secrets", "unknown")
 CERTAIN = 2
-"""How many characters of a program's name are looked at where a pattern leaves the others open."""
+"""How many characters of a program's name form its mark if a pattern has wildcards."""
 FACT_OF = {"connects": ("connects",), "secret": ("secrets",), "unknown": ("unknown",)}
-"""The facts that a word of a condition asks for."""
+"""The facts that a word of a condition needs."""
 
 
 def needs_of(tree: Node) -> tuple[str, ...]:
-    """The marks of a condition: it can only hold for a call that has one of them."""
+    """The marks of a condition: it can be true only for a call that has one of them."""
     word = tree[0]
     if word == "and":
         return min([needs_of(part) for part in tree[1]], key=_breadth)
@@ -40,12 +40,12 @@ def needs_of(tree: Node) -> tuple[str, ...]:
 
 
 def _breadth(marks: tuple[str, ...]) -> tuple[bool, bool, bool, int]:
-    """A guess of how many calls have one of these marks."""
+    """An estimate of how many calls have one of these marks."""
     return ANY in marks, ANY_PROGRAM in marks, any(mark in PATH_FIELDS for mark in marks), len(marks)
 
 
 def _program_needs(tree: Node) -> Iterator[str]:
-    """Its sub-command where it has one, else its name, or as much of that as is certain."""
+    """Its sub-command, or else its name, or the part of the name that has no wildcard."""
     _, names, operands, *_ = tree
     verbs = operands[0] if operands and all(map(is_plain, operands[0])) else ()
     for name in names:
@@ -61,8 +61,8 @@ def _certain(pattern: str) -> str:
 
 
 def _path_needs(kind: str, patterns: tuple[PathPattern, ...], covers: bool) -> Iterator[str]:
-    """A name that each path of a pattern has; the kind alone if it has no such name, or if what happens to a folder
-    above it counts as well. A path with wildcards may be any."""
+    """A name that every path of a pattern contains; only the kind if there is no such name, or if a folder above also
+    counts. A path with wildcards may be any path."""
     for start, parts in patterns:
         names = [part for part in parts if is_plain(part)]
         if covers or start == "@" or not names:
@@ -75,7 +75,7 @@ def _path_needs(kind: str, patterns: tuple[PathPattern, ...], covers: bool) -> I
 
 
 def marks_of(facts: Facts) -> set[str]:
-    """What conditions may need of a call."""
+    """The marks of a call."""
     found = {ANY, *[field for field in OTHER_FIELDS if getattr(facts, field)]}
     for program in facts.runs:
         found.add(ANY_PROGRAM)

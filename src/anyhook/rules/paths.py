@@ -1,5 +1,5 @@
-"""Paths in conditions: patterns as in a .gitignore, and classes of places that no pattern can describe, as `@home`. A
-pattern is compiled once; who the user is and where the project lies is known when it is asked."""
+"""Paths in conditions: patterns as in a .gitignore, and classes of places that no pattern can describe, such as
+`@home`. A pattern is compiled once; the user's home and the project are passed in for each call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     PathPattern = tuple[str, tuple[str, ...]]
-    """Where it counts from (`/`, `~`, `.` for the project, `@` for a class), and its parts."""
+    """Where it starts (`/`, `~`, `.` for the project, `@` for a class), and its parts."""
 
 SYSTEM = (
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "opt", "proc", "root", "run", "sbin", "srv", "sys", "usr",
@@ -36,20 +36,20 @@ PERSONAL = (
     "Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos", "Movies", "Library", "Public", ".ssh", ".gnupg",
     ".config", ".local", ".aws", ".kube", ".docker",
 )  # fmt: skip
-"""Folders that are a person's own, even where the project is the home folder itself."""
+"""Personal folders, even if the project is the home folder itself."""
 BUILD = (
     "node_modules", "bower_components", "dist", "build", "target", "out", "coverage", "htmlcov", "__pycache__", "venv",
     ".venv", ".tox", ".nox", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".next", ".nuxt", ".turbo",
     ".parcel-cache", ".gradle", ".terraform", ".eggs",
 )  # fmt: skip
-"""Folders that hold what a build makes again."""
+"""Folders with contents that a build creates again."""
 
 
 MIN_KNOWN = 4
 
 
 class Places(Record):
-    """Where this call happens."""
+    """The folders of one call."""
 
     home: str
     project: str
@@ -57,7 +57,8 @@ class Places(Record):
 
 
 def compile_path(word: str) -> PathPattern:
-    """A pattern's parts. Without a slash it counts at any depth; else from the project, unless it says where."""
+    """A pattern's parts. Without a slash it matches at any depth; otherwise from the project, unless it starts
+    elsewhere."""
     if word.startswith("@"):
         return "@", (word[1:],)
     if word in ("~", "/"):
@@ -78,8 +79,8 @@ def compile_path(word: str) -> PathPattern:
 
 
 def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_be: bool = True) -> bool:
-    """Whether a path is one of those that the pattern describes. `covers`: what happens to a folder happens to all that
-    is in it. `may_be`: whether a path with wildcards counts that may stand for one of them."""
+    """Whether the pattern matches a path. `covers`: a folder also counts for everything in it. `may_be`: a path with
+    wildcards counts if it might match."""
     start, parts = pattern
     if start == "@":
         return CLASSES[parts[0]](path, places)
@@ -91,21 +92,21 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_b
     if not covers:
         return may_be and bool(found) and _begins(found[-1]) and _may_be(whole, found)
     if parts[:1] == ("**",) and is_plain(parts[-1]) and _whole(path, places.project):
-        return True  # all of the project goes, and with it whatever has this name
+        return True  # the whole project goes, including everything with this name
     held = found
-    while held and _is_everything(held[-1]):  # all that is in a folder is the folder
+    while held and _is_everything(held[-1]):  # everything in a folder counts as the folder
         held = held[:-1]
     return (held != found and path_like(whole, held)) or _covered(whole, held) or _may_be(whole, found)
 
 
 def _begins(name: str) -> bool:
-    """Whether enough of a name comes before its first wildcard to say what is meant: `id_r*`, `.env*`."""
+    """Whether enough of a name comes before its first wildcard to tell what is meant: `id_r*`, `.env*`."""
     return not is_plain(name) and min(name.find(sign) for sign in SIGNS if sign in name) >= MIN_KNOWN
 
 
 def _may_be(pattern: tuple[str, ...], path: list[str]) -> bool:
-    """Whether a path with wildcards, as `prot*`, may stand for what the pattern names. A wildcard at the beginning of a
-    name, as in `*.json`, stands for too much to be held against anybody."""
+    """Whether a path with wildcards, such as `prot*`, might match the pattern. A wildcard at the start of a name, as in
+    `*.json`, matches too much to count."""
     if not path or is_plain(path[-1]) or path[-1][0] in SIGNS:
         return False
     if pattern[:1] == ("**",):
@@ -114,7 +115,7 @@ def _may_be(pattern: tuple[str, ...], path: list[str]) -> bool:
 
 
 def _covered(pattern: tuple[str, ...], path: list[str]) -> bool:
-    """Whether all that the pattern names is in this folder."""
+    """Whether everything that the pattern matches is in this folder."""
     fixed = 0
     while fixed < len(pattern) and is_plain(pattern[fixed]):
         fixed += 1
@@ -126,7 +127,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _whole(path: str, folder: str) -> bool:
-    """Whether it is the folder itself, everything in it, or a folder above it."""
+    """Whether it is the folder itself, everything in it (`folder/*`), or a folder above it."""
     stripped = path
     while _is_everything(stripped.rsplit("/", 1)[-1]):
         stripped = stripped.rsplit("/", 1)[0] or "/"
@@ -134,7 +135,7 @@ def _whole(path: str, folder: str) -> bool:
 
 
 def _is_everything(name: str) -> bool:
-    """Whether a name with wildcards stands for all that is in a folder, or for all whose names begin with a dot."""
+    """Whether a name with wildcards matches everything in a folder, or all dot files."""
     return "*" in name and not name.strip("*?.[]!^{},")
 
 
@@ -143,7 +144,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _in_project(path: str, places: Places) -> bool:
-    """Whether it is in the project. The whole disk is not a project, wherever a call is made."""
+    """Whether it is in the project. `/` never counts as a project."""
     return places.project not in ("", "/") and _inside(path, places.project)
 
 
@@ -152,7 +153,7 @@ def _is_root(path: str, _places: Places) -> bool:
 
 
 def _is_home(path: str, places: Places) -> bool:
-    """The home folder, what holds it, all that is in it, and each of the folders that a person keeps in it."""
+    """The home folder, the folders above it, everything in it, and each personal folder in it."""
     parts = _parts(path)
     if _whole(path, places.home):
         return True
@@ -192,12 +193,12 @@ def _is_temp(path: str, places: Places) -> bool:
 
 
 def _is_outside(path: str, places: Places) -> bool:
-    """Outside of the project and of temporary places. Of a path that is not known nobody can say it."""
+    """Outside the project and temporary places. False for an unknown path."""
     return not _is_unknown(path, places) and not _inside(path, places.project) and not _is_temp(path, places)
 
 
 def _is_unknown(path: str, _places: Places) -> bool:
-    """A path whose beginning only running the line would show."""
+    """A path whose start is known only at run time."""
     return path[:1] in ("$", "`")
 
 

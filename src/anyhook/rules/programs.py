@@ -1,5 +1,5 @@
-"""What `runs …` asks of one program: its name, sub-commands at their place, options in any order and spelling. Tables
-say which options of well-known programs take a value, and which spellings are one option."""
+"""How `runs …` matches one program: its name, sub-commands in order, options in any order and spelling. Tables say
+which options of well-known programs take a value, and which spellings mean the same option."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ RUN_OTHERS = (
     "npx", "uvx", "pipx", "npm", "pnpm", "yarn", "make", "go", "docker*", "podman*", "nerdctl", "xargs", "parallel",
     "*.*", "*/*",
 )  # fmt: skip
-"""Programs that run others, to which `--help` may belong."""
+"""Programs that run others: `--help` may belong to the other program."""
 OFF = ("none", "false")
-"""Values with which an option counts as not given: `--dry-run=none`."""
+"""With these values an option counts as not given: `--dry-run=none`."""
 MIN_ABBREVIATED = 5
-"""The shortest beginning of a long option that is read as that option, dashes included."""
+"""The shortest abbreviation of a long option that is accepted, dashes included."""
 
 
 class Words(Record):
@@ -97,7 +97,7 @@ class Words(Record):
     letters: str
     """The letters of all bundles."""
     operands: tuple[tuple[str, ...], ...]
-    """The words that are not options; two readings where nobody knows which options take a value."""
+    """The words that are not options. There are two readings if it is unknown which options take a value."""
 
 
 def sort_words(name: str, args: Sequence[str]) -> Words:
@@ -139,14 +139,14 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
 
 
 def asks_help(name: str, args: Sequence[str]) -> bool:
-    """Whether a program is only asked how it is used: `--help` before any other option. One that runs others hands it
-    on, and does what it was called for."""
+    """Whether a program only prints its help: `--help` before any other option. A program that runs others may pass
+    `--help` on and still run."""
     asked = next((word for word in args if word.startswith("-")), "")
     return (asked == "--help" or tuple(args) == ("--version",)) and not any_like(RUN_OTHERS, name)
 
 
 def _bundle(letters: str, valued: frozenset[str] | None) -> str:
-    """The letters of a bundle, up to the first that takes the rest as its value."""
+    """The letters of a bundle, up to the first one that takes the rest as its value."""
     for place, letter in enumerate(letters):
         if valued is not None and f"-{letter}" in valued:
             return letters[: place + 1]
@@ -169,7 +169,7 @@ def spellings_of(name: str, operands: tuple[str, ...], option: str) -> tuple[str
 
 
 def has_option(name: str, words: Words, wanted: str) -> bool:
-    """Whether an option was given, in whatever spelling; `--opt=VALUE` asks for the value as well."""
+    """Whether an option was given, in any spelling; `--opt=VALUE` also compares the value."""
     key, sign, value = wanted.partition("=")
     for spelled in spellings_of(name, words.operands[0], key):
         if sign:
@@ -188,7 +188,7 @@ def _is(option: str, wanted: str) -> bool:
         return True
     if not is_plain(wanted):
         return like(wanted, option)
-    # A beginning that ends where a word of the option ends is an option of its own: `--force`, `--force-with-lease`.
+    # An abbreviation that ends at a dash is a different option: `--force`, `--force-with-lease`.
     shortened = wanted.startswith("--") and len(option) >= MIN_ABBREVIATED and wanted.startswith(option)
     return shortened and wanted[len(option)] != "-"
 

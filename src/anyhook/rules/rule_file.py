@@ -1,5 +1,5 @@
-"""Rule files: `[[rule]]` by `[[rule]]` → hooks. A rule that cannot be read leaves a problem and a hook that is broken;
-it hurts no other, and is never skipped in silence."""
+"""Rule files: each `[[rule]]` → hooks. A rule that cannot be read becomes a problem and a broken hook; it does not
+affect other rules and is never skipped silently."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     Place = tuple[str | int, ...]
 
 USUAL = {"when": "pre_tool", "before": "pre_tool", "after": "post_tool"}
-"""The keys that hold a condition, and the event that is meant where it names none."""
+"""The keys for a condition, and their default event."""
 ACTIONS = ("deny", "ask", "warn", "context", "rewrite", "run")
 RUNNING = ("run", "deny", "context")
-"""Actions that a command may carry out or decide."""
+"""Actions that can use a command."""
 OWN_HOSTS = ("fire", "library", "agent", "mcp")
-"""What the agent is called where none of those that are known calls."""
+"""Agent names for calls that do not come from a known agent."""
 SEVERITIES = ("low", "medium", "high", "critical")
 TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
 LISTS = ("agents", "tools", "except")
@@ -48,7 +48,7 @@ PACKS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guard", "packs
 
 
 class RuleError(Exception):
-    """Why a rule cannot be used, which of its keys is wrong, and what helps."""
+    """Why a rule cannot be used, which of its keys is wrong, and how to fix it."""
 
     def __init__(self, what: str, key: str = "", fix: str = "") -> None:
         super().__init__(what)
@@ -56,7 +56,7 @@ class RuleError(Exception):
 
 
 class RuleFile:
-    """Reads one file's rules, and those of the packs that it uses. It exists for the length of one load."""
+    """Reads one file's rules, and those of the packs that it uses. Used for one load."""
 
     def __init__(self, source: Source, files: Files, rows: Iterable[EventRow], limits: Limits) -> None:
         self.source, self.files, self.limits = source, files, limits
@@ -65,9 +65,9 @@ class RuleFile:
         self.relaxed: list[dict[str, Json]] = []
         self.path, self.label = source.path, ""
         self.line: int | None = None
-        """The line of the declaration, where no look at the document would find it."""
+        """The line of the declaration, if it cannot be found in the document."""
         self.changed = ""
-        """Why the rules of the pack that is read do not count."""
+        """Why the rules of the current pack do not count, or ""."""
         self.modules: dict[str, str] = {}
         """What the functions of a `hooks.py` import from its folder."""
 
@@ -111,8 +111,8 @@ class RuleFile:
         self.path, self.label, self.changed = self.source.path, "", ""
 
     def change_of(self, name: str) -> str:
-        """Why the rules of a package do not count: its files are no longer those that were added. "" where they are,
-        and for a file that is of no package."""
+        """Why the rules of a package do not count: its files have changed since they were added. "" if they have not,
+        and for files outside packages."""
         from anyhook.documents.lock import FOLDER, changed_files, packages_in
 
         top, _, rest = os.path.normpath(name).partition("/")
@@ -165,8 +165,8 @@ class RuleFile:
         return made
 
     def rule(self, table: dict[str, Json], names: Names, place: Place, function: str = "") -> None:
-        """One rule: a hook for each of its events; a broken one where it cannot be used. `function` decides where it
-        holds, for those of a `hooks.py`."""
+        """One rule: a hook for each of its events, or a broken hook if it cannot be used. For rules of a `hooks.py`,
+        `function` is called if the condition is true."""
         key = next((each for each in USUAL if each in table), "")
         named = table.get("name")
         name = named if isinstance(named, str) and named else str(table.get(key, "rule"))
@@ -211,7 +211,7 @@ class RuleFile:
         return limit_s
 
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
-        """The whole condition: what `when` says, and not what `unless` says, for these agents and tools."""
+        """The complete condition: `when`, without `unless`, for these agents and tools."""
         for each, kind in (*((text, str) for text in TEXTS_OF_A_RULE), *((many, list) for many in LISTS)):
             if each in table and not isinstance(table[each], (kind, list) if each == "unless" else kind):
                 raise RuleError(
@@ -306,7 +306,7 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
 
 
 def _relaxed(table: dict[str, Json], relaxed: Mapping[str, Json], label: str) -> dict[str, Json]:
-    """A rule, as the file's own relaxations change it."""
+    """A rule with the file's relaxations applied."""
     wanted, name = str(relaxed.get("rule", "")), str(table["name"])
     if not (like(wanted, name) or (label and like(wanted, f"{label}/{name}"))):
         return table
@@ -330,7 +330,7 @@ def _list(table: Mapping[str, Json], key: str) -> tuple[str, ...]:
 
 
 def _short(name: str) -> str:
-    """A name fit for an id, without runs of dashes."""
+    """A name that can be part of an id, without repeated dashes."""
     return "-".join(filter(None, slug(name).split("-"))) or "rule"
 
 

@@ -1,5 +1,5 @@
-"""Templates: `{path}` and the like in what a rule runs, writes or says. In a command every value is quoted for the
-shell, so that no file name becomes a command."""
+"""Templates: `{path}` and others in what a rule runs, writes or says. In a command every value is quoted for the shell,
+so that no file name becomes a command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def placeholders(text: str) -> Iterator[tuple[int, str]]:
 
 
 def wrong_template(text: str, quoted: bool) -> str:
-    """What is wrong with a template; "" where nothing is. `quoted`: its values are quoted for a shell."""
+    """What is wrong with a template, or "". `quoted`: its values are quoted for a shell."""
     for at, name in placeholders(text):
         if name not in KNOWN:
             known = ", ".join(f"{{{each}}}" for each in KNOWN)
@@ -49,7 +49,7 @@ def _inside_quotes(text: str, at: int) -> bool:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """The text with its values as they are."""
+    """The text with its values, unquoted."""
     made, last = "", 0
     for at, name in placeholders(text):
         if name in values:
@@ -64,7 +64,7 @@ def quote(value: str) -> str:
 
 
 def shell_line(text: str, values: Mapping[str, str], paths: tuple[str, ...]) -> str:
-    """The command line, once for each path where it names one; its status is the last that is not 0."""
+    """The command line, repeated for each path if it contains `{path}`; its status is the last one that is not 0."""
     quoted = {name: quote(value) for name, value in values.items()}
     quoted["paths"] = " ".join(quote(path) for path in paths)
     if not any(name == "path" for _, name in placeholders(text)):

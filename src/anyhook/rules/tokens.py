@@ -1,5 +1,5 @@
-"""The words of a condition, each with its column. It knows quotes, patterns between slashes and brackets, and nothing
-about what the words mean."""
+"""Split a condition into words, each with its column. This handles quotes, patterns between slashes, and brackets, but
+not what the words mean."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from anyhook.rules.wildcards import alternatives
 
 SIGNS = "*?[]|{},$@"
 QUOTED = {ord(sign): 0xE000 + place for place, sign in enumerate(SIGNS)}
-"""Signs that mean something in a word, and what replaces them where they are quoted."""
+"""Special characters, and what replaces them inside quotes."""
 PLAIN = {
     code: SIGNS[code - 0xE000] if sign not in map(ord, "*?[") else f"[{chr(sign)}]" for sign, code in QUOTED.items()
 }
 KEYWORDS = ("and", "or", "not", "unless")
 BEFORE_PATTERN = ("saying", "matches")
-"""After these a word that begins with a slash is a pattern up to the closing slash."""
+"""After these, a word that starts with a slash is a pattern up to the closing slash."""
 
 
 class BadCondition(Exception):  # noqa: N818 - a property of the condition, not a fault of the program
-    """Why a condition cannot be used, at which column (from 1), and what helps."""
+    """Why a condition cannot be used, at which column (from 1), and how to fix it."""
 
     def __init__(self, what: str, column: int, fix: str = "") -> None:
         super().__init__(what)
@@ -31,16 +31,16 @@ class Token(Record):
     text: str
     column: int
     bare: bool = True
-    """Whether it is without quotes: only then may it be a keyword or a bracket."""
+    """Whether it has no quotes. Only then it can be a keyword or a bracket."""
     pattern: str = ""
-    """The same with `QUOTED` in place of signs that stand for themselves, because they are quoted."""
+    """The same, with quoted special characters replaced by `QUOTED`."""
 
     def is_word(self, *words: str) -> bool:
         return self.bare and self.text in words
 
 
 def tokens(text: str) -> list[Token]:
-    """The words in order; BadCondition where a quote or a pattern is not closed."""
+    """The words in order; raises BadCondition if a quote or a pattern is not closed."""
     found: list[Token] = []
     at = 0
     while at < len(text):
@@ -72,7 +72,7 @@ def _closing(text: str, at: int, quote: str, what: str, fix: str) -> int:
 
 
 def _word(text: str, at: int) -> tuple[Token, int]:
-    """One word, with whatever part of it is quoted."""
+    """One word, with its quoted parts."""
     start, made, pattern, bare, open_brackets = at, "", "", True, 0
     while at < len(text) and not text[at].isspace():
         char = text[at]
@@ -95,7 +95,7 @@ def _word(text: str, at: int) -> tuple[Token, int]:
 
 
 def choices(token: Token) -> tuple[str, ...]:
-    """The alternatives that a word stands for; quoted signs stand for themselves."""
+    """The alternatives in a word; quoted characters are literal."""
     for opened, closed in ("[]", "{}"):
         if token.pattern.count(opened) != token.pattern.count(closed):
             what = f"`{opened}` and `{closed}` of `{token.text}` do not match"

@@ -1,5 +1,5 @@
-"""Wildcards: `*`, `?` and `[…]` in one name, `**` over folders, alternatives. No regular expression is made of them:
-loading `re` takes longer than all that is asked here."""
+"""Wildcards: `*`, `?` and `[…]` in one name, `**` across folders, alternatives. Without regular expressions: importing
+`re` takes longer than all of the matching."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAX_ALTERNATIVES = 200
 
 
 def alternatives(word: str) -> tuple[str, ...]:
-    """What `a|b` and `x{a,b}` stand for."""
+    """Expand `a|b` and `x{a,b}`."""
     made: list[str] = []
     for part in _split(word, "|"):
         made.extend(_braces(part))
@@ -18,7 +18,7 @@ def alternatives(word: str) -> tuple[str, ...]:
 
 
 def _split(word: str, sign: str) -> list[str]:
-    """At the signs that are not in braces or brackets."""
+    """Split at the signs outside braces and brackets."""
     parts, depth = [""], 0
     for char in word:
         depth += (char in "{[") - (char in "}]")
@@ -47,7 +47,7 @@ def is_plain(pattern: str) -> bool:
 
 
 def like(pattern: str, text: str) -> bool:
-    """Whether a name is what the pattern describes; `*` stands for any characters, slashes included."""
+    """Whether a pattern matches a name; `*` matches any characters, including slashes."""
     if pattern in ("*", text):
         return True
     if "*" not in pattern and "?" not in pattern and "[" not in pattern:
@@ -62,7 +62,7 @@ def like(pattern: str, text: str) -> bool:
         elif at < len(pattern) and pattern[at] == "*":
             star, resumed = at, place
             at += 1
-        elif star >= 0:  # the last star takes one character more
+        elif star >= 0:  # the last star matches one more character
             resumed += 1
             at, place = star + 1, resumed
         else:
@@ -71,7 +71,7 @@ def like(pattern: str, text: str) -> bool:
 
 
 def _one(pattern: str, at: int, char: str) -> int:
-    """How many characters of the pattern stand for this one; 0 where it does not fit."""
+    """How many characters of the pattern match this one; 0 if they do not."""
     sign = pattern[at]
     if sign == "?":
         return 1
@@ -90,8 +90,8 @@ def _one(pattern: str, at: int, char: str) -> int:
 
 
 def any_like(patterns: tuple[str, ...], text: str) -> bool:
-    """Whether a name is what one of the patterns describes."""
-    for pattern in patterns:  # asked for every program and every rule, and nearly all are plain names
+    """Whether one of the patterns matches a name."""
+    for pattern in patterns:  # called for every program and every rule, and nearly all are plain names
         if pattern == text:
             return True
         if ("*" in pattern or "?" in pattern or "[" in pattern) and like(pattern, text):
@@ -100,7 +100,7 @@ def any_like(patterns: tuple[str, ...], text: str) -> bool:
 
 
 def path_like(pattern: tuple[str, ...], path: list[str]) -> bool:
-    """The same for paths, part by part: a part of the pattern stands for one part of the path, `**` for any number."""
+    """The same for paths, part by part: a part of the pattern matches one part of the path, `**` any number."""
     at = place = 0
     star, resumed = -1, 0
     while place < len(path):

@@ -1,5 +1,5 @@
-"""Bridge: one call of an agent's hook, from its payload to its answer: receive, walk every part, combine, settle,
-express, record. It reads no stream and prints nothing."""
+"""Bridge: one call from an agent, from its payload to its answer: receive, walk every part, combine, settle, express,
+record. The command connects it to stdin and stdout."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOST = "the tool's name or input is cut, missing, or of another kind, so it is u
 BOM = b"\xef\xbb\xbf"
 """Some agents on Windows send it, once or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
-"""The part of the agent's time that we keep for ourselves: a share of it, but at least what it takes to start and to
+"""How much of the agent's time limit we reserve for ourselves: a fraction, but at least the time to start and to
 answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
 """Statuses of a hook in which a guard is off."""
@@ -50,10 +50,10 @@ class Unusable(Exception):  # noqa: N818 (it says what is wrong)
 
 
 class Incoming(Record):
-    """One call of an agent, read."""
+    """One call from an agent, parsed."""
 
     where: str
-    """Agent and event, for people."""
+    """Agent and event, for messages."""
     table: Host
     row: HostEvent
     payload: dict[str, Json]
@@ -84,7 +84,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 
 
 def margin_s(row: HostEvent) -> float:
-    """The part of the agent's time that no hook gets."""
+    """How much of the agent's time limit no hook gets."""
     return max(row.limit_s * MARGIN, MIN_MARGIN_S)
 
 
@@ -94,7 +94,7 @@ def margin_s(row: HostEvent) -> float:
 def read(
     table: Host, row: HostEvent, payload: bytes | dict[str, Json], begun_s: float, env: Mapping[str, str]
 ) -> Incoming:
-    """The call as described by its payload and attributed to the agent that made it; Unusable if it cannot be read."""
+    """Parse the payload, and find out which agent made the call. Raises Unusable if the payload cannot be read."""
     if isinstance(payload, dict):
         payload = lean_json.dumps(payload).encode()
     raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
@@ -128,8 +128,8 @@ def read(
 def with_self_protection(
     incoming: Incoming, env: Mapping[str, str], project: str, places: Iterable[str] | None = None
 ) -> Incoming:
-    """The call with self-protection's answer, for the files that the catalog depends on. If self-protection fails, that
-    is a doubt, and the hooks are still asked. A turn that begins with the call is noted."""
+    """The call with self-protection's answer. `places` are the files that the catalog depends on. If self-protection
+    fails, that is a doubt, and the hooks are still asked. If the call starts a turn, the turn is noted."""
     event = incoming.received.events[0]
     try:
         found = [
@@ -152,7 +152,7 @@ def with_self_protection(
 
 
 def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json]) -> Incoming | Answer:
-    """A call that arrives now; if it cannot be read, the answer of the posture for broken hooks."""
+    """A call that arrives now. If it cannot be read, the answer follows `on_failure`, as for a broken hook."""
     try:
         return read(table, row, payload, monotonic(), context.setup.env)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
@@ -162,7 +162,7 @@ def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[s
 
 
 def answer_call(context: Context, incoming: Incoming) -> Answer:
-    """Answer one call. Whatever goes wrong is answered by the posture for broken hooks."""
+    """Answer one call. If anything goes wrong, the answer follows `on_failure`, as for a broken hook."""
     table, row, refused = incoming.table, incoming.row, ""
     decided: list[tuple[Event, Decision]] = []
     try:
@@ -191,7 +191,7 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
 
 
 def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Decision]]) -> Answer:
-    """Ask the hooks about every part of a call, answer in the agent's words, and record what happened. `decided`
+    """Ask the hooks about every part of a call, answer in the agent's format, and record what happened. `decided`
     collects the decisions so far, for a caller that has to answer if this fails."""
     row, received = incoming.row, incoming.received
     first, recent = received.events[0], None
@@ -201,13 +201,13 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         recent = Recent(context, incoming)
         known = recent.decision()
         if known is not None:
-            return _tell(context, incoming, (Part(first, known),), known, 0)
+            return _settle_and_record(context, incoming, (Part(first, known),), known, 0)
     from anyhook.walk.walk import Walk, begin
 
     parts: list[Part] = []
     for event in received.events:
-        bounded, turn = _bounded(context, event) if event.name in KEEPING else (context, None)
-        begun = begin(bounded, event)
+        own, turn = _with_bounds(context, event) if event.name in KEEPING else (context, None)
+        begun = begin(own, event)
         part = begun.run_to_end() if isinstance(begun, Walk) else Part(event, begun)
         decision = part.decision
         if turn is not None and decision.effect == "keep_working" and decision.stops:
@@ -231,19 +231,19 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         or catalog.problems
         or any(hook.status in OFF for hook in catalog.hooks)
         or any(report.status == "broken" or report.exit_code in NOT_RUN for report in decision.hooks)
-        # A guard whose program is gone shows only where somebody looks for it.
+        # A guard whose program is gone is found only by looking for it.
         or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
     ) and (config.off == "tell" or "tell" in config.hook_off.values()):
         from anyhook.walk.tell import told
 
         decision, aside = told(context, incoming, decision)
-    answer = _tell(context, incoming, tuple(parts), decision, index)
+    answer = _settle_and_record(context, incoming, tuple(parts), decision, index)
     return answer.replace(stderr=aside) if aside and not answer.stderr else answer
 
 
-def _bounded(context: Context, event: Event) -> tuple[Context, Turn | None]:
-    """The context with the dialects whose blocks no longer count: blocks that keep the agent working are counted in its
-    turn, and ignored once their dialect's bound is reached. Not every agent has a bound of its own."""
+def _with_bounds(context: Context, event: Event) -> tuple[Context, Turn | None]:
+    """The context, with the dialects whose blocks no longer count. Blocks that keep the agent working are counted per
+    turn, and ignored once their dialect's bound is reached. Not every agent has its own bound."""
     rows = {name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}}
     bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
     if not bounds:
@@ -268,7 +268,9 @@ def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[
     return decision, deciding(parts)
 
 
-def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int) -> Answer:
+def _settle_and_record(
+    context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int
+) -> Answer:
     """Settle and express the decision, and record all of it last."""
     from anyhook.walk.settle import as_told, settle
 
@@ -277,7 +279,7 @@ def _tell(context: Context, incoming: Incoming, parts: tuple[Part, ...], decisio
         labels = received.tool.labels if received.tool is not None else ()
         given = received.input or {}
         made = {**{name: given[name] for name in labels if name in given}, **decision.tool_input}
-        # Rewritten into what it was, it is not rewritten.
+        # A rewrite that changes nothing is not a rewrite.
         decision = decision.replace(tool_input=None if lean_json.same(made, received.input) else made)
     shaped = decision
     if decision.tool_output is not None and table.result is not None:

@@ -1,6 +1,5 @@
-"""One event's walk: match, present, run, interpret and judge each hook, then merge. A walk lives as long as its event.
-It yields what has to be waited for, so that callers with and without an event loop share every line. It records
-nothing: that is the last step, after the answer is made."""
+"""One event's walk: match, present, run, interpret and judge each hook, then merge. It yields whenever it has to wait,
+so that callers with and without an event loop share every line. The caller records the result, after the answer."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ class Stop(Record):
     """Why the remaining hooks of a queue are skipped."""
 
     by: str
-    """Who stopped it, for people."""
+    """Who stopped it, for messages."""
     dialect: str
     """The dialect whose hook blocked; "" for a built-in hook that took over."""
     everywhere: bool
@@ -55,11 +54,11 @@ class Stop(Record):
 
 
 class Queue(Record):
-    """How far an event's hooks have come: what the next hook sees, and whether it is asked. Walks and replays move
-    through it in the same way."""
+    """The state between two hooks of an event: what the next hook sees, and whether it is asked. Walks and replays use
+    it in the same way."""
 
     event: Event
-    """The event with every rewrite so far, in its host's words."""
+    """The event with every rewrite so far, with the host's names."""
     seen: Event
     """The event as the next hook of this dialect sees it."""
     dialect: str = ""
@@ -72,7 +71,7 @@ class Queue(Record):
         return self.stop is not None and self.stop.everywhere
 
     def entering(self, table: Dialect) -> Queue:
-        """The queue at the first hook of a dialect. A block that ended only the dialect before is over."""
+        """The queue at the first hook of a dialect. A block that stopped only the previous dialect no longer counts."""
         seen = to_native(self.event, table) if self.event.hosted else self.event
         stop = self.stop if self.stop is not None and self.stop.everywhere else None
         return Queue(self.event, seen, table.name, stop)
@@ -84,8 +83,8 @@ class Queue(Record):
     def after(
         self, hook: Hook, table: Dialect, row: EventRow, outcome: Outcome, plain: Outcome, upstream: bool
     ) -> Queue:
-        """The queue after one hook's outcome; `plain` is the outcome in the host's words. The dialect's next hook sees
-        what this one rewrote, where the dialect's table says so and the user has not chosen otherwise (`upstream`)."""
+        """The queue after one hook's outcome; `plain` is the outcome with the host's names. The dialect's next hook
+        sees what this one rewrote, if its table says so and the user has not chosen otherwise (`upstream`)."""
         event, seen = rewritten(self.event, self.seen, outcome, plain, () if upstream else table.chains)
         stop = self.stop
         if outcome.verdict == BLOCK:
@@ -124,7 +123,7 @@ UNPREPARED = Prepared()
 
 
 class Walk:
-    """The state of one event on its way."""
+    """One event's walk and its state."""
 
     def __init__(self, context: Context, event: Event, route: Route, answers: Sequence[object] = ()) -> None:
         """`answers` holds what the first callables have returned already, or the exception that one raised."""
@@ -143,7 +142,7 @@ class Walk:
         self.background: list[tuple[Hook, Call]] = []
         """Hooks that start at the end, unless the action is stopped."""
 
-        # The account of what happened:
+        # The record of what happened:
         self.entries: list[Judged] = []
         self.reports: list[Report] = []
         self.runs: list[HookRun] = []
@@ -171,7 +170,7 @@ class Walk:
                 from anyhook.walk.final_form import judge_final_form
 
                 yield from judge_final_form(self)
-        except BaseException:  # mostly a caller that was cancelled; what happened until then is still written down
+        except BaseException:  # mostly a caller that was cancelled; what happened until then is still recorded
             from anyhook.walk.together import end_prepared
 
             self.background.clear()

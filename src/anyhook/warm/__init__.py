@@ -1,3 +1,3 @@
-"""The warm server: processes that have loaded the command already, each of which serves one call and ends. A call that
-is served gets the answer of a cold one, because the same `main` runs in a process of its own; a call that cannot be
-served exactly so is made cold."""
+"""The warm server: processes that have already loaded the command. Each serves one call and exits. A served call gets
+the same answer as a cold one, because the same `main` runs in a separate process. A call that cannot be served in
+exactly this way is made cold."""

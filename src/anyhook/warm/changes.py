@@ -1,5 +1,5 @@
-"""Whether the installation is still what was loaded: the kernel notes every change in its folders at the moment it is
-made, so that one question tells, and not a look at every file."""
+"""Whether the installation still is what was loaded. inotify records every change in its folders, so one system call is
+enough, instead of one for every file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Installation:
-    """What the modules of this process were loaded from: every folder of theirs, those in which Python looks for more,
-    and the interpreter, which stands for its own library."""
+    """What this process was loaded from: the folders of its modules, those in which Python looks for more, and the
+    interpreter, which changes whenever the standard library does."""
 
     def __init__(self) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -38,7 +38,7 @@ class Installation:
 
 
 def _is_part(folder: str, library: str) -> bool:
-    """Whether a folder is the standard library's own."""
+    """Whether a folder belongs to the standard library."""
     return folder.startswith(f"{library}/") and not folder.startswith((f"{library}/site-", f"{library}/dist-"))
 
 

@@ -1,5 +1,4 @@
-"""The other end, in Python: starts a server, asks it what it does, and has a call served where no native launcher does.
-It answers nothing itself."""
+"""The client in Python: starts a server, asks for its status, and sends it a call if there is no native launcher."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 START_S, ANSWER_S, STDIN_S = 20.0, 5.0, 5.0
-"""How long to wait for a server that starts, for one that says how it is, and for stdin to end."""
+"""How long to wait for a server to start, for its status, and for the end of stdin."""
 TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -78,7 +77,7 @@ def servers(env: Mapping[str, str]) -> list[str]:
 
 
 def ask(path: str, *, stop: bool = False) -> ServerState | None:
-    """What a server says of itself, or said before it ended."""
+    """A server's status, or its last one if it is told to stop."""
     connection = connect(path)
     if connection is None:
         return None
@@ -96,8 +95,8 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
 
 
 def call(words: list[str], env: Mapping[str, str]) -> int | None:
-    """The exit status of a call that a server served; None where this process has to make it. It waits for a server
-    that has to be started."""
+    """The exit status of a call that a server served; None if this process has to make it. Starts a server if needed,
+    and waits for it."""
     if here.tell_duty is not None:  # this is a worker, or one was lost
         return None
     try:
@@ -106,7 +105,7 @@ def call(words: list[str], env: Mapping[str, str]) -> int | None:
         if connection is None:
             deadline = time.monotonic() + START_S
             while (connection := connect(path)) is None and time.monotonic() < deadline:
-                start_server(env)  # again where one that was stopped has not ended yet
+                start_server(env)  # again if a stopped server has not exited yet
                 time.sleep(0.005)
     except (OSError, NoPlace):
         return None
@@ -154,7 +153,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
             os.close(worker)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if told:  # it ended as this process would have
+    if told:  # it was killed by a signal, as this process would have been
         os.kill(os.getpid(), told)
     if state == ON_DUTY:
         lose_worker()
@@ -163,7 +162,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
 
 
 def lose_worker() -> None:
-    """From here on this process runs no hook: it answers as it does when it fails itself."""
+    """From here on this process runs no hook: it answers as if it had failed itself."""
 
     def refuse() -> None:
         raise LostWorker
@@ -172,8 +171,8 @@ def lose_worker() -> None:
 
 
 def _keep_stdin() -> bool:
-    """All of stdin, in memory: so that it can be read once more where a worker is lost. False where it does not end in
-    time: then this process makes the call, whose watchdog answers where it never ends."""
+    """Keep all of stdin in memory, so that it can be read again if a worker is lost. False if it does not end in time:
+    then this process makes the call, and its watchdog answers if stdin never ends."""
     kept = os.memfd_create("stdin", os.MFD_CLOEXEC)
     is_whole = _copied_by(time.monotonic() + STDIN_S, kept)
     os.lseek(kept, 0, os.SEEK_SET)
@@ -198,7 +197,7 @@ def _copied_by(deadline_s: float, to: int) -> bool:
 
 
 def _pour(sources: tuple[int, ...], to: int) -> None:
-    """What was read already, and then what still comes."""
+    """Write what was already read, and then what still comes."""
     with open(to, "wb", buffering=0) as pipe:
         for source in sources:
             while data := os.read(source, 1 << 16):
@@ -209,4 +208,4 @@ def _rewind_stdin() -> None:
     try:
         os.lseek(0, 0, os.SEEK_SET)
     except OSError:
-        pass  # it was not kept, so nobody has read it
+        pass  # it was not kept, so it is still unread

@@ -1,7 +1,7 @@
-"""The pages of memory that a call writes to. A fork copies a page when it first writes to it, and most of a call's
-thousand copies are of the same pages every time. So one fork makes a call of the server's own and says which they were,
-and each worker copies them before anybody waits for it; the code that it runs is mapped then, too. Nothing but time
-depends on this: where the system does not tell, no page is copied beforehand."""
+"""The memory pages that a call writes to. A fork copies a page when it first writes to it, and most of a call's
+thousand copies are of the same pages every time. So one fork makes a test call and reports which they were, and each
+worker copies them before its call arrives; the code that it runs is mapped then, too. Only speed depends on this: if
+the system does not report the pages, none are copied in advance."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 POPULATE_READ, POPULATE_WRITE = 22, 23
-"""MADV_POPULATE_READ, MADV_POPULATE_WRITE: have these pages as if each had been read, or written to."""
+"""MADV_POPULATE_READ, MADV_POPULATE_WRITE: map these pages as if each had been read, or written to."""
 PRESENT, OURS_ALONE = 1 << 63, 1 << 56
 """Of an entry in /proc/self/pagemap."""
 GAP = 2
-"""Up to this many pages between two hot ones are taken along: a question to the system costs more."""
+"""Up to this many pages between two hot ones are copied too: another system call costs more."""
 SPAN = struct.Struct("=2Q")
 
 
 def hot_pages(call: Callable[[Callable[[], None]], None]) -> list[Span]:
-    """What a fork writes to that makes this call. `call` gets what it has to do at its end, instead of ending the
-    process."""
+    """The pages that a fork writes to while it makes this call. `call` gets a function to call at its end, instead of
+    exiting."""
     before = _mapped("rw-p")
     reading, writing = os.pipe()
     pid = os.fork()
@@ -52,7 +52,7 @@ def hot_pages(call: Callable[[Callable[[], None]], None]) -> list[Span]:
 
 
 def copy_pages(spans: list[Span]) -> None:
-    """Have them as our own now, and all code as well."""
+    """Copy these pages now, and map all code."""
     if spans:
         advise = ctypes.CDLL(None).madvise
         for kind, parts in ((POPULATE_WRITE, spans), (POPULATE_READ, _mapped("r-xp"))):
@@ -61,7 +61,7 @@ def copy_pages(spans: list[Span]) -> None:
 
 
 def _mapped(wanted: str) -> list[Span]:
-    """Memory with these rights: `rw-p` is shared with a fork until somebody writes to it."""
+    """Memory with these permissions: `rw-p` is shared with a fork until one of them writes to it."""
     found: list[Span] = []
     with open("/proc/self/maps") as file:
         for line in file:

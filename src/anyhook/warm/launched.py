@@ -1,5 +1,5 @@
-"""What the native launcher says to the command that it starts, by a first word: to be the server, to start one when the
-answer is given, or that a worker was lost."""
+"""What the native launcher tells the command through its first argument: be the server, start one after the answer, or
+a worker was lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], None] | None]:
-    """The words of the call itself, and what to do after it is answered."""
+    """The arguments of the call itself, and a function to call after its answer."""
     mark = sys.argv.pop(1)
     if mark == "--warm-serve":
         from anyhook.warm.server import serve
@@ -26,7 +26,7 @@ def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], 
 
 
 def _start() -> None:
-    """Where no server can be started, every call is a cold one."""
+    """If no server can be started, every call is cold."""
     try:
         from anyhook.warm.place import is_wanted
 

@@ -1,5 +1,5 @@
-"""What a process has from whoever started it, seen from outside. A worker takes on what it can, and refuses a call
-whose process differs from the server's in anything else: another namespace, cgroup, user, sandbox or locale."""
+"""What a process has inherited, seen from outside. A worker takes over what it can from its caller, and refuses the
+call if the caller differs from the server in anything else: namespace, cgroup, user, sandbox or locale."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 TAKEN_ON = [number for number in signal.valid_signals() if number not in IGNORED_BY_PYTHON]
 MASK = sum(1 << (number - 1) for number in TAKEN_ON)
-"""Signals that a program may ignore, and that Python does not see to by itself; the C library has two of its own."""
+"""Signals that a program may ignore and that Python does not handle itself, without two that the C library reserves."""
 
 
 class Unlike(Exception):  # noqa: N818 (it says what is wrong)
-    """A call that only a process of its own can answer."""
+    """The call needs a new process."""
 
 
 class Likeness:
-    """One process. Its values are compared as the system writes them."""
+    """The state of one process, compared as the system prints it."""
 
     def __init__(self, process: int | str) -> None:
         folder = f"/proc/{process}"
@@ -55,7 +55,8 @@ class Likeness:
 
 
 def take_on(own: Likeness, caller: int) -> bool:
-    """Become as the caller is, or raise: never be more than it is, and never less. Whether they were alike already."""
+    """Take over the caller's state, or raise: a worker must have neither more nor fewer rights. True if nothing
+    differed."""
     theirs = Likeness(caller)
     if theirs.fixed != own.fixed or theirs.scheduler != own.scheduler or theirs.nice < own.nice:
         raise Unlike("the caller lives under other conditions")
@@ -81,7 +82,7 @@ def take_on(own: Likeness, caller: int) -> bool:
 
 
 def _take_on_signals(ignored: int, blocked: int) -> None:
-    """As Python does at its start: it ignores two signals, and listens for Ctrl-C where that is not ignored."""
+    """Set signals as Python does at start: ignore two of them, and handle Ctrl-C unless it is ignored."""
     for number in TAKEN_ON:
         if number in (signal.SIGKILL, signal.SIGSTOP):
             continue

@@ -1,8 +1,8 @@
-"""What a caller and a worker say to each other. `native/launcher.c` says the same.
+"""The protocol between a caller and a worker. `native/launcher.c` implements it too.
 
-A request is a header of four numbers, then words that each end with a NUL: the arguments after the command's name, then
-the environment. Four descriptors come with it: stdin, stdout, stderr and the current folder. The worker answers with
-letters, some of them followed by a number."""
+A request is a header of four numbers, then strings that each end with a NUL: the arguments after the command's name,
+then the environment. Four descriptors come with it: stdin, stdout, stderr and the current folder. The worker answers
+with letters, some of them followed by a number."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import struct
 from anyhook.model.record import Record
 
 HEADER = struct.Struct("=4I")
-"""Which kind and version of request, how many arguments, how many variables, how many bytes."""
+"""The kind and version of the request, the number of arguments, of variables, and of bytes."""
 CALL, STATUS, STOP = 0x31_6B_68_61, 0x31_6B_68_73, 0x31_6B_68_71
 NUMBER = struct.Struct("=I")
 ACCEPTED, REFUSED, ON_DUTY, ENDED = b"A", b"R", b"H", b"X"
-"""It goes on here, in the process of this number; it does not; hooks may run from now on; this is the exit status."""
+"""Accepted, by the process with this pid; refused; hooks may run from now on; the exit status."""
 LARGEST = 16 * 1024 * 1024
 DESCRIPTORS = 4
 
 
 class Gone(Exception):  # noqa: N818 (it says what is wrong)
-    """The other end is gone, or says what nobody understands."""
+    """The other end is gone, or sent something invalid."""
 
 
 class Message(Record):

@@ -1,5 +1,5 @@
-"""Events that the native launcher has answered by itself, because nobody hooked them: they come as datagrams, and are
-written down here, while nobody waits. One process writes those of a while and ends."""
+"""Events that the native launcher answered itself because they reach no hook. They arrive as datagrams and are written
+to the journal here, while no caller waits. One process writes notes for a while and exits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 NOTE = 0x31_6B_68_6E
 LARGEST = 1 << 20
-"""More than a datagram of the launcher can be."""
+"""Larger than any datagram of the launcher."""
 IDLE_MS = 1000
 MAX_NOTES = 500
-"""A process ends after this many, or after a second without any: whatever it has gathered goes with it."""
+"""A process exits after this many, or after a second without any, so that it cannot grow."""
 CREDENTIALS = struct.Struct("3i")
 
 
@@ -42,12 +42,12 @@ class Note(Record):
 
 
 def notes_path(path: str) -> str:
-    """The socket for datagrams, beside a server's own."""
+    """The path of the datagram socket, next to the server's."""
     return f"{path}.notes"
 
 
 def open_notes(path: str) -> socket.socket:
-    """The end that listens. Whoever holds the server's lock owns the path."""
+    """Open the listening socket. We hold the server's lock, so the path is ours."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     listener.setblocking(False)
@@ -59,8 +59,8 @@ def open_notes(path: str) -> socket.socket:
 
 
 def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure: Callable[[], None]) -> NoReturn:
-    """In a fork of the server: writes what comes until nothing comes. `busy` is called for each, and `tell_failure`
-    for one that could not be written down."""
+    """In a fork of the server: write notes until none arrive. `busy` is called for each, and `tell_failure` for one
+    that could not be written."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -74,7 +74,7 @@ def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure:
             busy()
             is_written = not write_note(note).problems
         except BlockingIOError:
-            continue  # somebody else has taken it
+            continue  # another process took it
         except Exception:  # noqa: BLE001 (whoever makes the next call in the ordinary way is told)
             is_written = False
         if not is_written:
@@ -101,8 +101,7 @@ def receive_note(listener: socket.socket) -> Note:
 
 
 def write_note(note: Note) -> Decision:
-    """The line of an event that nobody hooked, as the ordinary way writes it; a decision with a problem where that
-    could not be done."""
+    """Write the line of an event without hooks, as an ordinary call does. If that fails, the decision has a problem."""
     os.chdir(note.folder)
     os.environb.clear()
     os.environb.update(note.env)
@@ -113,7 +112,7 @@ def write_note(note: Note) -> Decision:
     if plan is not None:
         mode, settings = plan.mode, plan.journal
         with_self_protection(incoming, setup.env, setup.project, plan.stamps)
-    else:  # something has changed since the answer, so the settings are those of now
+    else:  # something has changed since the answer, so use the current settings
         from anyhook.walk.routes import made_catalog
 
         config = made_catalog(setup).config

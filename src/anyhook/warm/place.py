@@ -1,5 +1,5 @@
-"""Where the server of a user and an installation is found, and whether one is wanted. `native/launcher.c` computes the
-same paths."""
+"""Where the socket of a user's server is, for one installation, and whether a call may use one. `native/launcher.c`
+computes the same paths."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 VARIABLE = "ANYHOOK_WARM"
 SCRIPTS = ("anyhook", "anyhook-python")
-"""The command: the script alone, or the script beside the native launcher, which then has the first name."""
+"""The command: the script alone, or the script next to the native launcher, which then has the first name."""
 READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
-"""Variables that Python, or the C library under it, reads before our first line; these, by how they begin."""
+"""Prefixes of variables that Python, or the C library under it, reads before our first line."""
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 LONGEST_PATH = 107
-"""In bytes, of a socket's path."""
+"""The longest path of a socket, in bytes."""
 
 
 class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
@@ -28,7 +28,7 @@ class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
 
 
 def private_dir(env: Mapping[str, str]) -> str:
-    """The same, made where it is missing. Somebody else's, or one that others can enter, is not used."""
+    """The same, created if it is missing. NoPlace if it belongs to another user or if others can enter it."""
     folder = runtime_dir(env)
     try:
         try:
@@ -44,7 +44,7 @@ def private_dir(env: Mapping[str, str]) -> str:
 
 
 def installation() -> str:
-    """The folder of the command that was called, which tells installations apart."""
+    """The folder of the command that was called, which identifies the installation."""
     script = os.path.realpath(sys.argv[0])
     if os.path.basename(script) not in SCRIPTS:
         script = os.path.join(os.path.realpath(os.path.dirname(sys.executable)), "anyhook")
@@ -69,8 +69,8 @@ def has_terminal() -> bool:
 
 
 def socket_path(env: Mapping[str, str]) -> str:
-    """The server of calls like this one. A session with a terminal has its own, for nobody can lend a terminal to
-    another session."""
+    """The socket of the server for this call. Each session with a terminal has its own server, because a process cannot
+    use another session's terminal."""
     session = f".{os.getsid(0)}" if has_terminal() else ""
     path = f"{runtime_dir(env)}/{checksum(installation())}{session}"
     if len(os.fsencode(path)) > LONGEST_PATH:
@@ -79,7 +79,7 @@ def socket_path(env: Mapping[str, str]) -> str:
 
 
 def is_wanted(env: Mapping[str, str]) -> bool:
-    """Whether this call may be served: by the variable, then by the user's settings."""
+    """Whether this call may use a server: the variable decides, then the user's settings."""
     if (asked := env.get(VARIABLE)) in ("on", "off"):
         return asked == "on"
     try:
@@ -94,10 +94,10 @@ def is_wanted(env: Mapping[str, str]) -> bool:
     try:
         return bool(tomllib.loads(text.decode()).get("warm") != "off")
     except (ValueError, RecursionError):
-        return True  # whoever reads the settings says so
+        return True  # the code that loads the settings reports it
 
 
 def read_at_start(env: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The part of an environment that decides how Python starts."""
+    """The variables that affect how Python starts."""
     starts = tuple(word.encode() for word in READ_AT_START)
     return {name: value for name, value in env.items() if name.startswith(starts) or name in READ_BY_NAME}

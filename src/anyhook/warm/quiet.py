@@ -1,7 +1,7 @@
-"""Which calls reach no hook, written down for the native launcher, which then answers them without Python. A table says
-all that this depends on: the words, variables and namespaces of the call, the server, the project, and the stamps of
-every file that the plan depends on. `native/quiet.c` checks each of them again, and makes a call in doubt in the
-ordinary way."""
+"""Tables of calls that reach no hook, for the native launcher, which then answers them without Python. A table lists
+everything that this depends on: the arguments, variables and namespaces of the call, the server, the project, and the
+stamps of every file that the plan depends on. `native/quiet.c` checks each of them again, and in doubt makes an
+ordinary call."""
 
 from __future__ import annotations
 
@@ -45,34 +45,34 @@ FOLDER = "quiet"
 UNKNOWN_PLACE = "\n"
 """A path that no payload has."""
 MAX_TABLES = 256
-"""Beyond this many all are deleted: projects come and go."""
+"""If there are more, all are deleted: projects come and go."""
 
 
 def table_path(socket: str, agent: str, native: str) -> str:
-    """Where the table of a call lies, whose current folder is this process's."""
+    """The path of a call's table, for this process's current folder."""
     folder, _, name = socket.rpartition("/")
     key = checksum("".join([f"{word}\0" for word in (agent, native, os.getcwd())]))
     return f"{folder}/{FOLDER}/{name}-{key}"
 
 
 def delete_tables(socket: str) -> None:
-    """All of one server's."""
+    """Delete all tables of one server."""
     folder, _, name = socket.rpartition("/")
     for entry in _listed(f"{folder}/{FOLDER}"):
         if entry.startswith(f"{name}-"):
             try:
                 os.unlink(f"{folder}/{FOLDER}/{entry}")
             except OSError:
-                continue  # somebody else was faster
+                continue  # another process was faster
 
 
 def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mapping[bytes, bytes]) -> None:
-    """The table of a call that was answered a moment ago in the ordinary way, if it reached no hook. `env` is the
-    caller's own."""
+    """Write the table of a call that was just answered in the ordinary way, if it reached no hook. `env` is the
+    caller's environment."""
     host, row = named(agent, native)
     incoming = read(host, row, payload, 0.0, os.environ)
     if incoming.table is not host or incoming.doubts:
-        return  # another agent is calling, or nobody knows who
+        return  # another agent is calling, or an unknown one
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
     if (
@@ -94,7 +94,7 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
         index = f"{state_dir(setup.env)}/{INSTALLS}"
         seen = stamp(index)
         if seen is not None and time_ns() - max(seen[0], seen[1]) < SETTLED_NS:
-            return  # it may be written again without another stamp
+            return  # it may be written again without a new stamp
         entries += _files({index: seen})
         names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ())), host)
         entries += _self_protection(host, row, names, held)
@@ -112,13 +112,13 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
 
 
 def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
-    """Whether the event begins a turn in which hooks count their blocks: they wait for its line."""
+    """Whether the event is part of a turn in which blocks are counted: the turn must be noted before the next call."""
     return not plan.events.keys().isdisjoint(KEEPING) and bool({"user_prompt_submit", *KEEPING} & {*row.canonical})
 
 
 def _self_protection(host: Host, row: HostEvent, names: Iterable[str], held: Iterable[str]) -> Iterator[Entry]:
-    """How the launcher knows a call that self-protection has nothing against: by a tool that only reads, an input that
-    cannot mean us, or a command line that only looks. A host whose payloads are not that plain has no such calls."""
+    """How the launcher recognises a call that self-protection allows: a tool that only reads, an input that cannot name
+    a protected file, or a command that only reads. Hosts with more complex payloads have no such calls."""
     yield "t", _plain_path(host, row, "tool")
     yield "i", _plain_path(host, row, "input")
     for name, tool in host.tools.items():
@@ -140,8 +140,8 @@ def _takes(host: Host, row: HostEvent, field: str) -> list[Taken]:
 
 
 def _plain_path(host: Host, row: HostEvent, field: str) -> str:
-    """The one place in the payload that a field is taken from as it is. Else a key that no payload has: the launcher
-    then leaves every call to Python."""
+    """The one place in the payload that a field is copied from. If there is none, a key that no payload has: the
+    launcher then leaves every call to Python."""
     taken = _takes(host, row, field)
     plain = len(taken) == 1 and len(taken[0].paths) == 1 and taken[0].make is None
     return taken[0].paths[0] if plain else UNKNOWN_PLACE
@@ -170,7 +170,7 @@ def _write(socket: str, path: str, entries: Iterable[Entry]) -> None:
     texts = [letter.encode() + (os.fsencode(text) if isinstance(text, str) else text) for letter, text in entries]
     data = b"".join([text + b"\0" for text in texts])
     if data.count(b"\0") != len(texts):
-        return  # a path with a NUL: nobody knows what that would say
+        return  # a path with a NUL cannot be written into a table
     folder = os.path.dirname(path)
     make_private_dir(folder)
     if len(_listed(folder)) > MAX_TABLES:

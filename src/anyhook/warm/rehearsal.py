@@ -1,6 +1,5 @@
-"""A rehearsal: the server makes a few calls of its own before it forks, with a rule of its own, in a home of its own.
-What Python and our modules make when they are first used (tables, patterns, specialised code) is then there in every
-worker."""
+"""A rehearsal: before it forks, the server makes a few test calls with a built-in rule in a temporary home. Everything
+that Python and our modules create on first use (tables, patterns, specialised code) is then ready in every worker."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ run = "echo '{}'"
 
 
 def rehearse(folder: str, stand_in: Callable[[int], None]) -> list[Span]:
-    """`folder` is made, and deleted. Which pages of memory a call writes to (see hot_pages.py); none where a rehearsal
-    is not possible: calls are slower without it, and whoever makes one is told what is wrong."""
+    """Rehearse in `folder`, which is created and deleted. Returns the memory pages that a call writes to (see
+    hot_pages.py), or none if a rehearsal is not possible: calls are then slower, and each reports what is wrong."""
     shutil.rmtree(folder, ignore_errors=True)
     project, settings = f"{folder}/project", f"{folder}/.config/anyhook"
     env = {"HOME": folder, "PATH": os.defpath}
@@ -59,14 +58,14 @@ def rehearse(folder: str, stand_in: Callable[[int], None]) -> list[Span]:
             os.makedirs(each, 0o700)
         with open(f"{settings}/hooks.toml", "w") as file:
             file.write(RULE)
-        sleep(2 * SETTLED_NS / 1e9)  # a plan is kept of files that are a moment old
+        sleep(2 * SETTLED_NS / 1e9)  # a plan is stored only if its files are not brand new
         for turn in range(TURNS):
             _call(table, row, _payload(project, turn), env)
             _transfer()
             line = f"{sys.executable} {settings}/hooks.toml"
             task_of(NOBODY, Call(("/bin/bash", "-c", line), b"", env, project, 1.0, ""))
         gc.collect()
-        gc.freeze()  # a worker that collects leaves our pages alone
+        gc.freeze()  # garbage collection in a worker must not touch (and copy) our pages
         gc.disable()
         words = ["anyhook", "bridge", table.name, row.native]
         return hot_pages(lambda end: _whole(words, _payload(project, TURNS), env, stand_in, end))
@@ -110,7 +109,7 @@ def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> N
 
 
 def _transfer() -> None:
-    """A request, and the look at whoever sends it."""
+    """A request, and the check of its sender."""
     ours, theirs = socket.socketpair()
     with ours, theirs, open(os.devnull, "rb") as nothing:
         env = [b"%b=%b" % item for item in os.environb.items()]

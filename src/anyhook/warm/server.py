@@ -1,5 +1,5 @@
-"""The server: an interpreter that has loaded the command, and forks workers that wait for calls. It holds no approvals
-and no decisions; it answers nothing itself. It ends when nobody needs it."""
+"""The server: an interpreter that has loaded the command and forks workers that wait for calls. It caches no approvals
+and no decisions. It exits when it is no longer used."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ PRELOADED = (
     "yaml",
 )  # fmt: skip
 SPARE = 3
-"""Workers that wait for a call."""
+"""How many workers wait for calls."""
 SETTLE_S = 0.03
-"""How long a call has the machine for itself before a new worker is forked, while another waits for the next call."""
+"""How long a call has the CPU to itself before a new worker is forked, if another worker is ready for the next call."""
 MAX_WORKERS = 200
 TICK_S = 20.0
-"""How often it looks whether it is still wanted."""
+"""How often it checks whether it is still needed."""
 UNUSED_S, IDLE_S = 60.0, 600.0
 """How long it waits for its first call, and for the next one."""
 COUNTERS = struct.Struct("=dIII")
-"""When the last call came, how many have come, how many workers there are, and whether the journal has failed."""
+"""The time of the last call, the number of calls and of workers, and whether the journal has failed."""
 
 
 class Shared:
-    """What a worker knows of its server."""
+    """What a worker knows about its server."""
 
     def __init__(self, path: str, hot_pages: list[Span]) -> None:
         self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
@@ -62,17 +62,17 @@ class Shared:
         with open("/proc/self/environ", "rb") as file:
             given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
         self.read_at_start = read_at_start(given)
-        # Where no variable names a locale, Python takes one and hands it on to what it starts (PEP 538).
+        # If no variable names a locale, Python sets one and its children inherit it (PEP 538).
         self.coerced = {name: os.environb[name] for name in (b"LC_CTYPE",) if name in os.environb and name not in given}
         self.loaded = Installation()
         self._shared = mmap.mmap(-1, COUNTERS.size)
         COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0, 0)
 
     def knows_agents(self) -> bool:
-        """Whether this call's user has the agents of other packages that were found here: the answer may be kept in
-        the state folder, which the environment names."""
+        """Whether this call would find the same agents of other packages as this server. The list may be cached in the
+        state folder, which depends on the environment."""
         if state_dir(os.environ) == self._state_dir:
-            return True  # where they were found, and no package has changed since
+            return True  # same state folder, and no package has changed since
         known = tuple(name for name, _, _ in registry.AGENTS)
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 
@@ -80,7 +80,7 @@ class Shared:
         COUNTERS.pack_into(self._shared, 0, monotonic(), self.calls + 1, self.workers, self.has_failed)
 
     def fail(self) -> None:
-        """The journal cannot be written: from here on every call is made in the ordinary way, which says so."""
+        """The journal cannot be written: from here on every call is an ordinary one, which reports it."""
         COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, self.workers, 1)
         delete_tables(self.path)
 
@@ -104,19 +104,19 @@ class Shared:
         COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, workers, self.has_failed)
 
     def numbers(self) -> tuple[int, int, int]:
-        """Its process, how many seconds it has been idle, its workers."""
+        """Its pid, the seconds it has been idle, the number of its workers."""
         return self.pid, int(monotonic() - self.used_s), self.workers
 
 
 def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
-    """`stand_in` runs the command for the process of a number. `lock` is held as long as this process lives, so that
-    there is one server per socket; its file says that a server starts, until it does."""
-    Compiled.after = 0  # once here, and never in a worker
+    """`stand_in` runs the command in a worker, for the caller with this pid. This process holds `lock` until it exits,
+    so that there is one server per socket; the lock file says that a server is starting, until it has started."""
+    Compiled.after = 0  # once here, instead of in every worker
     for name in PRELOADED:
         try:
             import_module(name)
         except ImportError:
-            continue  # whoever needs it says so
+            continue  # a call that needs it reports the failure
     for agent, parts, _ in registry.AGENTS:
         if parts & registry.DECLARES:
             registry.dialect(agent)
@@ -129,14 +129,14 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
 
 
 class Pool:
-    """The workers, and when it is all over."""
+    """The workers, and the server's end."""
 
     def __init__(self, stand_in: Callable[[int], None], path: str, lock: int, state: Shared) -> None:
         self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
         self._spare: set[int] = set()
         self._busy: set[int] = set()
         self._taken_s = 0.0
-        """When the last call came, by the monotonic clock."""
+        """The time of the last call, on the monotonic clock."""
         self._writer = 0
         """The process that writes notes, while there is one."""
         self._taken, self._tell_taken = os.pipe()
@@ -153,7 +153,7 @@ class Pool:
         os.ftruncate(lock, 0)
 
     def _bind(self) -> None:
-        """Where the socket of one that died lies, ours takes its place: whoever holds the lock owns the path."""
+        """Replace the socket of a server that died: we hold the lock, so the path is ours."""
         before = os.umask(0o177)
         if os.path.lexists(self._path):
             os.unlink(self._path)
@@ -191,7 +191,7 @@ class Pool:
             try:
                 pid = os.fork()
             except OSError:
-                break  # no process available: callers go cold until one is
+                break  # no process available: calls are cold until there is one
             if pid == 0:
                 os.close(self._lock)
                 wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in)
@@ -202,7 +202,7 @@ class Pool:
         try:
             self._writer = os.fork()
         except OSError:
-            return  # they wait where they are
+            return  # they stay in the socket's queue
         if self._writer == 0:
             os.close(self._lock)
             write_notes(self._notes, self._state.busy_since, self._state.fail)
@@ -236,11 +236,11 @@ class Pool:
         return self._inode is not None and stamp(self._path) == self._inode and self._state.loaded.is_same()
 
     def _end(self) -> NoReturn:
-        """Workers that wait end with it, by their own wish; those that serve a call complete it."""
+        """Waiting workers notice and exit too; those that serve a call complete it."""
         if stamp(self._path) == self._inode:
             os.unlink(self._path)
             delete_tables(self._path)
             os.unlink(notes_path(self._path))
         if not self._writer and select.select([self._notes], [], [], 0)[0]:
-            self._write_notes()  # those that have come meanwhile
+            self._write_notes()  # those that arrived in the meantime
         os._exit(0)

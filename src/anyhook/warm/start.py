@@ -1,4 +1,4 @@
-"""Starting a server in the background. An agent waits for the call that does this, so it loads little."""
+"""Starting a server in the background. An agent waits for the call that does this, so it imports little."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RETRY_S = 60.0
-"""How long to wait after a server that could not start, before the next one is tried."""
+"""How long to wait before the next try after a server could not start."""
 
 
 def start_server(env: Mapping[str, str]) -> None:
-    """Starts one in the background, unless one is there or starting: it is known by its lock."""
+    """Start one in the background, unless one is running or starting. Its lock shows that."""
     path = socket_path(env)
     private_dir(env)
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -27,7 +27,7 @@ def start_server(env: Mapping[str, str]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         seen = os.fstat(lock)
         if seen.st_size and time() - seen.st_mtime < RETRY_S:
-            return  # the last one has ended before it could serve
+            return  # the last one exited before it could serve
         os.pwrite(lock, b"starting", 0)
         _spawn(path, lock, nowhere)
     except BlockingIOError:
@@ -38,8 +38,8 @@ def start_server(env: Mapping[str, str]) -> None:
 
 
 def _spawn(path: str, lock: int, nowhere: int) -> None:
-    """Started as the command itself is, with the few variables that decide how Python starts; nothing else of this call
-    is handed on. In the session of a terminal it stays in that session, else it has one of its own."""
+    """Start it like the command itself, with the few variables that affect how Python starts and nothing else from this
+    call. In a terminal it stays in that session, otherwise it gets its own."""
     with open("/proc/self/environ", "rb") as file:  # `os.environ` has what Python has added
         given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
     names = (b"HOME", b"PATH", b"XDG_STATE_HOME", b"XDG_RUNTIME_DIR")
@@ -48,12 +48,12 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
     command = [script] if os.path.basename(script) in SCRIPTS else ["-m", "anyhook"]
     dup = os.POSIX_SPAWN_DUP2
     alone = {"setsid": True} if "." not in os.path.basename(path) else {"setpgroup": 0}
-    for name in os.listdir("/proc/self/fd"):  # somebody may wait for the end of a pipe that was left open for us
+    for name in os.listdir("/proc/self/fd"):  # someone may wait for the end of a pipe that we inherited
         try:
             if int(name) > 2:
                 os.set_inheritable(int(name), False)
         except OSError:
-            continue  # the listing's own is closed by now
+            continue  # the descriptor of the listing itself is closed by now
     here_dir = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
     os.chdir("/")
     try:
@@ -65,7 +65,7 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
             setsigdef=[13, 25],
             **alone,
         )
-        started = sys.modules.get("anyhook.process.spawn")  # only where hooks may still run
+        started = sys.modules.get("anyhook.process.spawn")  # only if hooks may still run
         if started is not None:
             started.here.spared.add(pid)
     finally:

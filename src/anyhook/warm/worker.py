@@ -1,4 +1,4 @@
-"""One worker: waits for a call, becomes the process that the caller would have been, runs the command and ends."""
+"""One worker: waits for a call, takes over the caller's process state, runs the command and exits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from anyhook.warm.server import Shared
 
 PATIENCE_S = 15.0
-"""How long a caller may take to say what it wants."""
+"""How long a caller may take to send its request."""
 END_WITH_PARENT = 1
 """PR_SET_PDEATHSIG."""
 SIGNAL_OF_EVENT = 10
@@ -50,14 +50,14 @@ NAMES = ("<stdin>", "<stdout>", "<stderr>")
 
 
 def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None]) -> NoReturn:
-    """In a fork of the server, which never returns. `taken` is where the server hears that this worker is busy."""
+    """In a fork of the server. A byte written to `taken` tells the server that this worker is busy."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     prctl(END_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != state.pid:
         os._exit(0)
-    if not select.select([listener], [], [], 0)[0]:  # nobody waits yet
+    if not select.select([listener], [], [], 0)[0]:  # nothing waits for us yet
         copy_pages(state.hot_pages)
     connection = listener.accept()[0]
     prctl(END_WITH_PARENT, 0)  # a call goes on without its server
@@ -89,7 +89,7 @@ def _refuse(connection: socket.socket) -> NoReturn:
 
 
 def _peer(connection: socket.socket) -> int:
-    """The process at the other end, which must be this user's."""
+    """The pid of the process at the other end, which must belong to this user."""
     import struct
 
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -99,7 +99,7 @@ def _peer(connection: socket.socket) -> int:
 
 
 def _report(request: Message, connection: socket.socket, state: Shared) -> NoReturn:
-    """What the server has to say of itself, or its end."""
+    """Send the server's status, or stop it."""
     if request.kind == STOP:
         os.kill(state.pid, signal.SIGTERM)
     if request.kind in (STATUS, STOP):
@@ -108,8 +108,8 @@ def _report(request: Message, connection: socket.socket, state: Shared) -> NoRet
 
 
 def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
-    """Everything that a new process gets from whoever starts it. The last step says so to the caller: from then on the
-    call is ours, and a caller that is gone by then has its answer from somewhere else."""
+    """Take over everything that a new process inherits from its caller. The last step tells the caller: from then on
+    the call is ours. If the caller is gone by then, it has made the call itself."""
     if len(request.descriptors) != DESCRIPTORS:
         raise Gone("a call without its streams")
     env: dict[bytes, bytes] = {}
@@ -142,7 +142,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
     _tell_the_end(connection, _last_act(request, env, state))
-    # From here on whatever ends the caller ends this process, as SIGTERM does.
+    # From here on, this process gets SIGTERM when the caller is gone.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
     fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
@@ -150,7 +150,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
 
 
 def open_streams() -> None:
-    """New objects for the new streams: Python looks at a stream once, when it makes them."""
+    """New objects for the new streams, because Python inspects a stream only when it creates its object."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
         raw = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
@@ -164,8 +164,8 @@ def open_streams() -> None:
 
 
 def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Callable[[], None] | None:
-    """What a call of an agent leaves behind for the next one of its kind, once it is answered and if no hook could
-    run: the launcher's table."""
+    """The function to call after the answer, if no hook could run: it writes the launcher's table for the next call of
+    this kind."""
     words = [os.fsdecode(word) for word in request.words[1:]]
     if len(words) != 3 or words[0] != "bridge" or state.has_failed:
         return None
@@ -182,8 +182,8 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
 
 
 def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) -> None:
-    """However the command ends, its caller gets the status; and before hooks run, a word that they do. When nobody
-    waits any more, what was left for then is done, and `last` where no hook ran."""
+    """Send the caller the exit status, however the command ends, and before hooks run a message that they do. After
+    that, do the deferred work, and call `last` if no hook ran."""
     pid, leave = os.getpid(), os._exit
     on_duty = False
 
@@ -196,7 +196,7 @@ def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) ->
                 connection.send(ENDED + NUMBER.pack(status & 0xFF))
                 if left:
                     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-                    for number in (1, 2):  # somebody may wait for their end
+                    for number in (1, 2):  # the caller may wait until they are closed
                         os.dup2(nowhere, number)
                     connection.close()
                 for each in left:
