@@ -40,7 +40,7 @@ class Facts(Record):
     deletes: tuple[str, ...] = ()
     makes_executable: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    """Paths of which only the mode, owner or attributes change."""
+    """Paths whose mode, owner or attributes change, but not their content."""
     connects: tuple[str, ...] = ()
     """Addresses and host names."""
     git: tuple[GitOperation, ...] = ()
