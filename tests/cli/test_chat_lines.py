@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from anyhook.agent.content import review_offers
 from anyhook.cli.chat.approval import counted
 from anyhook.cli.chat.screen import Screen, wrapped
 from anyhook.cli.view.review_text import brief_lines
+from anyhook.cli.view.status_line import WIPE, StatusLine
 from anyhook.documents.files import Files
 from anyhook.state.plans import Setup
 from anyhook.walk.build import open_ledger
@@ -40,11 +42,24 @@ def test_a_sentence_hangs_below_its_beginning(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    Screen(False, {}).prose("/hooks  List the hooks of this session, and which wait.", indent="  ", hang=" " * 8)
+    Screen(False, {}).prose("/hooks  List the hooks of this chat, and those that wait.", indent="  ", hang=" " * 8)
     assert capsys.readouterr().out.splitlines() == [
-        "  /hooks  List the hooks of this",
-        "          session, and which wait.",
+        "  /hooks  List the hooks of this chat,",
+        "          and those that wait.",
     ]
+
+
+class _Tty(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(30, "Some words about what it does"), (20, "Some words about w…")])
+def test_a_status_that_does_not_fit_says_so(monkeypatch: pytest.MonkeyPatch, columns: int, shown: str) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = _Tty()
+    StatusLine(terminal, {"TERM": "xterm", "NO_COLOR": "1"}).hint("Some words about what it does")
+    assert terminal.getvalue() == f"{WIPE}{shown}\r"
 
 
 def test_each_kind_of_thing_to_approve_has_its_name_in_one_line(world: World) -> None:
@@ -66,7 +81,7 @@ def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:
 
     error = ModelConnectionError("m", "Connection error.")
     error.__cause__ = OSError(111, "Connection refused")
-    line = trouble.retry_line(error, cast("Any", Endpoint()), 0, 1.0)
+    line = trouble.Pause(error, cast("Any", Endpoint()), 0, 1.0).line()
     assert line == (
         "No connection to http://127.0.0.1:9/v1 (Connection error: [Errno 111] Connection refused). "
         "Trying again in 1 s (1 of 4)."

@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from test_agent_wire import to
+from wire_server import ANSWER as SAID
+from wire_server import Provider, Trouble, provider
+
 from conftest import World
 
 SCRIPT = """
@@ -36,23 +41,27 @@ def test_the_lines_of_a_run(world: World) -> None:
     assert "hi" in told["content"]
     assert answer["message"]["content"] == [{"type": "text", "text": "Done."}]
     assert (last["type"], last["subtype"], last["result"], last["num_turns"]) == ("result", "success", "Done.", 2)
-    assert (last["stop_reason"], last["permission_denials"]) == ("end_turn", [])
+    assert (last["terminal_reason"], last["permission_denials"]) == ("completed", [])
     assert last["usage"]["output_tokens"] > 0
     assert {line["session_id"] for line in all_lines} == {first["session_id"]}
     assert said["message"]["id"] == call["message"]["id"] != answer["message"]["id"]
 
 
 CLAUDE = {
-    "system": {"subtype", "cwd", "tools", "mcp_servers", "model", "permissionMode", "agents", "skills"},
+    "system": {
+        "subtype", "cwd", "tools", "mcp_servers", "model", "permissionMode", "agents", "skills", "slash_commands",
+        "output_style", "plugins",
+    },
     "assistant": {"message", "parent_tool_use_id"},
     "user": {"message", "parent_tool_use_id"},
     "result": {
-        "subtype", "is_error", "result", "stop_reason", "num_turns", "duration_ms", "duration_api_ms",
-        "total_cost_usd", "usage", "permission_denials",
+        "subtype", "is_error", "result", "stop_reason", "terminal_reason", "num_turns", "duration_ms",
+        "duration_api_ms", "total_cost_usd", "usage", "modelUsage", "permission_denials", "api_error_status",
     },
 }  # fmt: skip
 """By type of line, what Claude Code 2.1 prints of it, as far as scripts and its SDK's parser need it."""
 ANSWER = {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"}
+MODEL_USAGE = {"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD"}
 USAGE = {"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}
 
 
@@ -64,6 +73,7 @@ def test_the_fields_are_those_of_claude_code(world: World) -> None:
             assert set(line["message"]["usage"]) == USAGE
             assert len(line["message"]["content"]) == 1
     assert set(line["usage"]) == USAGE
+    assert set(line["modelUsage"]["script"]) == MODEL_USAGE
 
 
 def test_a_denied_call_is_named_at_the_end(world: World) -> None:
@@ -83,6 +93,68 @@ def test_a_refused_prompt_is_an_error(world: World) -> None:
 
 def test_a_price_that_is_not_known_cannot_be_bounded(world: World) -> None:
     last = lines(world, "--max-cost", "0.5")[-1]
-    assert last["is_error"] is True
-    assert "price of" in last["result"]
+    assert (last["is_error"], last["subtype"]) == (True, "error_during_execution")
+    assert "price of" in last["errors"][0]
     assert world.command("agent", "run", "Go.", "--max-cost", "much").returncode == 3
+
+
+MODELS = {"openai-chat:gpt-4o": 47.5, "anthropic:claude-sonnet-4-5": 66.0}
+"""And what the server's answers cost, in millionths of a dollar: 7 tokens in and 3 out."""
+
+
+def asked(world: World, server: Provider, model: str, *words: str) -> list[dict[str, Any]]:
+    to(world, server)
+    form = ("--model", model, "--permission", "auto", "--output-format", "stream-json")
+    done = world.command("agent", "run", "Go.", *form, *words)
+    assert done.stdout, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_sub_agents_messages_name_the_call_that_started_it(world: World, model: str) -> None:
+    with provider() as server:
+        server.delegates = True
+        first, call, inner, result, answer, last = asked(world, server, model)
+    assert first["agents"] == ["explore", "general", "self"]
+    (use,) = call["message"]["content"]
+    assert (inner["parent_tool_use_id"], inner["subagent_type"]) == (use["id"], "general")
+    assert inner["message"]["content"] == [{"type": "text", "text": SAID}]
+    assert (result["parent_tool_use_id"], result["message"]["content"][0]["tool_use_id"]) == (None, use["id"])
+    assert answer["parent_tool_use_id"] is None
+    assert last["num_turns"] == 2
+    # The agent's own answers, and everything that was asked of the model.
+    assert (last["usage"]["input_tokens"], last["usage"]["output_tokens"]) == (14, 6)
+    (used,) = last["modelUsage"].values()
+    assert (used["inputTokens"], used["outputTokens"]) == (21, 9)
+    assert last["total_cost_usd"] == used["costUSD"] == pytest.approx(3 * MODELS[model] / 1_000_000)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_a_sub_agent_costs_counts_for_the_limit(world: World, model: str) -> None:
+    with provider() as server:
+        server.delegates = True
+        last = asked(world, server, model, "--max-cost", "0.00008")[-1]
+    assert (last["subtype"], last["terminal_reason"]) == ("error_max_budget_usd", "budget_exhausted")
+    assert "more than --max-cost" in last["errors"][0]
+    assert len(server.requests) == 2, "the agent is not asked once more"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_trouble_has_lines_of_its_own_and_repeats_nothing(world: World, model: str) -> None:
+    overloaded: Trouble = (529, {"type": "overloaded_error", "message": "Overloaded"})
+    with provider() as server:
+        server.trouble = [overloaded, (200, {})]
+        _, retry, broken, *rest = asked(world, server, model)
+    assert (retry["subtype"], retry["attempt"], retry["error_status"]) == ("api_retry", 1, 529)
+    assert (broken["subtype"], broken["error_status"]) == ("api_retry", None)
+    assert [line["type"] for line in rest] == ["assistant", "user", "assistant", "result"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_provider_that_refuses_is_told_as_claude_code_tells_it(world: World, model: str) -> None:
+    with provider() as server:
+        server.trouble = [(401, {"type": "authentication_error", "message": "invalid key"})]
+        last = asked(world, server, model)[-1]
+    assert (last["subtype"], last["is_error"], last["api_error_status"]) == ("success", True, 401)
+    assert (last["terminal_reason"], last["stop"]) == ("api_error", "error")
+    assert "does not accept the key" in last["result"]

@@ -60,6 +60,23 @@ def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) 
     assert ANSWER in json.dumps(after)  # the summary is what the model was told
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_a_sub_agents_trouble_is_its_own(world: World, model: str) -> None:
+    """What passes is waited for. What stays is a failed tool; the conversation around it is left as it is."""
+    world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")
+    for trouble, said in ((LIMITED, ANSWER), (TOO_LONG, "The sub-agent got no answer. m: the conversation is too")):
+        with provider() as server:
+            server.delegates, server.trouble = True, [None, trouble]
+            to(world, server)
+            done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto", "--json")
+        report = json.loads(done.stdout)
+        assert (done.returncode, report["text"]) == (0, ANSWER), done.stderr
+        (call,) = report["tool_calls"]
+        assert call["output"].startswith(said)
+        assert ("Trying again in" in done.stderr) is (trouble is LIMITED)
+    assert not (world.project / "compactions.txt").exists()
+
+
 STAYS: dict[str, tuple[Trouble, str]] = {
     "key": (KEY, "m: the provider does not accept the key (invalid x-api-key). Check the variable that holds it."),
     "no such model": (

@@ -31,6 +31,8 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.sees("tokens in")
     terminal.types("/model")
     terminal.sees("script:")
+    terminal.types("/agents")
+    terminal.sees("self: This agent once more")
     terminal.types("/clear")
     terminal.sees("starts")
     terminal.types("And now?")
@@ -137,3 +139,26 @@ def test_an_edit_that_nobody_was_asked_about_is_shown_afterwards(world: World) -
     ]  # fmt: skip
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
+
+
+def test_another_model_in_the_same_session(world: World) -> None:
+    """The session goes on, what it used is counted on, and a name that does not work changes nothing."""
+    world.hook("kolega", "SessionStart", record("start"))
+    world.hook("kolega", "SessionEnd", record("end"))
+    world.write(world.root / "other.yaml", "steps: [{text: I am the other one., usage: {input_tokens: 1000}}]")
+    first = {"text": "I am the first.", "usage": {"input_tokens": 5000, "output_tokens": 1}}
+    terminal = chat(world, first)
+    terminal.types("Who?")
+    terminal.sees("I am the first.")
+    for name, said in (("nobody:m", "no provider is called 'nobody'"), ("odd", "must be PROVIDER:NAME")):
+        terminal.types(f"/model {name}")
+        terminal.sees(said)
+    terminal.types(f"/model script:{world.root}/other.yaml")
+    terminal.sees("answers from now on")
+    terminal.types("Who?")
+    terminal.sees("I am the other one.")
+    terminal.types("/cost")
+    terminal.sees("6,000 tokens in")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+    assert (len(recorded(world, "start")), len(recorded(world, "end"))) == (1, 1)

@@ -12,7 +12,9 @@ from typing import Any
 
 Trouble = tuple[int, dict[str, str]]
 """A status, and the error that its body tells; 200 for a stream that breaks."""
-COMMAND = json.dumps({"command": "echo ran >> ran.txt"})
+SHELL = ("shell", json.dumps({"command": "echo ran >> ran.txt"}))
+TASK = "Look around."
+DELEGATE = ("delegate_task", json.dumps({"agent_name": "general", "task": TASK}))
 ANSWER = "All said."
 
 
@@ -23,8 +25,10 @@ class Provider(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.requests: list[dict[str, Any]] = []
         self.broken = False
-        self.trouble: list[Trouble] = []
-        """What the next requests get instead of an answer."""
+        self.trouble: list[Trouble | None] = []
+        """What the next requests get instead of an answer; None for an answer."""
+        self.delegates = False
+        """Whether a sub-agent is called instead of the shell, which answers at once."""
 
     @property
     def url(self) -> str:
@@ -43,14 +47,17 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.broken:
             self.send_error(400, "out of order")
             return
-        if self.server.trouble:
-            self.fail(self.server.trouble.pop(0))
+        trouble = self.server.trouble.pop(0) if self.server.trouble else None
+        if trouble is not None:
+            self.fail(trouble)
             return
         if not body.get("stream"):
             self.whole()
             return
-        told = any(message["role"] == "assistant" for message in body["messages"])
-        events = _chat(told) if self.path.endswith("/chat/completions") else _messages(told)
+        told = any(message["role"] == "assistant" for message in body["messages"]) or TASK in json.dumps(body)
+        call = DELEGATE if self.server.delegates else SHELL
+        made = _chat if self.path.endswith("/chat/completions") else _messages
+        events = made(told, body["model"], *call)
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
@@ -79,22 +86,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", "text/event-stream")
             self.send_header("Content-Length", "100000")
             self.end_headers()
-            events = _chat(True) if self.path.endswith("/chat/completions") else _messages(True)
+            events = _chat(True, "m") if self.path.endswith("/chat/completions") else _messages(True, "m")
             self.wfile.write(next(events).encode())
             return
         body = json.dumps({"type": "error", "error": error}).encode()
         self.send_response(status)
-        for name, value in (("Content-Type", "application/json"), ("Retry-After", "0"), ("x-should-retry", "false")):
+        for name, value in (("Content-Type", "application/json"), ("Retry-After", "0")):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
 
-def _chat(told: bool) -> Iterator[str]:
-    call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": "shell", "arguments": COMMAND}}
+def _chat(told: bool, model: str, tool: str = "", given: str = "") -> Iterator[str]:
+    call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": tool, "arguments": given}}
     delta: dict[str, Any] = {"role": "assistant", "content": ANSWER} if told else {"tool_calls": [call]}
-    chunk = {"id": "it", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunk = {"id": "it", "object": "chat.completion.chunk", "created": 1, "model": model}
     end = "stop" if told else "tool_calls"
     for part, finish in ((delta, None), ({}, end)):
         choice = {"index": 0, "delta": part, "finish_reason": finish}
@@ -104,11 +111,11 @@ def _chat(told: bool) -> Iterator[str]:
     yield "data: [DONE]\n\n"
 
 
-def _messages(told: bool) -> Iterator[str]:
-    start = {"type": "text", "text": ""} if told else {"type": "tool_use", "id": "tool-1", "name": "shell", "input": {}}
-    delta = {"type": "text_delta", "text": ANSWER} if told else {"type": "input_json_delta", "partial_json": COMMAND}
+def _messages(told: bool, model: str, tool: str = "", given: str = "") -> Iterator[str]:
+    start = {"type": "text", "text": ""} if told else {"type": "tool_use", "id": "tool-1", "name": tool, "input": {}}
+    delta = {"type": "text_delta", "text": ANSWER} if told else {"type": "input_json_delta", "partial_json": given}
     head: dict[str, Any] = {
-        "id": "it", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
+        "id": "it", "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": None,
         "stop_sequence": None, "usage": {"input_tokens": 7, "output_tokens": 1},
     }  # fmt: skip
     events: list[dict[str, Any]] = [

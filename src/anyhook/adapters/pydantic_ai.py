@@ -100,11 +100,11 @@ class Hooked(WrapperCapability[Any]):
         outer = running.get()
         if outer is None:
             return RunState()
-        name, task = delegated.get() or ("", "")
+        name, task, call_id = delegated.get() or ("", "", "")
         agent = ctx.agent.name if ctx.agent is not None else None
         self.lifecycle.subagents += 1
         info: dict[str, Json] = {"id": f"{self.lifecycle.engine.session}-{self.lifecycle.subagents}"}
-        return RunState(info, SUBAGENT, name or agent or "agent", task, outer.depth + 1)
+        return RunState(info, SUBAGENT, name or agent or "agent", task, call_id, outer.depth + 1)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
         token, outer = running.set(self.state), delegated.set(None)

@@ -24,6 +24,8 @@ class RunState:
     kind: str = MAIN
     name: str = ""
     task: str = ""
+    call_id: str = ""
+    """The tool call that started it; "" where none did."""
     depth: int = 0
     """How many agents are around this one."""
     answers: int = 0

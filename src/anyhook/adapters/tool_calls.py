@@ -37,8 +37,8 @@ FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
 NO_RESULT = (CallDeferred, ApprovalRequired, SkipToolExecution)
 DELEGATE = ("agent_name", "task")
 """The fields by which a tool is known to start a sub-agent."""
-delegated: ContextVar[tuple[str, str] | None] = ContextVar("anyhook_delegated", default=None)
-"""Name and task of the sub-agent that a tool is starting here."""
+delegated: ContextVar[tuple[str, str, str] | None] = ContextVar("anyhook_delegated", default=None)
+"""Name and task of the sub-agent that a tool is starting here, and the id of that call."""
 
 
 @dataclass
@@ -112,7 +112,7 @@ class _Call:
         """Let a run inside this tool know its name."""
         name, task = (self.record.input.get(field) for field in DELEGATE)
         if isinstance(name, str) and isinstance(task, str):
-            return delegated.set((name, task))
+            return delegated.set((name, task, self.call.tool_call_id))
         return None
 
     @staticmethod

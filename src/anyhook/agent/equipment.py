@@ -14,7 +14,7 @@ from pydantic_ai_harness.subagents import SubAgents
 from anyhook.agent.content import find_offers, trusted
 from anyhook.agent.skills import LOAD, load_skills
 from anyhook.agent.skills import capabilities as skill_capabilities
-from anyhook.agent.subagents import EXPLORE, GENERAL, BadType, build, read_type
+from anyhook.agent.subagents import EXPLORE, GENERAL, SELF, BadType, build, read_type
 from anyhook.agent.tools import TOOLS
 from anyhook.documents.files import Files
 from anyhook.documents.read import Unreadable, read_bytes
@@ -55,6 +55,14 @@ class Equipment:
         more = ["web_fetch"] if self.web_fetch else []
         more += [LOAD] if any(skill.model_invocable for skill in self.skills) else []
         return [*TOOLS, *more, *(tool for server in self.all_servers for tool in server.tools)]
+
+    @property
+    def all_types(self) -> list[TypeFile]:
+        """The types of sub-agents that can be asked for: the first of each name, and the agent itself."""
+        found: dict[str, TypeFile] = {}
+        for each in self.types:
+            found.setdefault(each.name, each)
+        return [*found.values()] if SELF.name in found else [*found.values(), SELF]
 
     def capabilities(
         self,

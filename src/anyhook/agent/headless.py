@@ -57,6 +57,8 @@ class Headless:
     def _event(self, event: Event, decision: Decision) -> None:
         if self.keep:
             self.events.append(decision.as_dict())
+        if self.stream is not None:
+            self.stream.event(event)
         self.watch(event, decision)
 
     def _call(self, record: ToolRecord) -> None:

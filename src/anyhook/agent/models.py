@@ -43,6 +43,6 @@ def open_model(name: str, providers: Mapping[str, Mapping[str, str]], env: Mappi
     if not all(name.partition(":")):
         raise BadSetup(f"--model {name}: must be PROVIDER:NAME or script:FILE")
     try:
-        return Client(name, providers, env).model
+        return Client(spoken_name(name, providers, env), providers, env).model
     except NoModelError as error:
         raise Failed(str(error)) from None

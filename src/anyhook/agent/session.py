@@ -21,12 +21,14 @@ from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.agent import trouble
 from anyhook.agent.attachments import with_images
 from anyhook.agent.equipment import Equipment, equip
-from anyhook.agent.failure import BadSetup, Failed
+from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
 from anyhook.agent.opening import open_engine, session_facts
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
+from anyhook.agent.overheard import Overheard
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
+from anyhook.agent.session_model import SessionModel
 from anyhook.agent.settings import read_agent_settings
 from anyhook.agent.skills import LOAD, loaded_in
 from anyhook.agent.spent import Spent
@@ -47,12 +49,12 @@ if TYPE_CHECKING:
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
-    from pydantic_ai.models import Model
     from pydantic_ai.run import AgentRun
 
     from anyhook.adapters.lifecycle import Announcer, Observer
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.permission import Ask
+    from anyhook.agent.trouble import Pause
     from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
 
@@ -73,6 +75,8 @@ class TurnResult:
     text: str = ""
     stop: str = DONE
     why: str = ""
+    error: Exception | None = None
+    """What `why` is about, where something failed."""
 
 
 @dataclass
@@ -90,10 +94,10 @@ class Session:
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
     """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
-    said: Callable[[Session, Sequence[ModelMessage]], None] = lambda session, messages: None
-    """Called with the whole conversation whenever something was added to it."""
-    pauses: Callable[[float], None] = lambda wait_s: None
-    """Called with the seconds before the model is asked again."""
+    said: Callable[[ModelMessage], None] | None = None
+    """Called with each message of the agent and its sub-agents."""
+    pauses: Callable[[Pause], None] = lambda pause: None
+    """Called before a model is asked again."""
     debug: Callable[[Firing], None] | None = None
     """Called with every event that reached a hook, and all that happened in it."""
     spent: Spent = field(default_factory=Spent)
@@ -120,9 +124,8 @@ class Session:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
         self.config = read_settings(config_file(options.env), Files(), home_of(options.env))
-        providers = self.config.providers
-        self.spoken_name = spoken_name(self.model_name, providers, options.env)
-        self.model: Model = open_model(self.spoken_name, providers, options.env)
+        self.spent.most = options.max_cost
+        self.model = self._opened(self.model_name)
         self.kept = Conversations(state_dir(options.env), options.project)
         self.earlier = self._earlier()
 
@@ -160,18 +163,24 @@ class Session:
         before, self.equipment = self.equipment, Equipment()
         await before.close()
         self.equipment = await equip(self.engine.setup, self.settings, self.env, self.tell)
-        shared = [self.hooked, *self.own_tools, *self._streaming()]
+        heard = [Overheard(self.said)] if self.said is not None else []
+        shared = [self.hooked, *self.own_tools, *self._streaming(), *heard]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
             instructions=INSTRUCTIONS,
-            capabilities=self.equipment.capabilities(shared, self._other_model, self.tell),
+            capabilities=self.equipment.capabilities(shared, self._opened, self.tell),
         )
         self.use_skills(loaded_in(self.history))
 
-    def _other_model(self, name: str) -> Model:
-        providers = self.config.providers
-        return open_model(spoken_name(name, providers, self.options.env), providers, self.options.env)
+    def _opened(self, name: str) -> SessionModel:
+        """A model that counts for this session and waits in its terminal."""
+        found = open_model(name, self.config.providers, self.options.env)
+        return SessionModel(found, self.spent, self._pauses)
+
+    def _pauses(self, pause: Pause) -> None:
+        self.tell(pause.line())
+        self.pauses(pause)
 
     def _called(self, record: ToolRecord) -> None:
         if record.tool == LOAD and not record.denied:
@@ -187,8 +196,9 @@ class Session:
 
     def _engine(self, session: str | None) -> Engine:
         # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
-        scripted = self.model_name.startswith(SCRIPT)
-        engine = open_engine(self.options, self.config, session, self.model if scripted else self.spoken_name)
+        spoken = spoken_name(self.model_name, self.config.providers, self.options.env)
+        spare = self.model.wrapped if self.model_name.startswith(SCRIPT) else spoken
+        engine = open_engine(self.options, self.config, session, spare)
         engine.context.recorder.listener = self.debug
         return engine
 
@@ -255,6 +265,13 @@ class Session:
         self.engine = self.lifecycle.engine = self._engine(self.id)
         await before.close()
 
+    async def use_model(self, name: str) -> None:
+        """Go on with another model, in the same session."""
+        self.model, self.model_name = self._opened(name), name
+        self.lifecycle.facts.update(session_facts(self.options, name))
+        self.agent.model = self.model
+        await self.reread_hooks()  # handlers that ask a model may ask this one
+
     # -- turns
 
     async def turn(self, prompt: str) -> TurnResult:
@@ -276,16 +293,15 @@ class Session:
                 raise
             except ModelContextWindowExceededError as error:
                 if compacted or not await self._make_room():
-                    return TurnResult(final_text(self.history), ERROR, self._told(error))
+                    return self._failed(error)
                 compacted = True
             except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises)
-                wait_s = trouble.wait_s(error, attempt) if self.history else None
-                if wait_s is None:
-                    return TurnResult(final_text(self.history), ERROR, self._told(error))
+                pause = trouble.pause_for(error, self.model, attempt, in_stream=True) if self.history else None
+                if pause is None:
+                    return self._failed(error)
                 self._drop_unfinished()
-                self.tell(trouble.retry_line(error, self.model, attempt, wait_s))
-                self.pauses(wait_s)
-                await asyncio.sleep(wait_s)
+                self._pauses(pause)
+                await asyncio.sleep(pause.wait_s)
             finally:
                 self.save()
             asked = None  # the prompt is in the history, and its hooks have seen it
@@ -296,15 +312,9 @@ class Session:
         limits = UsageLimits(request_limit=None)
         async with self.agent.iter(prompt, message_history=self.history, usage_limits=limits) as run:
             try:
-                counted = len(self.history)
                 async for node in run:
-                    self.spent.asks(isinstance(node, ModelRequestNode))
                     self._keep(run, node)
-                    messages = run.all_messages()
-                    self.spent.add(messages[counted:])
-                    counted = len(messages)
-                    self.said(self, messages)
-                    self._check_cost()
+                    self.spent.check()
             finally:
                 # A turn may end between a tool call and its result, and the next one goes on from there.
                 self.history = repair_messages(run.all_messages())
@@ -312,14 +322,8 @@ class Session:
         cut = self.lifecycle.cut_short
         return TurnResult(text, BLOCKED, cut.reason or "") if cut is not None else TurnResult(text)
 
-    def _check_cost(self) -> None:
-        most, cost = self.options.max_cost, self.spent.cost
-        if most is None:
-            return
-        if cost is None:
-            raise Failed(f"--max-cost: the price of {self.model.model_name} is not known. Leave the option out.")
-        if cost > most:
-            raise Failed(f"the run has cost ${cost:.4f}, more than --max-cost {most:g}")
+    def _failed(self, error: Exception) -> TurnResult:
+        return TurnResult(final_text(self.history), ERROR, self._told(error), error)
 
     def _drop_unfinished(self) -> None:
         """Forget the beginning of an answer that broke off."""

@@ -1,22 +1,23 @@
-"""What a session has used: tokens, and money if the price of the model is known."""
+"""What a session has used: tokens, and money if the prices of its models are known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from time import monotonic
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pydantic_ai.messages import ModelResponse
+from anyhook.agent.failure import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pydantic_ai.messages import ModelResponse
 
-    from pydantic_ai.messages import ModelMessage
+
+class TooExpensive(Failed):
+    """The run has cost more than it may."""
 
 
 @dataclass
-class Spent:
-    """Sums over the answers of a model."""
+class Used:
+    """Sums over the answers of one model."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -27,36 +28,72 @@ class Spent:
     cost: float | None = 0.0
     """In US dollars; None where the price of one answer is not known."""
 
+    @property
+    def fresh_tokens(self) -> int:
+        """Of the input, what no cache had to do with."""
+        return max(0, self.input_tokens - self.written_tokens - self.cached_tokens)
+
+    def add(self, answer: ModelResponse) -> None:
+        used = answer.usage
+        self.input_tokens += used.input_tokens
+        self.output_tokens += used.output_tokens
+        self.cached_tokens += used.cache_read_tokens
+        self.written_tokens += used.cache_write_tokens
+        try:
+            price = float(answer.cost().total_price)
+        except (LookupError, ValueError, AssertionError):
+            self.cost = None
+        else:
+            self.cost = self.cost + price if self.cost is not None else None
+
+
+@dataclass
+class Spent:
+    """All answers of a session's models: to the agent, to its sub-agents and to recipes."""
+
+    most: float | None = None
+    """What the session may cost, in US dollars; None for any amount."""
+    models: dict[str, Used] = field(default_factory=dict)
     model_s: float = 0.0
-    """How long the model was waited for."""
-    _asked_s: float | None = None
+    """How long the models were waited for."""
 
-    def asks(self, asks: bool) -> None:
-        """The next step begins: the model is asked, or something else is done."""
-        now_s = monotonic()
-        if self._asked_s is not None:
-            self.model_s += now_s - self._asked_s
-        self._asked_s = now_s if asks else None
+    def add(self, model: str, answer: ModelResponse) -> None:
+        self.models.setdefault(model, Used()).add(answer)
 
-    def add(self, messages: Sequence[ModelMessage]) -> None:
-        for message in messages:
-            if not isinstance(message, ModelResponse):
-                continue
-            self.input_tokens += message.usage.input_tokens
-            self.output_tokens += message.usage.output_tokens
-            self.cached_tokens += message.usage.cache_read_tokens
-            self.written_tokens += message.usage.cache_write_tokens
-            try:
-                price = float(message.cost().total_price)
-            except (LookupError, ValueError, AssertionError):
-                self.cost = None
-            else:
-                self.cost = self.cost + price if self.cost is not None else None
+    @property
+    def input_tokens(self) -> int:
+        return sum(used.input_tokens for used in self.models.values())
+
+    @property
+    def output_tokens(self) -> int:
+        return sum(used.output_tokens for used in self.models.values())
+
+    @property
+    def cost(self) -> float | None:
+        """In US dollars; None where a price is not known."""
+        total = 0.0
+        for used in self.models.values():
+            if used.cost is None:
+                return None
+            total += used.cost
+        return total
+
+    def check(self) -> None:
+        """Nothing more is asked once the limit is passed."""
+        if self.most is None:
+            return
+        cost = self.cost
+        if cost is None:
+            unknown = next(name for name, used in self.models.items() if used.cost is None)
+            raise Failed(f"--max-cost: the price of {unknown} is not known. Leave the option out.")
+        if cost > self.most:
+            raise TooExpensive(f"the run has cost ${cost:.4f}, more than --max-cost {self.most:g}")
 
     def line(self) -> str:
         """For people."""
+        cost = self.cost
         tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        return f"{tokens}, {f'${self.cost:.4f}' if self.cost is not None else 'price not known'}"
+        return f"{tokens}, {f'${cost:.4f}' if cost is not None else 'price not known'}"
 
     def brief(self) -> str:
         """The same in a few letters, with the price where it is known."""

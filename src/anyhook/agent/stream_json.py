@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
     ModelResponse,
     RetryPromptPart,
@@ -20,97 +21,127 @@ from pydantic_ai.messages import (
 
 from anyhook.adapters.messages import prompt_text
 from anyhook.adapters.plain_values import jsonable, text_of
+from anyhook.adapters.run_state import running
+from anyhook.agent.spent import TooExpensive, Used
+from anyhook.agent.trouble import RETRIES, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pydantic_ai.messages import ModelMessage
 
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.session import Session, TurnResult
+    from anyhook.agent.trouble import Pause
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
-NO_PARENT: dict[str, Json] = {"parent_tool_use_id": None}
-SUBTYPES = {"done": "success", "blocked": "success", "max_turns": "error_max_turns"}
+SUCCESS, BUDGET = "success", "error_max_budget_usd"
+SUBTYPES = {"done": SUCCESS, "blocked": SUCCESS, "max_turns": "error_max_turns"}
+ENDINGS = {"done": "completed", "blocked": "hook_stopped", "refused": "hook_stopped", "max_turns": "max_turns",
+           "interrupted": "aborted_streaming"}  # fmt: skip
+STOPS = {"stop": "end_turn", "tool_call": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+MODES = {"ask": "default", "auto": "bypassPermissions", "deny": "dontAsk"}
 
 
 class StreamJson:
     """One run."""
 
     def __init__(self, write: Callable[[Json], None]) -> None:
-        self._write, self._seen, self._began_s = write, 0, monotonic()
-        self._prompted = False
-        """Whether the run's own prompt has come by."""
+        self._write, self._began_s = write, monotonic()
+        self._session = ""
         self._denied: list[Json] = []
+        self._used, self._stopped = Used(), ""
+        """Of the agent's own answers: what they used, and why the last one ended."""
 
     def begins(self, session: Session) -> None:
         options, equipment = session.options, session.equipment
         servers: list[Json] = [{"name": server.name, "status": server.status} for server in equipment.all_servers]
-        self._seen = len(session.history)
+        plugins: list[Json] = [{"name": path.rstrip("/").rpartition("/")[2], "path": path}
+                               for path in options.plugin_dirs]  # fmt: skip
+        self._session = session.id
         self._line(
-            session, "system", subtype="init", cwd=options.project, model=session.model_name,
-            tools=[*equipment.tool_names], mcp_servers=servers, agents=[each.name for each in equipment.types],
-            skills=[skill.name for skill in equipment.skills], permissionMode=options.permission,
+            "system", subtype="init", cwd=options.project, model=session.model.model_name,
+            tools=[*equipment.tool_names], mcp_servers=servers, agents=[each.name for each in equipment.all_types],
+            skills=[skill.name for skill in equipment.skills], permissionMode=MODES[options.permission],
+            slash_commands=[], output_style="default", plugins=plugins,
         )  # fmt: skip
 
-    def said(self, session: Session, messages: Sequence[ModelMessage]) -> None:
-        """What has been said since the last time: a line for each piece of an answer, and one for the results of its
-        tools. The prompt is known to whoever gave it."""
-        if len(messages) < self._seen:
-            self._seen = 0  # the conversation was replaced by a summary
-        for message in messages[self._seen :]:
-            content: list[Json] = [block for part in message.parts if (block := self._block(part)) is not None]
-            if isinstance(message, ModelResponse):
-                self._answer(session, message, content)
-            elif content:
-                self._line(session, "user", message={"role": "user", "content": content}, **NO_PARENT)
-        self._seen = len(messages)
+    def said(self, message: ModelMessage) -> None:
+        """A line for each piece of an answer, and one for the results of its tools."""
+        run = running.get()
+        about: dict[str, Json] = {"parent_tool_use_id": run.call_id or None if run is not None else None}
+        if run is not None and run.depth:
+            about["subagent_type"] = run.name
+        content: list[Json] = [block for part in message.parts if (block := _block(part)) is not None]
+        if isinstance(message, ModelResponse):
+            if run is None or not run.depth:
+                self._used.add(message)
+                self._stopped = STOPS.get(message.finish_reason or "", "")
+            self._answer(message, content, about)
+        elif content:
+            self._line("user", message={"role": "user", "content": content}, **about)
 
-    def _answer(self, session: Session, answer: ModelResponse, content: list[Json]) -> None:
-        used = answer.usage
+    def _answer(self, answer: ModelResponse, content: list[Json], about: dict[str, Json]) -> None:
+        used = Used()
+        used.add(answer)
         told: dict[str, Json] = {
             "id": answer.provider_response_id or f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
-            "model": session.model.model_name, "stop_reason": None, "stop_sequence": None,
-            "usage": _usage(used.input_tokens, used.output_tokens, used.cache_write_tokens, used.cache_read_tokens),
+            "model": answer.model_name, "stop_reason": None, "stop_sequence": None, "usage": _usage(used),
         }  # fmt: skip
         for block in content:
-            self._line(session, "assistant", message={**told, "content": [block]}, **NO_PARENT)
-
-    def _block(self, part: object) -> Json:
-        """A part of a message in the form of that wire; None for what is not told."""
-        if isinstance(part, UserPromptPart):
-            given, self._prompted = self._prompted, True
-            return {"type": "text", "text": prompt_text(part.content)} if given else None
-        return _block(part)
+            self._line("assistant", message={**told, "content": [block]}, **about)
 
     def called(self, record: ToolRecord) -> None:
         """A call that was denied is named once more at the end."""
         if record.denied:
             self._denied.append({"tool_name": record.tool, "tool_use_id": record.call_id, "tool_input": record.input})
 
+    def pauses(self, pause: Pause) -> None:
+        self._line("system", subtype="api_retry", attempt=pause.attempt + 1, max_retries=RETRIES,
+                   retry_delay_ms=int(pause.wait_s * 1000), error_status=pause.status, error=pause.why)  # fmt: skip
+
+    def event(self, event: Event) -> None:
+        """A conversation that was compacted."""
+        if event.name == "post_compact":
+            about: dict[str, Json] = {"trigger": event.get("trigger"), "pre_tokens": event.get("input_tokens")}
+            self._line("system", subtype="compact_boundary", compact_metadata=about)
+
     def ends(self, session: Session, turn: TurnResult) -> None:
-        spent = session.spent
+        self._session = session.id
+        spent, error = session.spent, turn.error
+        by_provider, failed = isinstance(error, ModelAPIError), turn.stop not in ("done", "blocked")
         subtype = SUBTYPES.get(turn.stop, "error_during_execution")
-        duration_ms = int((monotonic() - self._began_s) * 1000)
-        failed = subtype != "success"
-        usage = _usage(spent.input_tokens, spent.output_tokens, spent.written_tokens, spent.cached_tokens)
+        ending = ENDINGS.get(turn.stop, "model_error")
+        if isinstance(error, TooExpensive):
+            subtype, ending = BUDGET, "budget_exhausted"
+        elif by_provider:
+            subtype, ending = SUCCESS, "api_error"
+        said: dict[str, Json] = {"errors": [turn.why]}
+        if subtype == SUCCESS:
+            said = {"result": turn.why if failed else turn.text, "api_error_status": status_of(error)}
         self._line(
-            session, "result", subtype=subtype, is_error=failed, result=(turn.why if failed else "") or turn.text,
-            stop_reason="end_turn" if turn.stop == "done" else None, stop=turn.stop,
-            num_turns=session.lifecycle.turns, duration_ms=duration_ms, duration_api_ms=int(spent.model_s * 1000),
-            total_cost_usd=spent.cost, usage=usage, permission_denials=self._denied,
+            "result", subtype=subtype, is_error=failed, **said,
+            stop_reason=self._stopped or None, terminal_reason=ending, stop=turn.stop,
+            num_turns=session.lifecycle.turns, duration_ms=int((monotonic() - self._began_s) * 1000),
+            duration_api_ms=int(spent.model_s * 1000), total_cost_usd=spent.cost, usage=_usage(self._used),
+            modelUsage={name: _model_usage(used) for name, used in spent.models.items()},
+            permission_denials=self._denied,
         )  # fmt: skip
 
-    def _line(self, session: Session, kind: str, **fields: Json) -> None:
+    def _line(self, kind: str, **fields: Json) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._write({"type": kind, **fields, "session_id": session.id, "uuid": str(uuid4()), "timestamp": now})
+        self._write({"type": kind, **fields, "session_id": self._session, "uuid": str(uuid4()), "timestamp": now})
 
 
 def _block(part: object) -> Json:
+    """A part of a message in the form of that wire; None for what is not told."""
+    if isinstance(part, UserPromptPart):
+        return {"type": "text", "text": prompt_text(part.content)}
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.content}
     if isinstance(part, ThinkingPart):
-        return {"type": "thinking", "thinking": part.content}
+        return {"type": "thinking", "thinking": part.content, "signature": part.signature or ""}
     if isinstance(part, ToolCallPart):
         given = jsonable(part.args_as_dict())
         return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": given}
@@ -123,11 +154,21 @@ def _block(part: object) -> Json:
     return None
 
 
-def _usage(given: int, answered: int, written: int, cached: int) -> Json:
+def _usage(used: Used) -> Json:
     """By that wire's words, where the input is counted without what its cache had."""
     return {
-        "input_tokens": max(0, given - written - cached),
-        "output_tokens": answered,
-        "cache_creation_input_tokens": written,
-        "cache_read_input_tokens": cached,
+        "input_tokens": used.fresh_tokens,
+        "output_tokens": used.output_tokens,
+        "cache_creation_input_tokens": used.written_tokens,
+        "cache_read_input_tokens": used.cached_tokens,
+    }
+
+
+def _model_usage(used: Used) -> Json:
+    return {
+        "inputTokens": used.fresh_tokens,
+        "outputTokens": used.output_tokens,
+        "cacheReadInputTokens": used.cached_tokens,
+        "cacheCreationInputTokens": used.written_tokens,
+        "costUSD": used.cost,
     }

@@ -45,8 +45,8 @@ class TypeFile(BaseModel):
         return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
 
 
-SELF = "self"
-"""The framework's name for the running agent as a sub-agent."""
+SELF = TypeFile(name="self", description="This agent once more, with all its tools, in a conversation of its own.")
+"""By the framework's name for the running agent as a sub-agent."""
 EXPLORE = TypeFile(
     name="explore",
     description="Looks around in the project and reports what it found, without changing anything.",
@@ -103,7 +103,7 @@ def build(
     for each in types:
         if each.name in made:
             continue
-        if each.name == SELF:
+        if each.name == SELF.name:
             tell("The sub-agent `self` is the agent itself. Of a file with this name, only the hooks count.")
             continue
         chosen: Model | None = None

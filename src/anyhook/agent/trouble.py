@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic_ai.exceptions import (
@@ -11,6 +12,7 @@ from pydantic_ai.exceptions import (
     ModelAuthenticationError,
     ModelConnectionError,
     ModelContextWindowExceededError,
+    ModelHTTPError,
     ModelNotFoundError,
     ModelOverloadedError,
     ModelQuotaExceededError,
@@ -38,6 +40,7 @@ TEMPORARY = (
 )
 WAITS_S = (1.0, 5.0, 15.0, 30.0)
 """How long to wait before each further try, where the provider does not say."""
+RETRIES = len(WAITS_S)
 LONGEST_WAIT_S = 120.0
 SENTENCES: tuple[tuple[type[ModelAPIError], str, str], ...] = (
     (ModelQuotaExceededError, "the account has no quota left", "Check its plan and billing."),
@@ -62,27 +65,47 @@ MAX_SAID = 200
 """Characters of what a provider says."""
 
 
-def wait_s(error: Exception, attempt: int) -> float | None:
-    """How long to wait before the next try; None where another one is not worth it."""
-    if not isinstance(error, TEMPORARY) or attempt >= len(WAITS_S):
+@dataclass(frozen=True)
+class Pause:
+    """What is waited for before a model is asked again, and how long."""
+
+    error: Exception
+    model: Model
+    attempt: int
+    """How often it was asked again before."""
+    wait_s: float
+
+    @property
+    def status(self) -> int | None:
+        """What the provider answered with; None where it did not."""
+        return status_of(self.error)
+
+    @property
+    def why(self) -> str:
+        if isinstance(self.error, ModelConnectionError):
+            return f"no connection to {self.model.base_url} ({_clipped(words_of(self.error))})"
+        return next((what for kind, what, _ in SENTENCES if isinstance(self.error, kind)), "the connection broke")
+
+    def line(self) -> str:
+        """What is shown while it waits."""
+        again = f"Trying again in {self.wait_s:g} s ({self.attempt + 1} of {RETRIES})."
+        return f"{self.why[0].upper()}{self.why[1:]}. {again}"
+
+
+def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> Pause | None:
+    """How long to wait before the next try; None where another one is not worth it. An answer that has begun
+    (`in_stream`) is asked for again by whoever read its beginning, and every other one by the model itself."""
+    if not isinstance(error, TEMPORARY) or error.in_stream is not in_stream or attempt >= RETRIES:
         return None
     asked = error.retry_after
     if asked is None:
-        return WAITS_S[attempt]
-    return None if asked > LONGEST_WAIT_S else asked
-
-
-def retry_line(error: Exception, model: Model, attempt: int, wait_s: float) -> str:
-    """What is shown while it waits."""
-    why = next((what for kind, what, _ in SENTENCES if isinstance(error, kind)), "the connection broke")
-    if isinstance(error, ModelConnectionError):
-        why = f"no connection to {model.base_url} ({_clipped(words_of(error))})"
-    return f"{why[0].upper()}{why[1:]}. Trying again in {wait_s:g} s ({attempt + 1} of {len(WAITS_S)})."
+        asked = WAITS_S[attempt]
+    return Pause(error, model, attempt, asked) if asked <= LONGEST_WAIT_S else None
 
 
 def told(error: Exception, model: Model) -> str:
     """Why a turn failed, in one sentence with what to do about it; never a provider's raw answer."""
-    name = model.model_name
+    name = error.model_name if isinstance(error, ModelAPIError) else model.model_name
     if isinstance(error, (Failed, BadSetup)):
         return str(error)
     if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
@@ -98,6 +121,11 @@ def told(error: Exception, model: Model) -> str:
     if isinstance(error, (AgentRunError, UserError)):
         return f"{said}. {AGAIN}"
     return f"{type(error).__name__}: {said}. Send the prompt again; if that does not help, please report it."
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """The HTTP status that a provider answered with; None where it did not."""
+    return error.status_code if isinstance(error, ModelHTTPError) else None
 
 
 def _said(error: ModelAPIError) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.options import SessionOptions
     from anyhook.agent.session import TurnResult
+    from anyhook.agent.trouble import Pause
     from anyhook.cli.view.status_line import StatusLine
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -169,7 +170,12 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         debug=talk.debug if talk.shown else None,
     )  # fmt: skip
 
-    headless.session.pauses = talk.status.pauses
+    def pauses(pause: Pause) -> None:
+        talk.status.pauses(pause.wait_s)
+        if stream is not None:
+            stream.pauses(pause)
+
+    headless.session.pauses = pauses
 
     async def watched() -> TurnResult:
         async with talk.status.shown():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -174,8 +175,9 @@ async def _model(chat: Chat, rest: str) -> None:
     if not rest:
         chat.screen.prose(f"{session.model_name}. /model PROVIDER:NAME uses another one.", indent=INDENT)
         return
-    session.save()
-    await chat.resume(session.id, model=rest)
+    await session.use_model(rest)
+    chat.options = dataclasses.replace(chat.options, model=rest)
+    chat.screen.prose(f"{rest} answers from now on.", indent=INDENT)
 
 
 async def _cost(chat: Chat, _rest: str) -> None:
@@ -211,7 +213,7 @@ async def _undo(chat: Chat, _rest: str) -> None:
 
 
 async def _agents(chat: Chat, _rest: str) -> None:
-    for each in _session(chat).equipment.types:
+    for each in _session(chat).equipment.all_types:
         limits = f"  ({', '.join(each.tools)})" if each.tools is not None else ""
         chat.screen.prose(visible(f"{each.name}: {each.description}{limits}"), indent=INDENT, hang=INDENT)
 

@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyhook.adapters.messages import final_text
-from anyhook.agent.failure import BadSetup
+from anyhook.agent.failure import BadSetup, Failed
 from anyhook.agent.headless import SIGNALS, STATUS
 from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
@@ -137,7 +137,7 @@ class Chat:
             options,
             observe=self.activity.ends,
             announce=self.screen.status.begins,
-            pauses=self.screen.status.pauses,
+            pauses=lambda pause: self.screen.status.pauses(pause.wait_s),
             tell=lambda text: self.screen.prose(text, WARN, INDENT),
             ask=self.ask,
             stream=self.screen.stream,
@@ -170,14 +170,13 @@ class Chat:
         self.screen.prose("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
         self.screen.reminder(final_text(session.history))
 
-    async def resume(self, identity: str | None, model: str | None = None, reason: str = RESUME) -> None:
+    async def resume(self, identity: str | None, reason: str = RESUME) -> None:
         """Leave this session, and resume another, or start a new one without an identity. If that fails, this one
         continues."""
-        options = dataclasses.replace(self.options, resume=identity, follow=False, recipe=None)
-        after = self.make(dataclasses.replace(options, model=model) if model else options)
+        after = self.make(dataclasses.replace(self.options, resume=identity, follow=False, recipe=None))
         after.open()
         await self._end(reason)
-        self.session, self.options = after, dataclasses.replace(self.options, model=model or self.options.model)
+        self.session = after
         if await self.start(reason) is not None:
             self.leaving = True
 
@@ -207,7 +206,7 @@ class Chat:
         elif commands.is_command(line):
             try:
                 await commands.carry_out(self, line)
-            except (BadCall, BadSetup) as error:
+            except (BadCall, BadSetup, Failed) as error:
                 self.screen.prose(str(error), BAD)
         elif line and self.session is not None:
             await self.take_turn(self.session.turn(line))

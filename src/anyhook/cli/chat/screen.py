@@ -88,12 +88,10 @@ class Screen:
 
     def prose(self, text: str, style: str = PLAIN, indent: str = "", hang: str = "") -> None:
         """The same for sentences: no line breaks within a word. `hang` comes before every line but the first."""
-        width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent + hang)
+        width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent)
         for each in text.split("\n"):
-            first, *rest = wrapped(each, width)
-            self.line(first, style, indent)
-            for line in rest:
-                self.line(line, style, indent + hang)
+            for line in wrapped(each, width, hang):
+                self.line(line, style, indent)
 
     def interrupted(self) -> None:
         """The terminal has written `^C` where the cursor was."""
@@ -211,14 +209,15 @@ class Screen:
         return f"{text}…"
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines of at most this width; a word that is longer has a line of its own."""
+def wrapped(text: str, width: int, hang: str = "") -> list[str]:
+    """A text as lines of at most this width; a word that is longer has a line of its own. `hang` comes before every
+    line but the first."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and get_cwidth(lines[-1]) + 1 + get_cwidth(word) <= width:
             lines[-1] += f" {word}"
         else:
-            lines.append(word)
+            lines.append(f"{hang}{word}" if lines else word)
     return lines
 
 

@@ -110,7 +110,9 @@ class StatusLine:
 
     def _show(self, text: str) -> None:
         before, after = self._faint
-        self._write(f"{WIPE}{before}{text[: shutil.get_terminal_size().columns - 1]}{after}\r")
+        width = shutil.get_terminal_size().columns - 1
+        shown = text if len(text) <= width else f"{text[: width - 1]}…"
+        self._write(f"{WIPE}{before}{shown}{after}\r")
         self._drawn = True
 
     def _write(self, text: str) -> None:
