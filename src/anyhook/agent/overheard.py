@@ -1,5 +1,5 @@
-"""What is said in a run, piece by piece, for whoever wants to tell it on: the agent's own words and its sub-agents',
-and the results of their tools. Not the prompt, which whoever gave it knows."""
+"""What is said in a run: the agent's own words and its sub-agents', and the results of their tools, for those who show
+or report them as they come. Not the prompt, which whoever gave it knows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,46 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import ModelRequestNode, UserPromptNode
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, ProcessEventStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterable, Callable
 
     from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import AgentStreamEvent, ModelMessage
+
+    Stream = Callable[[AgentStreamEvent], None]
+    Said = Callable[[ModelMessage], None]
+
+
+def listeners(stream: Stream | None, said: Said | None) -> list[AbstractCapability[Any]]:
+    """Who hears the events of a run as they come, and who its messages; None where nobody does."""
+    found: list[AbstractCapability[Any]] = []
+    if stream is not None:
+
+        async def forward(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
+            async for event in events:
+                stream(event)
+
+        found.append(ProcessEventStream(forward))
+    if said is not None:
+        found.append(Overheard(said))
+    return found
 
 
 @dataclass
 class Overheard(AbstractCapability[Any]):
     """One run's listener."""
 
-    tell: Callable[[ModelMessage], None]
-    """Called with each message once, or with the rest of one that was continued."""
+    tell: Said
+    """Called with each message once, or with what was added to one."""
     _begun: bool = False
     """Whether the model has answered: until then there is only what it was asked, and what was said before."""
     _first: object = None
     """The conversation's first words, as long as it is the same conversation."""
     _count: int = 0
     _parts: int = 0
-    """What is known: so many messages, and so many parts of the last one."""
+    """The number of messages that are known, and of parts of the last one."""
 
     async def for_run(self, ctx: RunContext[Any]) -> Overheard:
         return replace(self)

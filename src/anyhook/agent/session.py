@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
 from pydantic_ai import Agent, ModelRequestNode, UsageLimits
-from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
@@ -25,7 +24,7 @@ from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
 from anyhook.agent.opening import open_engine, session_facts
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
-from anyhook.agent.overheard import Overheard
+from anyhook.agent.overheard import listeners
 from anyhook.agent.permission import Permission
 from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
 from anyhook.agent.session_model import SessionModel
@@ -44,10 +43,8 @@ from anyhook.walk.engine import Engine
 from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from pydantic_ai import RunContext
-    from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
     from pydantic_ai.run import AgentRun
 
@@ -124,7 +121,7 @@ class Session:
             self.settings = replace(self.settings, web_fetch=True)
         self.model_name = model_name(options.model, options.env)
         self.config = read_settings(config_file(options.env), Files(), home_of(options.env))
-        self.spent.most = options.max_cost
+        self.spent.max_cost = options.max_cost
         self.model = self._opened(self.model_name)
         self.kept = Conversations(state_dir(options.env), options.project)
         self.earlier = self._earlier()
@@ -163,8 +160,7 @@ class Session:
         before, self.equipment = self.equipment, Equipment()
         await before.close()
         self.equipment = await equip(self.engine.setup, self.settings, self.env, self.tell)
-        heard = [Overheard(self.said)] if self.said is not None else []
-        shared = [self.hooked, *self.own_tools, *self._streaming(), *heard]
+        shared = [self.hooked, *self.own_tools, *listeners(self.stream, self.said)]
         self.agent: Agent[None, str] = Agent(
             self.model,
             name="agent",
@@ -201,17 +197,6 @@ class Session:
         engine = open_engine(self.options, self.config, session, spare)
         engine.context.recorder.listener = self.debug
         return engine
-
-    def _streaming(self) -> list[AbstractCapability[Any]]:
-        if self.stream is None:
-            return []
-        tell = self.stream
-
-        async def forward(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
-            async for event in events:
-                tell(event)
-
-        return [ProcessEventStream(forward)]
 
     def _earlier(self) -> Conversation | None:
         options = self.options

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class SessionModel(WrapperModel):
-    """One model of a session. A stream that breaks once it has begun is for its reader to take up again."""
+    """One model of a session. If a stream breaks once it has begun, its reader asks again."""
 
     def __init__(self, wrapped: Model, spent: Spent, pauses: Callable[[Pause], None]) -> None:
         super().__init__(wrapped)

@@ -51,7 +51,7 @@ class Used:
 class Spent:
     """All answers of a session's models: to the agent, to its sub-agents and to recipes."""
 
-    most: float | None = None
+    max_cost: float | None = None
     """What the session may cost, in US dollars; None for any amount."""
     models: dict[str, Used] = field(default_factory=dict)
     model_s: float = 0.0
@@ -80,14 +80,14 @@ class Spent:
 
     def check(self) -> None:
         """Nothing more is asked once the limit is passed."""
-        if self.most is None:
+        if self.max_cost is None:
             return
         cost = self.cost
         if cost is None:
             unknown = next(name for name, used in self.models.items() if used.cost is None)
             raise Failed(f"--max-cost: the price of {unknown} is not known. Leave the option out.")
-        if cost > self.most:
-            raise TooExpensive(f"the run has cost ${cost:.4f}, more than --max-cost {self.most:g}")
+        if cost > self.max_cost:
+            raise TooExpensive(f"the run has cost ${cost:.4f}, more than --max-cost {self.max_cost:g}")
 
     def line(self) -> str:
         """For people."""
