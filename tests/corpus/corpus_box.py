@@ -239,7 +239,7 @@ def _chunks(cases: Sequence[Case], size: int = 20) -> list[list[Case]]:
 
 
 def _run_chunk(inputs: Inputs, chunk: Sequence[Case], call: Call) -> Iterator[tuple[str, Answer]]:
-    root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-"))
+    root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-", dir="/tmp"))  # answers name columns
     try:
         lay_out(root, inputs["scenes"][chunk[0]["scene"]], chunk[0])
         for case in chunk:

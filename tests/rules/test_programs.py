@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from anyhook.rules.paths import Places, compile_path, matches
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.templates import shell_line, wrong_template
@@ -114,10 +116,12 @@ def test_paths(pattern: str, path: str, covers: bool, found: bool) -> None:
     assert matches(compile_path(pattern), path, PLACES, covers) is found
 
 
-def test_a_project_in_a_temporary_folder_is_not_temporary() -> None:
-    places = Places("/home/me", "/tmp/work")
-    assert not matches(compile_path("@temp"), "/tmp/work/x", places, covers=False)
-    assert matches(compile_path("@temp"), "/tmp/other", places, covers=False)
+@pytest.mark.parametrize("temp", ["/tmp", "/dev/shm"])
+def test_a_project_in_a_temporary_folder_is_not_temporary(temp: str) -> None:
+    places = Places("/home/me", f"{temp}/work")
+    assert not matches(compile_path("@temp"), f"{temp}/work/x", places, covers=False)
+    assert matches(compile_path("@temp"), f"{temp}/other", places, covers=False)
+    assert not matches(compile_path("@device"), f"{temp}/work/x", places, covers=False)
 
 
 @each_of(

@@ -185,10 +185,10 @@ def _is_system(path: str, places: Places) -> bool:
 
 def _is_temp(path: str, places: Places) -> bool:
     """A temporary place. A project or a home in one does not count as temporary."""
-    if path.startswith("/dev/"):
-        return path.split("/")[2] in HARMLESS_DEVICES or path.startswith("/dev/shm/")  # noqa: S108
     if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home) if own not in ("", "/")):
         return False
+    if path.startswith("/dev/"):
+        return not _is_device(path, places)
     return any(_inside(path, folder) and path.rstrip("/*") != folder for folder in places.temp)
 
 
@@ -213,8 +213,8 @@ def _is_build(path: str, places: Places) -> bool:
     )
 
 
-def _is_device(path: str, places: Places) -> bool:
-    return path.startswith("/dev/") and not _is_temp(path, places)
+def _is_device(path: str, _places: Places) -> bool:
+    return path.startswith("/dev/") and path.split("/")[2] not in (*HARMLESS_DEVICES, "shm")
 
 
 CLASSES: dict[str, Callable[[str, Places], bool]] = {
