@@ -191,7 +191,7 @@ def test_a_torn_end_is_told_by_verify_at_once(world: World) -> None:
     path.write_bytes(path.read_bytes() + b'{"v": 1')
     done = world.command("verify")
     assert (done.returncode, done.stdout.splitlines()[0][:9]) == (0, "3 records")
-    assert "ends with 7 bytes of a line that was never finished" in done.stderr
+    assert "ends with 7 bytes of an unfinished line" in done.stderr
 
 
 def test_a_record_that_lacks_its_line_break_only(tmp_path: Path) -> None:

@@ -596,7 +596,7 @@ def refused(call: Call) -> str:
         ),
         (b"echo hi\n", 0o755, "has no first line that names its interpreter (#!"),
         (b"", 0o755, "is empty"),
-        (b"#!./hook\n", 0o755, "the interpreter ./hook in its first line, which is itself no program"),
+        (b"#!./hook\n", 0o755, "the interpreter ./hook in its first line, which is not a program itself"),
         (b"\x7fELF\x00\x00\x00\x00", 0o755, "is not a program for this kind of machine"),
     ],
 )

@@ -95,10 +95,10 @@ def test_a_project_that_was_moved(box: Box) -> None:
     moved = box.project.rename(box.project.with_name("moved"))
     done = box.call("record", cwd=moved)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "`--project` takes the old place" in done.stderr
+    assert "give its old path with `--project`" in done.stderr
     done = box.call("record", "--project", str(box.project), "-o", "x.hooktest.yaml", cwd=moved)
     assert done.returncode == 0
-    assert "is not there any more" in done.stderr
+    assert "does not exist any more" in done.stderr
     assert "skip" not in (moved / "x.hooktest.yaml").read_text()
     done = box.call("test", "--trust", "all", "--json", cwd=moved)
     assert json.loads(done.stdout)["passed"] == 1, done.stderr
@@ -165,7 +165,7 @@ def test_a_recording_that_is_ended(box: Box, tmp_path: Path, number: int) -> Non
 def test_events_of_another_project_only(box: Box, tmp_path: Path) -> None:
     fired = [*ANYHOOK, "fire", "stop", "--project", str(tmp_path)]
     done = box.call("record", "--", *fired)
-    assert "1 event fired, but none that is asked for" in done.stderr
+    assert "1 event fired, but none that matches" in done.stderr
 
 
 def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:

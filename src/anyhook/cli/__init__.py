@@ -1,1 +1,1 @@
-"""One verb per file; render.py alone prints."""
+"""One verb per file. Only render.py prints."""

@@ -1,4 +1,4 @@
-"""A package that is about to be added: what it would run, how it differs from what is there, and its approval."""
+"""A package before it is added: what it would run, how it differs from the installed one, and its approval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def described(package: Package) -> list[str]:
-    """What the hooks of a package are and run, in whatever dialect. It starts none of them."""
+    """The hooks of a package and what they run, in any dialect. It starts none of them."""
     with TemporaryDirectory(prefix="anyhook-package-") as made:
         folder = os.path.realpath(made)
         write_files(package, folder)
@@ -50,7 +50,7 @@ def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list
 
 
 def approve_folder(folder: str) -> int:
-    """Approve the hooks that a package declares, whose content its user has just said yes to; how many."""
+    """Approve the hooks of a package whose content the user has just accepted. Returns how many."""
     found = look(ProjectOptions(project=folder))
     own = [entry for entry in found.entries if not entry.project]  # not those of the folders above
     if not own:

@@ -1,5 +1,4 @@
-"""The command line: one click group, one verb per file, and the one place where whatever goes wrong becomes a
-sentence."""
+"""The command line: one click group, one verb per file, and the one place where errors become messages."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 # Verb → (module, one line of help). A verb's module is loaded when it is called.
 VERBS = {
     "setup": ("anyhook.cli.verb_setup", "Find your agents, turn the guards on, install, and prove it."),
-    "add": ("anyhook.cli.verb_add", "Turn guards on, or take rules from elsewhere."),
+    "add": ("anyhook.cli.verb_add", "Turn guards on, or add rules from elsewhere."),
     "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
     "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
@@ -32,7 +31,7 @@ VERBS = {
     "shadow": ("anyhook.cli.verb_shadow", "Let a hook or a rule run without its decisions counting."),
     "enforce": ("anyhook.cli.verb_shadow", "Let the decisions of a hook or a rule count."),
     "report": ("anyhook.cli.verb_report", "Show what a hook or a rule stopped, or would have stopped."),
-    "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; at a terminal only."),
+    "allow-once": ("anyhook.cli.verb_allow_once", "Let one refused call pass, once; only at a terminal."),
     "get": ("anyhook.cli.verb_answer", "In a hook: print a field of the call."),
     "deny": ("anyhook.cli.verb_answer", "In a hook: refuse, and say why."),
     "ask": ("anyhook.cli.verb_answer", "In a hook: let a person decide."),
@@ -48,13 +47,13 @@ VERBS = {
     "warm": ("anyhook.cli.verb_warm", "Show the server that answers agents faster, or stop it."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
     "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
-    "convert": ("anyhook.cli.verb_convert", "Write hooks of one dialect in another, with proof."),
+    "convert": ("anyhook.cli.verb_convert", "Convert hooks from one dialect to another, with proof."),
     "ci": ("anyhook.cli.verb_ci", "Fail if a required gate is off."),
     "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
     "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they happen."),
-    "serve": ("anyhook.cli.verb_serve", "Show the journal in the browser as it grows."),
+    "serve": ("anyhook.cli.verb_serve", "Show the journal live in the browser."),
     "stats": ("anyhook.cli.verb_stats", "Show what each hook did, and what it cost."),
     "verify": ("anyhook.cli.verb_verify", "Check that nobody has changed the journal."),
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
@@ -64,7 +63,7 @@ VERBS = {
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
 
-# What help shows together; a verb that stands nowhere here comes last.
+# Groups in the help; a verb that is in none of them comes last.
 GROUPS = {
     "Begin": ("setup", "add", "remove", "guards", "install", "uninstall", "doctor", "status"),
     "Hooks and rules": (
@@ -80,7 +79,7 @@ GROUPS = {
         "allow-once",
     ),
     "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
-    "In a hook that is a shell script": ("get", "deny", "ask", "context"),
+    "In a shell script that is a hook": ("get", "deny", "ask", "context"),
     "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
 }
 
@@ -144,7 +143,7 @@ def app(ctx: click.Context) -> int | None:
 
 
 def run(words: Sequence[str]) -> int:
-    """Carry out a command line; the exit status."""
+    """Run a command line; returns the exit status."""
     from anyhook.cli.view import render
 
     try:

@@ -1,4 +1,4 @@
-"""The words of a `backtest` call → hooks, their trials and the sandbox. It starts no hook."""
+"""The arguments of `backtest` → hooks, their trials and the sandbox. It starts no hook."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 HANDLERS = ("command", "python", "rule", "function")
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
-"""A path in a command line, near enough."""
+"""A path in a command line, roughly."""
 
 
 def prepared(
     folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
 ) -> tuple[Backtest, tuple[str, ...], list[str]]:
-    """The backtest, the sandbox's words, and the hooks' ids."""
+    """The backtest, the sandbox's command line, and the hooks' ids."""
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
@@ -80,12 +80,12 @@ def prepared(
 
 
 def _meant(name: str, catalog: Catalog) -> Sequence[str]:
-    """A hook's name stands for itself; `guard`, where no hook is called so, for all guards."""
+    """The hook with this name; `guard` means all guards, unless a hook has that name."""
     return (name,) if hooks_meant(name, catalog.hooks) else members(name) or (name,)
 
 
 def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
-    """The catalog, with the rules of packs that are named and off: people try one before they turn it on."""
+    """The catalog, with the rules of named packs that are off, so that you can try one before you turn it on."""
     there = {group_of(hook) for hook in catalog.hooks}
     fresh = [hook for name in names if name in NAMES and name not in there for hook in _rules_of(name)]
     return catalog.replace(hooks=[*catalog.hooks, *fresh]) if fresh else catalog
@@ -104,8 +104,7 @@ def _places(hook: Hook) -> Iterator[str]:
 
 
 def _chosen(engine: Engine, name: str) -> list[Hook]:
-    """The hooks of the catalog that a name means: an id, a name, a part of one id; or a pattern of ids, or a
-    pack, which are all of its rules."""
+    """The hooks that a name means: an id, a name, a part of one id, a pattern of ids, or a pack (all of its rules)."""
     hooks = engine.catalog.hooks
     many = hooks_meant(name, hooks)
     found = many or [hook for hook in hooks if name in hook.id]
@@ -161,7 +160,7 @@ def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Ru
 
 
 def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules: Rules) -> Iterator[Pair]:
-    """A rule, asked: what it wants; of one that runs a command for this call, the trial."""
+    """What a rule would do for this event; or the trial, if it runs a command for this call."""
     met = not rules.wanted(step, event)
     answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
     if met and step.hook.handler != "rule" and answer is SILENT:

@@ -1,13 +1,13 @@
-"""`anyhook bridge`: an agent calls its hook, and that is us. Its payload comes from stdin, and it gets exactly the
-answer that it honours. This is a path that an agent waits on. Whatever goes wrong here is answered by the posture for
-broken hooks, never by a stray exit status."""
+"""`anyhook bridge`: an agent calls us as its hook. We read its payload from stdin and answer in its own format. The
+agent waits for this code. If anything goes wrong here, the answer follows `on_failure`, as for a broken hook, and never
+is a stray exit status."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# The C module: `threading` costs more than everything that is needed of it.
+# The C module: importing `threading` costs more than everything we need from it.
 from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from anyhook.walk.bridge import Incoming
 
 OLDEST_S = 60.0
-"""A process older than this has a wrong clock (a frozen container), and not a slow start."""
+"""A process older than this had no slow start, but a wrong clock (a frozen container)."""
 
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
-    """Answer one call of an agent; the exit status that it expects."""
+    """Answer one call of an agent; returns the exit status that it expects."""
     try:
         table, row = named(agent, native)
-    except BadTable as error:  # nobody knows what this agent honours; this status is what most of them do
+    except BadTable as error:  # the agent's table is broken; most agents understand this status
         sys.stderr.write(f"anyhook bridge: {error}\n")
         return BLOCKED
     except ValueError as error:
@@ -51,13 +51,13 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
         return failed(table, row, error, os.environ, options.on_failure, options.mode, refusal)
 
     def overdue(refusal: str) -> int:
-        """In the watchdog's thread: what the agent gets where there is no decision in time."""
+        """In the watchdog's thread: the answer if there is no decision in time."""
         from anyhook.process.run import end_all
 
         end_all(for_good=True)
         return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), table, row)
 
-    # No hook runs beyond the time from which on the margin is ours, so this ends none before its time.
+    # Hooks stop before our margin starts, so this kills none before its limit.
     watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
     try:
         raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
@@ -130,10 +130,10 @@ def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
     return answer.status
 
 
-# -- the watchdog: an agent that has no answer within its time limit ends us and goes on as if nothing had been hooked.
-# So when that time is nearly up, whatever holds us (a network drive that does not answer, a stdin that nobody closes, a
-# pattern that takes long), the agent gets the answer that the posture has for our own failures. It is a thread, because
-# a signal handler of Python waits until the call that hangs has come back.
+# -- the watchdog: if an agent has no answer within its time limit, it kills us and goes on as if there were no hooks.
+# We may hang for many reasons (a network drive that does not answer, a stdin that stays open, a slow pattern). So when
+# the time is nearly up, the agent gets the answer that `on_failure` gives for our own failures. It is a thread, because
+# a Python signal handler would wait until the call that hangs returns.
 
 
 class Overdue(Exception):  # noqa: N818 (it says what is wrong)
@@ -141,14 +141,14 @@ class Overdue(Exception):  # noqa: N818 (it says what is wrong)
 
 
 class Started:
-    """The process whose start counts; a warm worker stands in for another one."""
+    """The process whose start time counts: the caller's, in a warm worker."""
 
     process = "self"
 
 
 def begun_s() -> float:
-    """When this process was started, by the monotonic clock; now, where the system does not say. Python had to be
-    loaded before anything here could look at a clock, and the agent's clock ran meanwhile."""
+    """When this process was started, on the monotonic clock; the current time if the system does not say. The agent's
+    time limit already ran while Python was starting."""
     try:
         descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -165,19 +165,19 @@ def begun_s() -> float:
 
 
 class Watchdog:
-    """Calls `answer` in place of the main thread when the time is up, and ends the process with the result. Exactly one
-    of the two answers: the first one."""
+    """When the time is up, calls `answer` instead of the main thread and exits with the result. Only the first of the
+    two answers."""
 
     def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
         self._at_s, self._answer = at_s, answer
         self._claim, self._sleep = allocate_lock(), allocate_lock()
         self._stdout = -1
         self.refusal = ""
-        """Why this call is refused whatever the hooks say, if that is known yet."""
+        """Why this call is refused regardless of the hooks, if that is already known."""
         try:
-            self._stdout = os.dup(1)  # while hooks run, stdout leads elsewhere
+            self._stdout = os.dup(1)  # while hooks run, stdout is redirected
         except OSError:
-            pass  # it was closed from the start
+            pass  # it was closed when we started
         self._sleep.acquire()
         try:
             start_new_thread(self._watch, ())
@@ -185,8 +185,8 @@ class Watchdog:
             pass  # no thread available; go on without
 
     def stop(self) -> None:
-        """The main thread has the answer. Comes back only if it is the one to give it. The other thread is not woken:
-        that would only take time from the answer."""
+        """The main thread has the answer. Returns only if the watchdog has not answered. Its thread is not woken, which
+        would only delay the answer."""
         self._claim.acquire()
         if self._stdout >= 0:
             os.close(self._stdout)

@@ -1,6 +1,6 @@
-"""Who calls `anyhook get`, `deny`, `ask` or `context`: the hook's dialect, its event and its payload. The engine names
-the first two in variables; a hook that an agent runs by itself, or whose dialect does not allow our variables, is known
-by its payload. Standard input is put back as it was, for whoever reads it next."""
+"""Who calls `anyhook get`, `deny`, `ask` or `context`: the hook's dialect, its event and its payload. The engine sets
+the first two as variables. If an agent runs the hook itself, or its dialect does not allow our variables, the payload
+tells. Standard input is put back for the next reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_PAYLOAD = 50_000_000
 WAIT_S = 2.0
 F_SETPIPE_SZ = 1031
-"""Linux' request for a larger pipe, so that all of a long payload fits in again."""
+"""Linux: request a larger pipe, so that a long payload fits in again."""
 MARK = "‹{}›"
 
 
@@ -38,14 +38,14 @@ class CallingHook(Record):
     dialect: Dialect
     row: EventRow
     payload: dict[str, Json]
-    """What it was given; {} where that has been read already."""
+    """The payload it got; {} if something has already read it."""
 
     @property
     def canonical(self) -> str:
         return self.row.canonical[0] if self.row.canonical else self.row.native
 
     def canonical_fields(self) -> dict[str, Json]:
-        """The canonical fields that the payload has, in our own words."""
+        """The canonical fields in the payload, with our own names."""
         found = self._received()
         for path, mark in _marked(self.dialect, self.row).items():
             value = _at(self.payload, path)
@@ -59,7 +59,7 @@ class CallingHook(Record):
         return found
 
     def _received(self) -> dict[str, Json]:
-        """The same as the agent's own table reads it, where it can call us."""
+        """The same, read with the agent's own table if it is a host."""
         table = host(self.dialect.name) if self.dialect.name in HOSTS else None
         row = table.row(self.row.native) if table is not None else None
         if table is None or row is None:
@@ -69,8 +69,7 @@ class CallingHook(Record):
 
 
 def calling_hook(env: Mapping[str, str], *, needs_payload: bool = False) -> CallingHook | None:
-    """The hook that this process was started in, or None if we know none. Standard input is looked at
-    where the variables do not say it all."""
+    """The hook that this process was started in, or None. Reads standard input if the variables are not enough."""
     named = env.get(HOOK_DIALECT, "")
     table = dialect(named) if named in DIALECTS else None
     row = table.row(env.get(HOOK_EVENT, "")) if table is not None else None
@@ -81,7 +80,7 @@ def calling_hook(env: Mapping[str, str], *, needs_payload: bool = False) -> Call
 
 
 def _by_payload(given: dict[str, Json]) -> CallingHook | None:
-    """The dialect and the event that explain most of the payload; of several the one that comes first."""
+    """The dialect and the event that explain most keys of the payload; the first if there are several."""
     best: CallingHook | None = None
     most = 0
     for name in DIALECTS:
@@ -94,8 +93,8 @@ def _by_payload(given: dict[str, Json]) -> CallingHook | None:
 
 
 def _fits(table: Dialect, row: EventRow, given: dict[str, Json]) -> int:
-    """How many keys of the payload the event explains; 0 where it cannot be this event's: a key is missing that every
-    such payload has, or none names the event."""
+    """How many keys of the payload the event explains; 0 if it cannot be this event: a required key is missing, or no
+    key names the event."""
     leaves = _marked(table, row)
     needed = {field.key for field in (*table.base, *row.payload) if not field.optional}
     names_it = any(value == row.native and _at(given, path) == value for path, value in leaves.items())
@@ -103,7 +102,7 @@ def _fits(table: Dialect, row: EventRow, given: dict[str, Json]) -> int:
 
 
 def _marked(table: Dialect, row: EventRow) -> dict[tuple[str, ...], Json]:
-    """Where a payload of this event has what: each canonical field holds its own name in marks."""
+    """A map of this event's payload: where each canonical field is, found by filling it with its own marked name."""
     data: dict[str, Json] = {name: MARK.format(name) for name in FIELDS}
     canonical = row.canonical[0] if row.canonical else row.native
     scene = Scene(Event(canonical, data), row.native, MARK.format("project"), MARK.format("session"), {}, {})
@@ -133,7 +132,7 @@ def _stdin() -> dict[str, Json]:
         if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
             return {}  # a terminal, or nothing
         if not stat.S_ISREG(mode) and not select.select([0], [], [], WAIT_S)[0]:
-            return {}  # somebody holds it open and writes nothing: that is not a hook's payload
+            return {}  # it stays open and empty, so it is not a hook's payload
         begun = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(mode) else 0
         pieces = bytearray()
         while len(pieces) < MAX_PAYLOAD and (piece := os.read(0, 1 << 20)):
@@ -149,7 +148,7 @@ def _stdin() -> dict[str, Json]:
 
 
 def _put_back(data: bytes) -> None:
-    """Fill the pipe again. Where the system cannot do that, the next reader finds it empty, and is told so."""
+    """Fill the pipe again. If the system cannot do that, the next reader finds it empty and says so."""
     import fcntl
 
     try:
@@ -161,7 +160,7 @@ def _put_back(data: bytes) -> None:
             fcntl.fcntl(end, F_SETPIPE_SZ, len(data))
         os.write(end, data)
     except OSError:
-        while os.read(0, 1 << 20):  # a part of it would be worse than nothing
+        while os.read(0, 1 << 20):  # part of a payload would be worse than none
             pass
     finally:
         os.close(end)

@@ -1,4 +1,4 @@
-"""The words of a call → a catalog, for verbs that look at a project and start nothing."""
+"""The options of a call → a catalog, for verbs that inspect a project and start nothing."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def setup_of(options: ProjectOptions, trust: Trust | None = None) -> Setup:
 
 
 def catalog_of(options: ProjectOptions) -> Catalog:
-    """Every hook with its line; executables that were not asked yet keep an unknown event."""
+    """Every hook with its line. Executables that were not queried yet keep an unknown event."""
     return build(setup_of(options), may_start=False).with_lines()

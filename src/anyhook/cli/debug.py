@@ -1,5 +1,5 @@
-"""`ANYHOOK_DEBUG=1` and `--debug`: the steps of an event's walk, with times, on stderr. The interpreter's own profiling
-hook reports them, so the steps do not know about it, and without debugging it costs nothing."""
+"""`ANYHOOK_DEBUG=1` and `--debug`: the steps of an event's walk, with times, on stderr. It uses the interpreter's
+profiling hook, so the steps contain no code for it, and it costs nothing if it is off."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STEPS = {
 
 
 class Steps:
-    """Prints a line when a step ends: how long after the start, which step, about what, its result, and how long it
+    """Prints a line when a step ends: the time since the start, the step, its subject, its result, and how long it
     took."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -84,7 +84,7 @@ def _subject(frame: FrameType) -> str:
 
 
 def _gist(step: str, result: object) -> str:
-    """What came out."""
+    """The result in a few words."""
     match result:
         case Decision() | Outcome():
             return f"→ {result.verdict}"

@@ -1,5 +1,5 @@
-"""What an event is in one agent: its name there, the tool as that agent calls it, and which answers count. For
-`anyhook explain --agent`; it starts nothing."""
+"""One event in one agent, for `anyhook explain --agent`: its name there, that agent's name for the tool, and which
+answers count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InAgent(Record):
 
     table: Host
     row: HostEvent | None
-    """The agent's own event; None where it has none."""
+    """The agent's own event, or None."""
     event: Event
     """As the agent would report it."""
     entry: str
@@ -52,7 +52,7 @@ class InAgent(Record):
 
 
 def in_agent(agent: str, event: Event, home: str, project: str, env: Mapping[str, str]) -> InAgent:
-    """The event as it happens in an agent."""
+    """The event as it would happen in an agent."""
     table = host(agent)
     row = next((row for row in table.events if event.name in row.canonical), None)
     seen = diagnose(table, home, project, env)
@@ -65,7 +65,7 @@ def in_agent(agent: str, event: Event, home: str, project: str, env: Mapping[str
 
 
 def _reported(table: Host, event: Event) -> Event:
-    """The event with the agent's own names for the tool and its fields, whichever agent's name was given."""
+    """The event with the agent's own names for the tool and its fields. The tool may be given by any agent's name."""
     name, given = str(event.data.get("tool", "")), event.data.get("input")
     if not name:
         return event.replace(hosted=True)
@@ -91,7 +91,7 @@ def _evidence(table: Host) -> str:
 
 
 def lines(seen: InAgent) -> Iterator[str]:
-    """The same as a person reads it."""
+    """The same as text."""
     title = seen.table.title
     if seen.row is None:
         yield f"{title} has no event for {seen.event.name}, so no hook is asked there."

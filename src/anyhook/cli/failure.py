@@ -1,4 +1,4 @@
-"""BadCall: a call that cannot be carried out. It carries one clear sentence to the person who made it."""
+"""BadCall: a call that cannot be carried out, with a message for the person who made it."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ BAD_CALL = 3
 
 
 class BadCall(Exception):  # noqa: N818 (it says what is bad)
-    """The sentence is shown as it is, and the command exits with status 3."""
+    """The message is printed unchanged, and the command exits with status 3."""

@@ -1,5 +1,5 @@
-"""`anyhook fire`: run the hooks of one event, as an agent would. This is a path that an agent waits on: it imports no
-command-line library, and where nothing is hooked, no engine either."""
+"""`anyhook fire`: run the hooks of one event, as an agent would. An agent waits for this code, so it imports no
+command-line library, and no engine if nothing is hooked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
 
 
 def fire(name: str, options: FireOptions) -> int:
-    """Carry out a checked call, and print the decision; the exit status that goes with it."""
+    """Run a checked call and print the decision; returns its exit status."""
     from anyhook.cli.view import render
 
     project, env = project_of(options.project, options.plugin_dir), dict(os.environ)
@@ -57,7 +57,7 @@ def fire(name: str, options: FireOptions) -> int:
                 model=options.model or None,
                 one_shot=True,
             )
-            decision = engine.fire_sync(event)  # nothing is put off here, so the engine need not be closed
+            decision = engine.fire_sync(event)  # nothing is deferred here, so the engine need not be closed
         if unknown:
             decision = _with_unknown(decision, unknown)
     status = BLOCKED if decision.stops else DONE
@@ -66,7 +66,7 @@ def fire(name: str, options: FireOptions) -> int:
             render.exact_out(lean_json.dumps(decision.as_dict()))
         else:
             render.decision_out(decision)
-    except OSError as error:  # a block stays a block, though nobody could be told why
+    except OSError as error:  # a block stays a block, even if the reason could not be written
         render.say(f"anyhook fire: the answer could not be written ({error.strerror})")
         return status or FINDINGS
     return status
@@ -75,7 +75,7 @@ def fire(name: str, options: FireOptions) -> int:
 def quiet(
     setup: Setup, plan: CatalogPlan, events: Sequence[Event], host: str, options: RunOptions, session: str | None = None
 ) -> Decision:
-    """Nothing is hooked: the same decision and line in the journal as the engine's, without loading the engine."""
+    """Nothing is hooked: the same decision and journal line as the engine's, without loading the engine."""
     from anyhook.journal.journal import Recorder
     from anyhook.model.decision import Decision
 
@@ -103,11 +103,11 @@ def _with_unknown(decision: Decision, unknown: list[str]) -> Decision:
     return decision.replace(problems=(*decision.problems, *found))
 
 
-# -- the words of the call → an Event. This reads the files and the stdin that the options name, and nothing else.
+# -- the options of the call → an Event. This reads the files and the stdin that the options name.
 
 
 def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
-    """The project directory, checked; and the plugins' are."""
+    """The project directory. It and the plugins' directories are checked."""
     project = project or "."
     try:
         os.path.abspath(project)
@@ -126,7 +126,7 @@ def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
 def event_of(
     name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None, dialects: Sequence[str] = ()
 ) -> tuple[Event, list[str]]:
-    """The event, as `dialects` understand its name, and the names in --data that no dialect knows."""
+    """The event, by a name that one of `dialects` knows, and the names in --data that no dialect knows."""
     if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
         raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
     data: dict[str, Json] = {}
@@ -157,13 +157,13 @@ def event_of(
             event = canonical_event(name, "tool_error" in data, natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
-    if "message" in data and event != "notification":  # elsewhere it is a dialect's own word for another field
+    if "message" in data and event != "notification":  # for other events it is a dialect's own name for another field
         from anyhook.tables.registry import canonical_field
 
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
     unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
-        event = canonical_event(name, True, natives)  # --data may give the error in a dialect's own word
+        event = canonical_event(name, True, natives)  # --data may give the error under a dialect's own name
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
     return Event(event, data), unknown
@@ -180,17 +180,17 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
             unknown.append(key)
             continue
         if field not in FIELDS:
-            continue  # dialects know the key and make its value themselves
+            continue  # dialects know the key, but compute its value themselves
         if field == "input" and not isinstance(value, dict):
             raise BadCall(f"--data: `{key}` must be a JSON object.")
         if field in EVENTS[event] and not isinstance(value, str):
-            raise BadCall(f"--data: `{key}` must be a text: hooks are chosen by it.")
+            raise BadCall(f"--data: `{key}` must be a string: matchers use it.")
         data.setdefault(field, value)
     return unknown
 
 
 def _loose(text: str) -> Json:
-    """A tool's result: an object or a list where it is one, else the text as it is."""
+    """A tool's result: parsed if it is a JSON object or list, otherwise the text."""
     if text.lstrip()[:1] in ("{", "["):
         try:
             return lean_json.loads_any(text)
@@ -200,7 +200,7 @@ def _loose(text: str) -> Json:
 
 
 def _text(option: str, value: str) -> str:
-    """A text, from a file or stdin where it says `@FILE` or `-`."""
+    """The value of an option; `@FILE` and `-` read it from a file or stdin."""
     if value == "-":
         if sys.stdin is None:
             raise BadCall(f"{option} -: stdin is closed.")

@@ -1,4 +1,4 @@
-"""What bare `anyhook` shows: whether this project is protected, in which agents, and the next step."""
+"""What `anyhook` without arguments shows: whether this project is protected, in which agents, and the next step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a call → what is wanted of the journal. It opens nothing."""
+"""The options of a call → a journal query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class EventFilter(Options):
-    """Which events of the journal are meant."""
+    """Selects events of the journal."""
 
     since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
     until: str | None = option("--until", "Only before this time.", "TIME")
@@ -36,7 +36,7 @@ class EventFilter(Options):
 
 
 class JournalFilter(EventFilter):
-    """The same, in whatever project, with whatever hook."""
+    """The same, for any project or hook."""
 
     project: str | None = option("--project", "Only this project.", "DIR")
     hook: str | None = option("--hook", "Only where a hook was reached whose id contains this.", "ID")
@@ -47,11 +47,11 @@ class TextFilter(Options):
 
 
 class RecordFilter(TextFilter, JournalFilter):
-    """All that a search through the journal can ask for."""
+    """All filters of a journal search."""
 
 
 def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
-    """The options, checked. `since` counts where the call names no time."""
+    """The options, checked. `since` is the default if the call has no --since."""
     project = options.project if isinstance(options, JournalFilter) else None
     return Wanted(
         _time("--since", since if options.since is None else options.since),
@@ -75,18 +75,18 @@ def _time(flag: str, given: str | None) -> int | None:
 
 
 def look_for_cycles_seldom() -> None:
-    """For a verb that reads very many records: they are trees, so looking for cycles among them is time lost."""
+    """For a verb that reads very many records: they are trees, so searching them for cycles wastes time."""
     gc.set_threshold(50_000, 20, 100)
 
 
 def check_not_journal(option: str, path: str, folder: str) -> None:
-    """Nothing is written over the journal itself."""
+    """Refuse to overwrite a file of the journal."""
     if os.path.realpath(path) in map(os.path.realpath, (current_path(folder), *full_paths(folder))):
         raise BadCall(f"{option} {path}: this is a file of the journal. Name another one.")
 
 
 def sound(records: Iterable[JournalLine]) -> Iterator[JournalLine]:
-    """The records that are whole; of a damaged line it is said that it is left out."""
+    """The intact records. Damaged lines are reported and skipped."""
     for found in records:
         if found.record is None:
             render.say(f"a line of the journal is damaged: {found.raw[:60].decode('utf-8', 'replace')!r}")
@@ -104,7 +104,7 @@ def _event(name: str | None) -> str | None:
 
 
 def count_of(flag: str, given: str | None, default: int) -> int:
-    """A whole number above nothing."""
+    """A whole number, 1 or more."""
     if given is None:
         return default
     if not given.isdecimal() or not 0 < int(given) < 10**12:

@@ -1,5 +1,5 @@
-"""What a person types into a live view → what is wanted of the journal: `tool:Bash verdict:block rm -rf`. The names
-are the options of `anyhook log`; the rest is a text to be found. Nothing is read here."""
+"""A filter typed into a live view → a journal query: `tool:Bash verdict:block rm -rf`. The names are the options of
+`anyhook log`; the rest is text to find."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMED = {row.key: row for row in RecordFilter.rows if row.key != "text"}
 
 
 def wanted_by(query: str) -> Wanted:
-    """BadCall with a sentence where a value cannot be."""
+    """Raises BadCall for an invalid value."""
     values: dict[str, str | None] = {}
     words: list[str] = []
     for word in query.split():
@@ -27,14 +27,14 @@ def wanted_by(query: str) -> Wanted:
         choices = NAMED[name].choices
         if choices and value and value not in choices:
             raise BadCall(f"{name}:{value}: one of {', '.join(choices)} is needed.")
-        values[name] = value or None  # a value that is just being typed
+        values[name] = value or None  # a value that is still being typed
     values["text"] = " ".join(words) or None
     return wanted_of(RecordFilter.of(values))
 
 
 def like(line: JournalLine) -> list[str]:
-    """What to type for more of the same: its session, agent, tool, the hook that decided. What has spaces in it cannot
-    be typed."""
+    """Filters for similar records: same session, agent, tool or deciding hook. Values with spaces are left out, because
+    they cannot be typed."""
     decided = line.background or (line.decision.hook if line.decision is not None else None)
     parts = {"session": line.session, "agent": line.host, "tool": line.tool, "hook": decided}
     return [

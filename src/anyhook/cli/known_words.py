@@ -1,5 +1,4 @@
-"""Kinds of words on the command line, and what a shell may complete them to. They complete only: what a word means, and
-whether it is right, is its verb's business."""
+"""Kinds of command-line arguments, and their completions. They do not validate: the verb does."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class KnownWord(click.ParamType[Any]):
 
 
 def _hooks() -> list[str]:
-    """Hooks and rules of this project and its user, by their short names."""
+    """The project's and the user's hooks and rules, by their short names."""
     from anyhook.cli.catalog_input import catalog_of
     from anyhook.cli.options import ProjectOptions
     from anyhook.walk.hook_names import group_of, short_name
@@ -45,4 +44,4 @@ EVENT = KnownWord("event", lambda: (*EVENTS, *native_names()))
 HOOK = KnownWord("hook", _hooks)
 PACK = KnownWord("pack", lambda: (GUARD, *NAMES))
 KINDS = {"AGENT": AGENT, "DIALECT": DIALECT, "EVENT": EVENT, "HOOK": HOOK}
-"""The kind of an option's value, by the word that its help shows for it."""
+"""The kind of an option's value, by its metavar."""

@@ -1,4 +1,4 @@
-"""The first line above the journal: whether the folder that a view was opened in is protected."""
+"""The line above the journal: whether the folder in which a view was opened is protected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
-    """Makes a new line whenever it is asked; "" where all guards are on, and where there is no such folder."""
+    """A function that returns the current line; "" if all guards are on or the folder does not exist."""
 
     def line() -> str:
         try:
@@ -32,7 +32,7 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
 
 
 def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool, str]]:
-    """The same for a view that also says when all is well: whether the folder is protected, and the line."""
+    """The same for a view that also shows success: whether the folder is protected, and the line."""
     off = banner_of(project, env)
     home = env.get("HOME") or "/"
     folder = f"~/{os.path.relpath(project, home)}" if project.startswith(f"{home}/") else project

@@ -1,5 +1,5 @@
-"""The options of every verb. A class per verb is the one table: its fields are what a parsed call holds, and each
-field's row is what the fast path, the full command line and the docs read. It parses words and judges no values."""
+"""The options of every verb. There is one class per verb: its fields are the parsed values, and each field has a row
+that the fast path, the full command line and the docs read. Values are not checked here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ else:
 
 
 class Option:
-    """The row of one option. (Not a Record: a call of an agent makes two dozen of them.)"""
+    """The row of one option. (Not a Record, which would be slower: an agent's call creates two dozen of them.)"""
 
     __slots__ = ("choices", "default", "flag", "help", "key", "many", "metavar", "short")
 
@@ -33,17 +33,17 @@ class Option:
         choices: tuple[str, ...] = (),
         short: str = "",
     ) -> None:
-        """`metavar` is "" for a switch that takes no value; `short` is one letter for the same, as `-r`."""
+        """`metavar` is "" for a switch, which takes no value; `short` is a short form, such as `-r`."""
         self.flag, self.help, self.metavar, self.many, self.choices, self.short = (
             flag, about, metavar, many, choices, short,
         )  # fmt: skip
         name = flag.lstrip("-").replace("-", "_")
-        self.key = f"{name}_" if name in ("for", "from") else name  # words of Python's
+        self.key = f"{name}_" if name in ("for", "from") else name  # Python keywords
         self.default: tuple[()] | bool | None = () if many else None if metavar else False
 
 
 def option(flag: str, about: str, metavar: str, *, choices: tuple[str, ...] = (), short: str = "") -> Any:
-    """A field for an option that takes a value; None where the call does not have it."""
+    """A field for an option that takes a value; None if it is not given."""
     return Option(flag, about, metavar, False, choices, short)
 
 
@@ -59,8 +59,8 @@ def switch(flag: str, about: str, *, short: str = "") -> Any:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
-    """What a call of a verb asks for: one field per option. Subclasses declare fields; a class with several bases has
-    the fields of all of them. (Not a Record: slots do not allow several bases.)"""
+    """The options of one call, one field each. Subclasses declare fields; a class with several bases has the fields of
+    all of them. (Not a Record: slots do not allow several bases.)"""
 
     if TYPE_CHECKING:
         rows: ClassVar[tuple[Option, ...]]
@@ -81,7 +81,7 @@ class Options:
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
-        """From values that a parser found, by key."""
+        """From parsed values, by key."""
         return cls(**values)
 
     def replace(self, **changes: object) -> Self:
@@ -89,18 +89,18 @@ class Options:
         return type(self)(**{**self.__dict__, **changes})
 
 
-# A verb without options of its own has these.
+# For a verb without its own options.
 Options.rows = tuple(row for row in vars(Options).values() if type(row) is Option)
 
 
 class JsonOptions(Options):
-    """For a verb that can answer a program."""
+    """For a verb that can print JSON."""
 
     json: bool = switch("--json", "Print one JSON object.")
 
 
 class FactsOptions(JsonOptions):
-    """One tool call, to be read."""
+    """One tool call to look at."""
 
     tool: str | None = option("--tool", "The tool's name; default: Bash.", "NAME")
     input: str | None = option("--input", "The tool's input, a JSON object.", "JSON|@FILE|-")
@@ -109,7 +109,7 @@ class FactsOptions(JsonOptions):
 
 
 class HookOptions(Options):
-    """Whose hooks are meant."""
+    """Which hooks to use."""
 
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     dialect: tuple[str, ...] = repeated("--dialect", "Only this dialect's hooks; may be repeated.", "DIALECT")
@@ -117,13 +117,13 @@ class HookOptions(Options):
 
 
 class ProjectOptions(HookOptions):
-    """The same, for verbs that look at a project's own state as well."""
+    """The same, for verbs that also look at a project's state."""
 
     state_dir: str | None = option("--state-dir", "The state directory of dialects that have one.", "DIR")
 
 
 class ProjectJsonOptions(JsonOptions, ProjectOptions):
-    """For the plain verbs about a project's hooks."""
+    """For simple verbs about a project's hooks."""
 
 
 class EventOptions(Options):
@@ -175,7 +175,7 @@ class BridgeOptions(RunOptions):
 
 
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
-    """The arguments and options of a correct call; None if the full parser has to look at it."""
+    """The arguments and options of a correct call; None if the full parser must handle it."""
     known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []
     values: dict[str, str | tuple[str, ...] | bool] = {}

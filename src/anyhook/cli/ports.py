@@ -1,4 +1,4 @@
-"""A port of this machine that a verb serves on."""
+"""The local port that a verb listens on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def port_of(given: str, flag: str = "--port") -> int:
 
 
 def bound(port: int, flag: str = "--port") -> socket.socket:
-    """Listen before the address is printed, so that a reader can call at once."""
+    """Listen before the address is printed, so that it works at once."""
     at = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     at.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -180,7 +180,8 @@ def _agreed(question: str, options: AddOptions) -> bool:
 
 
 def _approve(sources: Sequence[str], project: str, options: AddOptions) -> int:
-    """Approves in a project the rules of these files, to which its user has just said yes, and no other; how many."""
+    """Approve the rules of these files in a project, which the user has just accepted, and nothing else. Returns how
+    many."""
     if options.scope != "project":
         return 0  # the user's own rules need no approval
     found = look(ProjectOptions(project=project, dialect=("anyhook",)))

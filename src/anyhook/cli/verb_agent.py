@@ -1,5 +1,5 @@
-"""`anyhook agent`: the words of the call → a session of the agent, and its answer → stdout and an exit status. The
-agent itself is imported when one of its verbs is carried out."""
+"""`anyhook agent`: the options of the call → a session of the agent, and its answer → stdout and an exit status. The
+agent itself is imported when one of its verbs runs."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 FAILED = 1
 CREATE_HOOK = "/create-hook"
 SHORT = 60
-"""How much of a tool's input is shown of each field."""
+"""How many characters of each field of a tool's input are shown."""
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
 
 
 class AgentOptions(ModeOption, TrustOption, ProjectJsonOptions):
     model: str | None = option("--model", "The model: PROVIDER:NAME or script:FILE.", "NAME")
     permission: str | None = option(
-        "--permission", "Who lets tools run; default: ask.", "MODE", choices=("ask", "auto", "deny")
+        "--permission", "Whether tools may run; default: ask.", "MODE", choices=("ask", "auto", "deny")
     )
     resume: str | None = option("--resume", "Continue this session.", "ID")
     follow: bool = switch("--follow", "Continue the latest session of this project.")
@@ -103,8 +103,8 @@ def run(prompt: str | None, call: AgentOptions) -> int:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Around imports of the agent. Nothing that is being loaded is garbage, so nobody looks for some, then or later:
-    the collector would take a seventh of the time."""
+    """Turns the garbage collector off while the agent is imported, and never scans those modules: that would take a
+    seventh of the time."""
     gc.disable()
     try:
         yield
@@ -121,7 +121,7 @@ def session_options(call: AgentOptions) -> SessionOptions:
         from anyhook.agent.options import MAX_TURNS, SessionOptions
     most = call.max_turns or str(MAX_TURNS)
     if not most.isdigit():
-        raise BadCall(f"--max-turns {most}: must be a number, 0 for no bound.")
+        raise BadCall(f"--max-turns {most}: must be a number; 0 means no limit.")
     pairs = [pair.partition("=") for pair in call.arg]
     if bad := [key for key, equals, _ in pairs if not equals or not key]:
         raise BadCall(f"--arg {bad[0]}: must be K=V.")
@@ -199,7 +199,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
 
 
 class Talk:
-    """What the user sees of the hooks while the agent works."""
+    """Shows the user what the hooks do while the agent works."""
 
     def __init__(self, shown: Collection[str], status: StatusLine) -> None:
         """`shown` are the dialects whose hooks are shown in detail."""
@@ -228,7 +228,7 @@ class Talk:
             self.show(line)
 
     def call(self, record: ToolRecord) -> None:
-        """One line about a tool call that is over."""
+        """One line about a finished tool call."""
         given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
         self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
 

@@ -1,4 +1,4 @@
-"""`anyhook allow-once`: a person lets one refused call pass. It works at a terminal and nowhere else."""
+"""`anyhook allow-once`: a person lets one refused call pass. It works only at a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine
 
 LOOKED_AT = 500
-"""How many of the last records are looked through for a refused call."""
+"""How many of the last records are searched for a refused call."""
 MAX_WIDTH = 300
 
 
@@ -34,7 +34,7 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
     """Let one refused call pass, once, within ten minutes. RECORD is its number in `anyhook log`; without it, the last
     call of this project that was refused. Only a person at a terminal can do this. Every other hook is still asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
-        raise BadCall("only a person can let a call pass. Run it at a terminal, outside of the agent.")
+        raise BadCall("only a person can let a call pass. Run it at a terminal, outside the agent.")
     setup = setup_of(options)
     line = _refused(setup.project, record)
     hook, decision = _refusing(line), line.decision
@@ -42,7 +42,7 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
         raise BadCall(f"record {line.number} is about {line.project}. Run this there.")
     known = next((each for each in catalog_of(options).hooks if each.id == hook), None)
     if known is None:
-        raise BadCall(f"{hook} refused it, and is off now, so nothing is in its way. Let the agent try it again.")
+        raise BadCall(f"{hook} refused it, but is off now. Let the agent try it again.")
     if known.scope == "managed":
         raise BadCall(f"{hook} is the organisation's ({known.source}), and cannot be overruled here.")
     folder = setup.own_dir()
@@ -72,12 +72,12 @@ def _refused(project: str, record: str | None) -> JournalLine:
     if found is None or not _refusing(found):
         raise BadCall("there is no such refused call. `anyhook log --verdict block` shows those that were refused.")
     if not (found.has_data and found.has_bodies):
-        raise BadCall(f"record {found.number} does not hold the call itself, so nothing can be bound to it.")
+        raise BadCall(f"record {found.number} does not contain the call itself, so it cannot be allowed.")
     return found
 
 
 def _refusing(line: JournalLine) -> str:
-    """The hook that refused a call; "" where none did."""
+    """The hook that refused a call, or ""."""
     decision = line.own_decision
     if decision is None or line.event != "pre_tool" or decision.verdict not in (BLOCK, ASK):
         return ""

@@ -1,5 +1,5 @@
 """`anyhook get`, `deny`, `ask` and `context`: for hooks that are shell scripts. They read the payload and print the
-answer in the words of whichever dialect and event called the hook."""
+answer in the format of the dialect and event that called the hook."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_HOOK = "no hook that anyhook knows called this. It is for scripts that are ho
 
 
 class AnswerOptions(Options):
-    """What all verbs have, and no more."""
+    """Only the options that all verbs have."""
 
 
 @verb("get", AnswerOptions, "command=$(anyhook get command)", [click.Argument(["fields"], nargs=-1, required=True)])

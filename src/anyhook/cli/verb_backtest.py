@@ -1,4 +1,4 @@
-"""`anyhook backtest`: hooks as they are today, over the events of the past, in a sandbox."""
+"""`anyhook backtest`: try today's hooks on past events, in a sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MAX_SILENT = 10
-"""Of more hooks than this, those that have nothing to say are only counted."""
+"""With more hooks than this, those that would have done nothing are only counted."""
 
 
 class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter):
@@ -66,7 +66,7 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
         os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise BadCall(
-            f"results cannot be kept in {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
+            f"cannot write {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
         ) from None
     wanted, most = wanted_of(options), count_of("--last", options.last, 20)
     try:
@@ -78,11 +78,11 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
             tallies, findings, count = test.tally(tell)
     except WorkerLost as error:
         raise BadCall(
-            f"a process that ran the hooks is gone ({error}). What ran before is kept: call it again, and it goes on."
+            f"a process that ran the hooks is gone ({error}). Earlier results are stored: run it again to continue."
         ) from None
     except sqlite3.Error as error:
         raise BadCall(
-            f"the kept results cannot be used: {error} ({folder}/backtest.sqlite). Delete the file and try again."
+            f"the stored results cannot be used: {error} ({folder}/backtest.sqlite). Delete the file and try again."
         ) from None
     test.close()
     if options.json:
@@ -97,7 +97,7 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
 
 @contextmanager
 def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
-    """A pool of processes, or a cluster with the same interface. An interruption ends the pool's processes and what
+    """A pool of processes, or a cluster with the same interface. An interruption kills the pool's processes and what
     they run."""
     if options.dask:
         with _cluster(options.dask) as executor:
@@ -140,7 +140,9 @@ def _tell(
     for finding in shown:
         render.out("\n".join(finding_lines(finding)))
     for hook in sorted(test.cold_only):
-        render.say(f"{hook} went otherwise in a living interpreter, so each of its events got a process of its own.")
+        render.say(
+            f"{hook} behaved differently in a long-lived interpreter, so each of its events ran in a new process."
+        )
     for why, left in test.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
     ran = {name: tallies[name] for name in names if name in tallies}
@@ -149,9 +151,9 @@ def _tell(
         show(tally_table(speak))
     if len(speak) < len(ran):
         asked = max(tally.events for tally in ran.values())
-        render.say(f"{len(ran) - len(speak)} others had nothing to say about these {asked:,} events.")
+        render.say(f"{len(ran) - len(speak)} others would have done nothing for these {asked:,} events.")
     elsewhere = "" if test.wanted.project is None else "; --everywhere also looks at other projects"
     for name in names:
         if name not in tallies:
-            others = " besides those left out" if test.left_out else ""
-            render.say(f"{name}: no recorded event{others} is one that it wants{elsewhere}")
+            others = " except those left out" if test.left_out else ""
+            render.say(f"{name}: it matches no recorded event{others}{elsewhere}")

@@ -1,4 +1,4 @@
-"""`anyhook bridge` through the full command line: for `--help`, and for calls with something wrong in them."""
+"""`anyhook bridge` through the full command line: for `--help` and for calls with mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook check`: read every hook file and say what is wrong. It starts nothing, and looks at untrusted files too."""
+"""`anyhook check`: read every hook file, trusted or not, and report what is wrong. It starts nothing."""
 
 from __future__ import annotations
 

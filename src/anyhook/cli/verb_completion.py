@@ -1,4 +1,4 @@
-"""`anyhook completion`: the script with which a shell completes our words."""
+"""`anyhook completion`: a shell's completion script."""
 
 from __future__ import annotations
 

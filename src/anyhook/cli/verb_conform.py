@@ -1,4 +1,4 @@
-"""`anyhook conform`: run the conformance vectors against this very command."""
+"""`anyhook conform`: run the conformance vectors against this command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook convert`: a project's hooks of one dialect as files of another, with a proof that they decide the same."""
+"""`anyhook convert`: convert a project's hooks to another dialect, and compare their decisions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class ConvertOptions(JsonOptions):
 
 @verb("convert", ConvertOptions, "anyhook convert --from claude --to kodik --out ported")
 def convert(options: ConvertOptions) -> int:
-    """Write a project's hooks of one dialect in another, and prove that they decide the same.
+    """Convert a project's hooks from one dialect to another, and prove that they decide the same.
 
-    Each hook becomes a script of the new dialect that runs the old command with the old payload and translates its
-    answer. Both are then asked about the same events. Approved hooks are run for that; others are only written.
-    Existing files keep their content. `--from rulesync` reads `.rulesync/hooks.json`, from which rulesync writes
-    the files of many agents.
+    Each hook becomes a script for the new dialect that runs the old command with the old payload and translates its
+    answer. Both then get the same events. Only approved hooks run for that; others are only written. Existing files
+    keep their content. `--from rulesync` reads `.rulesync/hooks.json`, from which rulesync writes the files of many
+    agents.
 
     \b
     Exit status: 0 every hook decides the same, 1 something differs or is lost, 3 bad call.
@@ -81,8 +81,8 @@ def convert(options: ConvertOptions) -> int:
 
 
 def _of_rulesync(project: str) -> tuple[Setup, list[Hook], list[Problem]]:
-    """The hooks of rulesync's source file. Approvals are about hook files of agents, so one of these has none of its
-    own: it counts as approved where a hook of the project does that runs the same command on the same event."""
+    """The hooks of rulesync's source file. Only hook files of agents can be approved, so such a hook counts as approved
+    if the project has an approved hook that runs the same command on the same event."""
     files = Files()
     setup = Setup.of(project, dict(os.environ))
     found = rulesync_hooks(setup.project, files)

@@ -1,4 +1,4 @@
-"""`anyhook dialects`: the tables, as they are."""
+"""`anyhook dialects`: print the tables."""
 
 from __future__ import annotations
 

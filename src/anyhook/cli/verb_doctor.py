@@ -1,4 +1,4 @@
-"""`anyhook doctor`: which agents there are, where our entry is in them, and what would keep it from working."""
+"""`anyhook doctor`: which agents there are, where our entry is, and what keeps it from working."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0
 MARKS = {"INERT": "✗", "REFUSING": "✗", "UNKNOWN": "?", "NOT_INSTALLED": "-", "ARMED": "✓"}
 STYLES = {"INERT": BAD, "REFUSING": BAD, "UNKNOWN": WARN, "ARMED": GOOD}
 WITHOUT_US = {
-    "open": "where anyhook cannot be run, it goes on unguarded",
-    "refuses": "where anyhook cannot be run, it refuses every call",
-    "closed": "where anyhook cannot be run, it refuses what hooks guard: its entry is closed",
-    "unknown": "what it does where anyhook cannot be run is not known",
+    "open": "if anyhook cannot be run, it goes on unguarded",
+    "refuses": "if anyhook cannot be run, it refuses every call",
+    "closed": "if anyhook cannot be run, it refuses what hooks guard: its entry is closed",
+    "unknown": "what it does if anyhook cannot be run is not known",
 }
 INDENT = " " * 4
 
@@ -66,8 +66,8 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     Changes nothing and runs none of your hooks. Without names, it checks all agents.
 
     With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
-    and the settings and approvals that affect it, uses a scripted model, and turns the network off where the system
-    allows that. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed,
+    and the settings and approvals that affect it, uses a scripted model, and turns the network off if the system
+    allows it. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed,
     and your own guards are on in this project. INERT: it did not, or a guard of yours is off. UNKNOWN: the check could
     not tell, and says why. REFUSING, with and without --live: anyhook cannot be run, so the agent refuses everything.
 
@@ -109,7 +109,7 @@ def _leave(number: int, _frame: FrameType | None) -> None:
 
 @dataclass(frozen=True)
 class AgentState:
-    """All that is known of one agent."""
+    """Everything known about one agent."""
 
     program: str | None
     version: str | None
@@ -117,17 +117,17 @@ class AgentState:
     status: str
     reason: str
     network: str | None
-    """How it was driven: `off`, or why the network was on; None where it was not driven."""
+    """How it was driven: `off`, or why the network was on; None if it was not driven."""
     copied: list[str]
     without_us: str
-    """What the agent does where our entry's program is gone."""
+    """What the agent does if our entry's program is gone."""
     guards: str
-    """What is wrong with the guards there; "" where nothing is."""
+    """What is wrong with the guards there, or ""."""
     covers: dict[str, list[str]]
     gaps: list[str]
     never: list[str]
     through: list[str]
-    """Our entries in other agents' files, which it runs as well."""
+    """Our entries in other agents' files that it also runs."""
     organisation: list[str]
     """What the agent's managed files decide."""
     mods: list[str]
@@ -155,7 +155,7 @@ class AgentState:
 
 
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
-    """Look at one agent; with a limit it is driven, too."""
+    """Look at one agent; with a time limit, also drive it."""
     program = shutil.which(table.program)
     seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted(catalog, table))
     found = covered(table, seen, catalog, gates(setup, catalog, table))
@@ -166,7 +166,7 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
     if seen.status == UNKNOWN and program is None:
         reason = f"`{table.program}` is not on the PATH"
     elif seen.status in (UNKNOWN, REFUSING) and live_limit_s is not None and program is not None:
-        signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders go, too
+        signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders are removed
         dead = seen.reason if seen.status == REFUSING else ""
         verdict = check(table, program, setup.project, os.environ, live_limit_s, dead)
         status, reason = verdict.status, verdict.reason

@@ -1,5 +1,5 @@
-"""`anyhook explain`: what an event would start, and why the rest would not run; or what a recorded event did. It starts
-nothing."""
+"""`anyhook explain`: which hooks an event would start, and why others would not run; or what a recorded event did. It
+starts nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 SUB_AGENT = ("agent_type", "agent_name")
-"""The fields that `--agent` fills where it names a sub-agent's type."""
+"""The fields that `--agent` fills if it names a sub-agent's type."""
 MAX_NUMBER = 20
 """No journal has numbers with this many digits."""
 
@@ -112,7 +112,7 @@ def _recorded(name: str, options: FireOptions) -> int:
 
 
 def lines(event: str, records: list[dict[str, Json]]) -> Iterator[str]:
-    """The records as a person reads them."""
+    """The records as text."""
     if not records:
         yield f"{event}: nothing is hooked."
     number = unmet = 0

@@ -1,4 +1,4 @@
-"""`anyhook export`: records for other programs: JSON Lines, Parquet, OpenTelemetry."""
+"""`anyhook export`: records for other programs, as JSON Lines, Parquet or OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def export(options: ExportOptions) -> int:
 
 
 def _with_a_bar(found: Iterator[JournalLine], folder: str) -> Iterator[JournalLine]:
-    """The same records; how far they have come is shown by their numbers."""
+    """The same records, with a progress bar based on their numbers."""
     newest = record_of(folder, "last")
     last, first = newest.number if newest is not None else 0, None
     with progress("exporting") as tell:
@@ -104,7 +104,7 @@ def _otlp(lines: Iterator[JournalLine], endpoint: str) -> int:
     except ImportError:
         raise BadCall(f"--format otlp needs the exporter: {install_command('otel')}") from None
 
-    told = BufferingHandler(MAX_LOGGED)  # what the exporter would say on stderr, again and again
+    told = BufferingHandler(MAX_LOGGED)  # the exporter would print it to stderr again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:

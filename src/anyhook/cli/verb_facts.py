@@ -51,7 +51,7 @@ def facts(options: FactsOptions) -> int:
 
 
 def lines(found: Facts) -> Iterator[str]:
-    """The facts as a person reads them."""
+    """The facts as text."""
     kinds = {
         "reads": found.reads, "writes": found.writes, "deletes": found.deletes, "executable": found.makes_executable,
         "changes": found.changes, "connects": found.connects, "secrets": found.secrets, "unknown": found.unknown,

@@ -1,4 +1,4 @@
-"""`anyhook fire` through the full command line: for `--help`, and for calls with something wrong in them."""
+"""`anyhook fire` through the full command line: for `--help` and for calls with mistakes."""
 
 from __future__ import annotations
 

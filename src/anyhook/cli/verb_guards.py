@@ -72,7 +72,7 @@ def guards(options: GuardsOptions) -> int:
             render.out(f"{'CHANGED' if changed else 'on'} ({scope})  {name}  from {pin.get('source')}{at}")
             if changed:
                 again = f"anyhook add {pin.get('source')}{at}"
-                render.say(f"  What changed does not count. To see it, and to go back: {again}")
+                render.say(f"  Its changed rules are off. To see the change and undo it: {again}")
     if not any(name in each for each in used.values() for name in GUARDS):
         render.say("No guard is on. `anyhook add guard` turns them all on.")
     return DONE
@@ -84,7 +84,7 @@ def _state(pack: Pack, used: dict[str, list[str]]) -> str:
 
 
 def pack_table(packs: Sequence[tuple[Pack, str]]) -> Table:
-    """Packs, each with a word about its state."""
+    """Packs with their states."""
     table = grid()
     for pack, state in packs:
         about = (cell(pack.name), cell(pack.size), cell(pack.description))

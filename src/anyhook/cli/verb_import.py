@@ -1,4 +1,4 @@
-"""`anyhook import`: imports agents' transcripts, so that rules can be tried before anything was recorded."""
+"""`anyhook import`: import agents' transcripts, so that you can try rules before anything was recorded."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
             done[name] = importer.read(name, readers[name], setup.roots(()), since_ns)
         importer.close()
     except OSError as error:
-        raise BadCall(f"nothing can be kept in {folder}/{FOLDER} ({error.strerror}). Make it writable.") from None
+        raise BadCall(f"cannot write to {folder}/{FOLDER} ({error.strerror}). Make it writable.") from None
     if options.json:
         rows: dict[str, Json] = {
             name: {**{key: getattr(one, key) for key in one.fields}, "unread": [*one.unread]}
@@ -90,7 +90,7 @@ def _say(done: dict[str, Imported]) -> None:
 
 
 def _policy() -> tuple[JournalPolicy, Bounds]:
-    """What may be kept, and how much, as the user's settings say it of the other journal."""
+    """What may be kept, and how much: the user's settings for the other journal."""
     kept = read_settings(config_file(os.environ), Files(), home_of(os.environ)).journal
     bounds = {key: value for key in Bounds.fields if isinstance(value := kept.get(key), int)}
     policy = JournalPolicy(secrets_of(os.environ), str(kept.get("bodies", FULL)), frozenset(os.environ), {})

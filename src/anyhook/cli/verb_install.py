@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 SCOPES = ("user", "project")
 ARGUMENT = [click.Argument(["agent"], type=AGENT)]
 CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
-"""Events that a closed entry refuses without us; at others a refusal would keep the agent busy, or be lost."""
+"""Events that a closed entry refuses without us. On other events a refusal would keep the agent working, or be lost."""
 WITHOUT_US = {
-    "closed": "Where anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
-    "open": "Where anyhook cannot be run, {0} goes on unguarded. `anyhook install {1} --closed` makes it refuse.",
-    "refuses": "Where anyhook cannot be run, {0} refuses every call until the entry is gone or anyhook is back.",
+    "closed": "If anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
+    "open": "If anyhook cannot be run, {0} goes on unguarded. `anyhook install {1} --closed` makes it refuse.",
+    "refuses": "If anyhook cannot be run, {0} refuses every call until the entry is gone or anyhook is back.",
     "unknown": "What {0} does without anyhook is not known. `anyhook install {1} --closed` makes it refuse.",
 }
 EXAMPLE = "anyhook install claude --dry-run"
@@ -69,7 +69,7 @@ class InstallOptions(JsonOptions):
 
 class EntryOptions(InstallOptions):
     closed: bool = switch("--closed", "Let the agent refuse what hooks guard if anyhook cannot be run.")
-    lean: bool = switch("--lean", "Leave out events and tools that no hook wants and where nothing can be prevented.")
+    lean: bool = switch("--lean", "Leave out events and tools that no hook uses and that cannot be blocked.")
 
 
 @verb("install", EntryOptions, EXAMPLE, ARGUMENT)
@@ -80,14 +80,15 @@ def install(agent: str, options: EntryOptions) -> int:
     they may. Comments, order and other entries stay as they are, and the old file is kept as a backup. Nothing is
     approved in the agent's own trust store; if you have to confirm something there, you are told.
 
-    Most agents ignore an entry whose program is gone, and go on unguarded. With --closed the
-    entry is a line of shell that refuses prompts and tools where anyhook cannot be run. An entry that is closed stays
-    so when it is installed again; `uninstall` removes it.
+    Most agents ignore an entry whose program is gone, and go on unguarded. With --closed the entry is a line of shell
+    that refuses prompts and tools if anyhook cannot be run. A closed entry stays closed when you install again;
+    `uninstall` removes it.
 
-    With --lean the agent does not call anyhook for events at which nothing can be kept from happening, unless a hook of
-    yours or of this project wants them. After a tool call it calls anyhook for the tools that such hooks name, where
-    the agent's matchers can say that. What is left out is not in the journal. `anyhook status` and `anyhook doctor` say
-    when a hook wants it; install again with --lean then. Prompts, tool calls and other gates are never left out.
+    With --lean the agent does not call anyhook for events that cannot be blocked, unless one of your hooks or the
+    project's needs them. After a tool call it calls anyhook only for the tools that such hooks name, if the agent's
+    matchers can express that. Events that are left out are not in the journal. `anyhook status` and `anyhook doctor`
+    tell you when a hook needs one; then install again with --lean. Prompts, tool calls and other gates are never left
+    out.
 
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
@@ -110,7 +111,7 @@ def uninstall(agent: str, options: InstallOptions) -> int:
 def apply(
     agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> tuple[list[FileChange], list[str], bool]:
-    """Make the changes, or only find them; with the copies of the old files, and whether the entry is closed."""
+    """Make the changes, or only compute them; also returns the backups, and whether the entry is closed."""
     table, entry = _named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
@@ -140,7 +141,7 @@ def apply(
 
 
 def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[str]) -> Host:
-    """The agent with the events that its entry gets; `there` are those that it has."""
+    """The agent with the events of its new entry; `there` are those of the current one."""
     if not wants_lean and not any(row.on_demand for row in table.events):
         return table
     by_hooks = wanted(build(Setup.of(project, dict(os.environ)), may_start=False), table)
@@ -193,7 +194,7 @@ def _changes(
 
 
 def refusals(table: Host) -> dict[str, Answer]:
-    """The answer at each of an agent's gates if we cannot be run, in its own words."""
+    """The answer for each of an agent's gates if we cannot be run, in its own format."""
     reason = (
         f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
         "Install anyhook again, or remove its entry from this config."
@@ -217,10 +218,10 @@ def _named(agent: str) -> tuple[Host, Entry]:
 
 
 def _launcher(scope: str) -> list[str]:
-    """How the agent starts us: by our own path in a user's config, by name in a project's, which others share."""
+    """How the agent starts us: by path in a user's config, by name in a project's, which others share."""
     if scope == "project":
         return ["anyhook"]
-    here = os.path.abspath(sys.argv[0]).removesuffix("-python")  # the native launcher, where it stands before us
+    here = os.path.abspath(sys.argv[0]).removesuffix("-python")  # the native launcher, if there is one
     if os.path.basename(here) == "anyhook" and os.access(here, os.X_OK):
         return [here]
     return [sys.executable, "-m", "anyhook"]

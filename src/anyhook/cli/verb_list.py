@@ -44,7 +44,7 @@ def list_(options: ListOptions) -> int:
     catalog = build(setup, may_start=False).with_lines()
     states = {gate.id: gate for gate in gates(setup, catalog)}
     hooks = []
-    # Built-in hooks of a product are listed apart, unless its dialect is named.
+    # A product's built-in hooks are listed separately, unless its dialect is named.
     apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
     for hook in [hook for hook in catalog.hooks if hook not in apart]:
         why = ""
@@ -69,7 +69,7 @@ def list_(options: ListOptions) -> int:
 
 
 def _state(hook: Hook, states: Mapping[str, GateStatus]) -> str | None:
-    """The state of the gate that a hook is; None for a hook that keeps nothing from happening."""
+    """The gate state of a hook; None for a hook that cannot block."""
     return states[hook.id].state if hook.id in states else None
 
 
@@ -94,13 +94,13 @@ def as_dict(hook: Hook) -> dict[str, Json]:
 
 
 def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus], gone: Sequence[Hook] = ()) -> RenderableType:
-    """The catalog as a person reads it, and the guards that it had when it was approved."""
+    """The catalog as a table, with guards that are gone since their approval."""
     lost = [hook.replace(status=CHANGED) for hook in gone if hook.id in states]
     if not hooks and not lost:
         return cell("No hooks. `anyhook new` writes one; `anyhook dialects` shows where each dialect looks.")
     table = grid()
     table.add_column(min_width=8, no_wrap=True)
-    table.add_column(overflow="fold")  # an id is there to be copied: it is never cut
+    table.add_column(overflow="fold")  # people copy ids, so they are never cut
     table.add_column(overflow="fold")
     for hook in (*hooks, *lost):
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"

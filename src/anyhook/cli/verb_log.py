@@ -1,4 +1,4 @@
-"""`anyhook log`: the journal, oldest first; all of it, or what was asked for."""
+"""`anyhook log`: print the journal or a part of it, oldest first."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
 
 MAX_TEXT = 2_000
-"""How much of one text a line has, where no terminal cuts it earlier."""
+"""How many characters of one text a line shows, if no terminal cuts it earlier."""
 MAX_SEARCH = 10_000
 LOOK_S = 0.2
-"""How often a follower looks for more."""
+"""How often `--follow` checks for new records."""
 
 
 class LogOptions(RecordFilter):
@@ -85,7 +85,7 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
 
 
 def _show(records: Iterable[JournalLine], as_json: bool) -> bool:
-    """Whether somebody is there to read them."""
+    """Print them; False if nobody reads the output any more."""
     return render.many_out(_as_written(records) if as_json else _for_people(records))
 
 

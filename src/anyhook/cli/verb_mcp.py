@@ -1,4 +1,4 @@
-"""`anyhook mcp`: an MCP server behind our hooks, for agents that have none of their own."""
+"""`anyhook mcp`: an MCP server behind our hooks, for agents without hooks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def mcp(command: tuple[str, ...], options: McpOptions) -> int:
         import anyio
         import mcp as _sdk  # noqa: F401 (only whether it is there)
     except ImportError as error:
-        raise BadCall(f"the MCP door is not installed ({error}): {install_command('mcp')}") from None
+        raise BadCall(f"MCP support is not installed ({error}): {install_command('mcp')}") from None
     project = project_of(options.project, options.plugin_dir)
     return anyio.run(_serve, command, options, os.path.abspath(project))
 

@@ -1,4 +1,4 @@
-"""`anyhook new`: writes a hook that works at once, and says how to try it. It never writes over anything."""
+"""`anyhook new`: write a working hook, and say how to try it. It never overwrites anything."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def new(name: str, options: NewOptions) -> int:
 
 
 def _check_cases(order: Order) -> None:
-    """Whether cases can be written, before anything else is."""
+    """Check that cases can be written, before anything is."""
     if order.scope != "project":
         raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
     path = case_file(order, plan(order))

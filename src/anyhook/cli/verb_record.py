@@ -1,5 +1,5 @@
-"""`anyhook record`: cases out of events that happened, from the journal or while a command runs. It never writes over a
-file, and no secret that the journal would leave out."""
+"""`anyhook record`: test cases from real events, in the journal or while a command runs. It never overwrites a file,
+and redacts secrets like the journal."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def record(command: tuple[str, ...], options: RecordOptions) -> int:
     cases = _cases(records)
     if not cases:
         render.say(
-            "No event is there to make a case of. `anyhook log` shows what was recorded; of a project that was moved, "
-            "`--project` takes the old place."
+            "There is no event to make a case of. `anyhook log` shows what was recorded. If the project was moved, "
+            "give its old path with `--project`."
         )
         return status
     project = str(wanted.project)
@@ -99,17 +99,15 @@ def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[Jo
         records = _whole(search(folder, wanted))
         others = sum(found.event is not None for found in search(folder, Wanted())) if not records else 0
         if others:
-            render.say(
-                f"{_counted(others, 'event')} fired, but none that is asked for; --project DIR names another project"
-            )
+            render.say(f"{_counted(others, 'event')} fired, but none that matches; --project DIR names another project")
         return status, records
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(command: Sequence[str], env: dict[str, str]) -> int:
-    """The command's exit status. Whatever ends it, what it did until then counts: so signals to end are its own to
-    answer. Ctrl-C has reached it by itself; others are handed on."""
+    """Run the command and return its exit status. However it ends, the events until then count, so the command handles
+    signals itself: Ctrl-C reaches it directly, others are forwarded."""
     told: list[int] = []
     child: subprocess.Popen[bytes] | None = None
 
@@ -153,7 +151,7 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     """The cases, with failing ones marked; unchanged if the project's hooks may not run."""
     try:
         if not os.path.isdir(project):
-            raise BadCall(f"{project} is not there any more.")
+            raise BadCall(f"{project} does not exist any more.")
         check_approved(project)
     except BadCall as error:
         render.say(f"the cases are not tried: {error}")
@@ -164,7 +162,7 @@ def _tried(cases: list[dict[str, Json]], project: str) -> list[dict[str, Json]]:
     policy, made = JournalPolicy(secrets_of(os.environ)), []
     for case, result in zip(cases, results, strict=True):
         if result.status == FAILED:
-            told = clean(result.failures[0].split("\n", 1)[0], policy)  # it quotes what the hook said this time
+            told = clean(result.failures[0].split("\n", 1)[0], policy)  # it quotes this run's output
             why = str(lean_json.loads(told))
             render.say(f"`{case['name']}` does not hold as recorded ({why}); it is written with `skip`")
             case = {"name": case["name"], "skip": f"does not hold as recorded: {why}", **case}  # noqa: PLW2901

@@ -1,4 +1,4 @@
-"""`anyhook replay`: recorded runs, judged again with today's tables. It starts nothing."""
+"""`anyhook replay`: judge recorded runs again with today's tables. It starts nothing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def replay(options: ReplayOptions) -> int:
 
 
 def _settings() -> dict[str, dict[str, str]]:
-    """What the user's settings say of the dialects today."""
+    """The user's current settings of the dialects."""
     return read_settings(config_file(os.environ), Files(), home_of(os.environ)).dialects
 
 

@@ -1,4 +1,4 @@
-"""`anyhook serve`: the journal as a page in the browser, on this machine alone."""
+"""`anyhook serve`: the journal as a page in the browser, on this machine only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`anyhook setup`: from nothing to a refused command, in one call. It finds the agents on this machine, turns the
-guards on, installs, proves, and says how to undo it."""
+"""`anyhook setup`: from nothing to a refused command, in one step. It finds the agents on this machine, turns the
+guards on, installs, proves that a refusal works, and says how to undo it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 TRIED = "git push --force origin main"
-"""What the proof tries; it is judged, never run."""
+"""The command for the proof. It is judged, but never run."""
 LIMIT_S = 60.0
 
 
@@ -110,7 +110,7 @@ def _look(table: Host, project: str) -> AgentSetup:
 
 
 def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
-    """The present state; driven if that was asked for."""
+    """The current state; drives the agent if `live`."""
     table = host(agent.name)
     now = _look(table, project)
     program = shutil.which(table.program)
@@ -121,7 +121,7 @@ def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
 
 
 def _prove(project: str) -> dict[str, str]:
-    """Hands one dangerous call to the engine, exactly as an agent would, and looks at the answer."""
+    """Ask the engine about one dangerous call, exactly as an agent would, and check the answer."""
     engine = Engine.open(project, dialects=("anyhook",), host=PROOF)
     decision = engine.fire_sync(Event("pre_tool", {"tool": "Bash", "input": {"command": TRIED}}))
     return {"command": TRIED, "verdict": decision.verdict or "pass", "reason": decision.reason or ""}

@@ -1,4 +1,4 @@
-"""`anyhook shadow` and `anyhook enforce`: try a hook or a rule before it counts. Both are settings of the user's."""
+"""`anyhook shadow` and `anyhook enforce`: try a hook or a rule before it counts. Both change the user's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook stats`: what each hook did and what it cost, as a table with pictures."""
+"""`anyhook stats`: what each hook did and what it cost, as a table with charts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def stats(options: StatsOptions) -> int:
 
 
 def _gains(found: list[HookFigures]) -> dict[str, float]:
-    """Of hooks that could run in an interpreter that is already there: how much a run would gain, in seconds."""
+    """For hooks that could run in a warm interpreter: how many seconds a run would save."""
     try:
         return gains(Engine.open(), {hook.hook for hook in found}) if found and sys.platform == "linux" else {}
     except OSError:  # there is no current folder

@@ -1,4 +1,4 @@
-"""`anyhook status`: whether the guards of a project hold, on one screen."""
+"""`anyhook status`: whether the guards of a project work, on one screen."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _told(
     hosts: dict[str, AgentStatus],
     options: StatusOptions,
 ) -> tuple[list[str], list[str]]:
-    """The lines of the answer, and those beside it."""
+    """The lines for stdout, and those for stderr."""
     if options.json:
         listed: list[Json] = [gate.as_dict() for gate in found]
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
@@ -105,7 +105,7 @@ def _told(
 
 
 def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
-    """Whether the same call can be answered from what was printed now: not for named agents, and not for a terminal."""
+    """Whether this output can be cached for the next call: not for named agents, and not for a terminal."""
     plain = options.json or options.short or not sys.stdout.isatty()
     return not agents and plain
 
@@ -113,7 +113,7 @@ def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
 def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict[str, Stamp | None]:
     """Everything that the state of the gates depends on; {} if that is unknown."""
     if any(gate.state == "broken" for gate in found) or any(hook.handler == "python" for hook in catalog.hooks):
-        return {}  # a program that is not there may appear anywhere
+        return {}  # a missing program may appear anywhere
     files = Files()
     files.stamps.update(catalog.stamps)
     for folder in setup.env.get("PATH", "").split(":"):
@@ -131,7 +131,7 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict
 
 
 def _catalog(setup: Setup) -> Catalog:
-    """From its plan if that is still valid, else from the files, without asking any executable for its event."""
+    """From its plan if that is still valid, otherwise from the files, without running any executable."""
     return from_plan(read_plan(setup)) or build(setup, may_start=False).with_lines()
 
 
@@ -159,11 +159,11 @@ def summary(found: list[GateStatus]) -> str:
 
 
 MIN_ALIKE = 4
-"""From this many on, guards of one file that are on share a line; `anyhook list` shows each."""
+"""If a file has at least this many guards that are on, they share a line; `anyhook list` shows each."""
 
 
 def _grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
-    """The gates in order, each with how many its line stands for: those of one file that are on share one."""
+    """The gates in order, each with the number of gates on its line: those of one file that are on share a line."""
     together: dict[object, list[GateStatus]] = {}
     for place, gate in enumerate(found):
         key = (gate.agent, gate.event, gate.source.rpartition(":")[0], _owner(gate)) if gate.state == "armed" else place
@@ -180,7 +180,7 @@ def _owner(gate: GateStatus) -> str:
 
 
 def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
-    """What to add where guards are on, but some agent, or every one, does not ask them; "" where all do."""
+    """What to add if guards are on, but some or all agents do not ask them, or ""."""
     if not held:
         return ""
     if not agents:

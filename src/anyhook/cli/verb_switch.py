@@ -1,4 +1,4 @@
-"""`anyhook enable` and `anyhook disable`: by the dialect's own means if it has one, otherwise by our own note."""
+"""`anyhook enable` and `anyhook disable`: with the dialect's own switch if it has one, otherwise in our own state."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from anyhook.walk.hook_names import hooks_meant, likely
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
-    """The hooks that a person means; a bad call for a name that means none."""
+    """The hooks with this name; raises BadCall if there are none."""
     found = hooks_meant(name, hooks)
     if found:
         return found
     pack = next((pack for pack in NAMES if name == pack or name in _rules_of(pack)), None)
     if pack is not None:
-        raise BadCall(f"`{name}` is of the pack `{pack}`, which is off. Turn it on: anyhook add {pack}")
+        raise BadCall(f"`{name}` is in the pack `{pack}`, which is off. Turn it on: anyhook add {pack}")
     raise BadCall(f"there is no hook `{name}`.{likely(name, hooks)} `anyhook list` shows them all.")
 
 
@@ -37,7 +37,7 @@ def _rules_of(pack: str) -> list[str]:
 
 
 def find_hook(name: str, hooks: list[Hook]) -> Hook:
-    """The one hook that a person means."""
+    """The one hook with this name."""
     found = find_hooks(name, hooks)
     if len(found) > 1:
         raise BadCall(f"`{name}` means {len(found)} hooks: {', '.join(hook.id for hook in found)}. Give the id.")

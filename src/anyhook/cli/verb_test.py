@@ -1,5 +1,5 @@
-"""`anyhook test`: cases in YAML, fired at a temporary copy of their project. It never touches the project itself, nor
-anything of the user's."""
+"""`anyhook test`: YAML cases, fired at a temporary copy of their project. It does not touch the project itself or the
+user's files."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _read(paths: Sequence[str]) -> list[Case]:
 
 
 def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
-    """The cases that are asked for, each with its project."""
+    """The selected cases, each with its project."""
     wanted = (options.only or "").lower()
     chosen = [case for case in cases if wanted in case.id.lower()]
     if not chosen:
@@ -133,7 +133,7 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
 
 
 def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str]:
-    """By case file, the folder that approved it; nothing is run where one is not approved."""
+    """The approving folder of each case file; nothing runs if one is not approved."""
     found = {file: standing(file, cases, given, os.environ) for file, cases in files.items()}
     refused = [not_approved(file, each) for file, each in found.items() if each.status != APPROVED]
     if refused:

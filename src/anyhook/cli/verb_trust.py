@@ -1,5 +1,5 @@
-"""`anyhook trust`: shows what would run in a project and what changed, asks, and approves exactly what was shown. It
-never approves without a person's yes, and starts nothing in a project that is not approved."""
+"""`anyhook trust`: show what would run in a project and what changed, ask, and approve exactly what was shown. It
+approves nothing without a yes, and starts nothing in an unapproved project."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ class TrustOptions(ProjectJsonOptions):
 
 
 class ProjectReview(Record):
-    """One look at a project: nothing is read again between showing and approving."""
+    """A snapshot of a project: nothing is read again between showing and approving."""
 
     setup: Setup
     ledger: Ledger
     entries: list[Reviewed]
     problems: list[Problem]
     too_large: bool = False
-    """Whether the project could not be read: then none of it can be approved, and no approval is gone."""
+    """Whether the project is too large to read: nothing can be approved, and no approval is lost."""
     kinds: tuple[str, ...] = DIALECTS
-    """What was looked for, by the first words of ids: of these, exactly what was shown is approved."""
+    """The kinds that were searched for, by the prefixes of ids. For these, exactly what was shown is approved."""
     folders: Mapping[str, str] = {}
-    """Dialect → the folder above whose files count: what it declares is approved for that folder."""
+    """Dialect → the parent folder whose files count. Its hooks are approved for that folder."""
 
     def project_of(self, entry: Reviewed) -> str:
         return entry.project or self.setup.project
@@ -78,7 +78,7 @@ class ProjectReview(Record):
 
     @property
     def gone(self) -> list[Reviewed]:
-        """What was approved and is gone: a missing gate until a person confirms that."""
+        """Approved hooks that are gone: missing gates until a person confirms it."""
         return [entry for entry in self.entries if entry.status == REMOVED]
 
     @property
@@ -93,7 +93,7 @@ def trust(options: TrustOptions) -> int:
     a terminal, only --yes approves."""
     other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
     if other:
-        raise BadCall(f"--list and --{other} exclude each other. Give one of them.")
+        raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
     if options.list:
         return _list(options.json)
     if options.revoke:
@@ -117,7 +117,7 @@ def trust(options: TrustOptions) -> int:
 def look(
     options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False, with_offers: bool = False
 ) -> ProjectReview:
-    """What wants approval: hooks; also case files, and what our own agent would use, where a person is shown them."""
+    """What needs approval: hooks; also case files and what our own agent would use, if a person reviews them."""
     setup = setup_of(options, trust)
     return within_budget(setup, lambda loaded: _found(setup, loaded, with_cases, with_offers))
 
@@ -169,7 +169,7 @@ def show(found: ProjectReview) -> None:
 
 
 def _counts_elsewhere(found: ProjectReview) -> bool:
-    """Whether something here is also approved for other checkouts, or by an approval of another one."""
+    """Whether something here is also approved for other checkouts, or through another one."""
     for entry in found.entries:
         own = found.ledger.items(found.project_of(entry)).get(entry.item.id)
         if entry.status == APPROVED and (own is None or not own.here):
@@ -178,7 +178,7 @@ def _counts_elsewhere(found: ProjectReview) -> bool:
 
 
 def _approve(found: ProjectReview, yes: bool, as_json: bool, here: bool = False) -> bool:
-    """Whether everything shown is approved now."""
+    """Ask, and approve. True if everything shown is approved now."""
     refuse_own_ledger(found.setup)
     if not yes and not (not as_json and _answered()):
         return False
@@ -187,7 +187,7 @@ def _approve(found: ProjectReview, yes: bool, as_json: bool, here: bool = False)
 
 
 def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False, here: bool = False) -> None:
-    """Approve what was shown; a person has said yes to it."""
+    """Approve what was shown, after a person has said yes."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     refused = bool(found.ledger.problems)
     try:
@@ -198,7 +198,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:
-        say(f"The ledger that was not used is now {visible(found.ledger.path)}.refused.")
+        say(f"The unused ledger is now {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     for project in () if quiet else found.projects:
@@ -209,7 +209,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
 
 
 def _is_here(entry: Reviewed) -> bool:
-    """Whether it was approved before for its folder only: approving something else with it does not widen that."""
+    """Whether it was approved before for its folder only. Approving something else with it does not widen that."""
     return entry.status == APPROVED and entry.before is not None and entry.before.here
 
 
@@ -224,7 +224,7 @@ def _reach(project: str, here: bool) -> str:
 
 
 def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:
-    """Approve one hook more, as long as its files hold exactly what its user was shown; whether it is approved."""
+    """Approve one more hook if its files contain exactly what the user was shown. True if it is approved."""
     entry = next((entry for entry in found.entries if entry.item.id == identity), None)
     if entry is None or found.setup.own_dir() == NOWHERE:
         return False
@@ -240,7 +240,7 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
 
 
 def forget_removed(found: ProjectReview) -> None:
-    """Withdraw the approval of hooks that a person has just removed, so that they are not missed."""
+    """Withdraw the approval of hooks that a person has just removed, so that they do not count as missing."""
     for project in found.projects:
         gone = {e.item.id for e in found.entries if e.status == REMOVED and found.project_of(e) == project}
         if gone:
@@ -252,7 +252,7 @@ def forget_removed(found: ProjectReview) -> None:
 
 
 def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
-    """Approve some hooks more, whose content their user has just said yes to; how many."""
+    """Approve more hooks whose content the user has just accepted. Returns how many."""
     entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]
     for project in dict.fromkeys(found.project_of(entry) for entry in entries):
         mine = [entry for entry in entries if found.project_of(entry) == project]
@@ -266,14 +266,14 @@ def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
 
 
 def refuse_own_ledger(setup: Setup) -> None:
-    """A ledger that may have come with the project is not written to."""
+    """Refuse to write to a ledger that may have come with the project."""
     if setup.own_dir() == NOWHERE:
         folder = state_dir(setup.env)
         raise BadCall(f"{visible(folder)}: the trust ledger is inside the project. Set XDG_STATE_HOME elsewhere.")
 
 
 def approve_all(options: ProjectOptions, trust: Trust | None = None) -> None:
-    """Approve a project's hooks as they are, because its user said so in the call; shows what was approved."""
+    """Approve a project's hooks as they are, because the call says so, and show what was approved."""
     found = look(options, trust)
     if found.too_large:
         for line in render.problem_lines(found.problems):
@@ -305,7 +305,7 @@ def _answered() -> bool:
 
 
 def _asked_for_events(found: ProjectReview) -> dict[str, str]:
-    """Now that they are trusted, executables are asked for their event; by id."""
+    """Ask executables for their event, now that they are trusted; by id."""
     ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
     if not ids:
         return {}
@@ -318,7 +318,7 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
 
 
 def _as_dict(entry: Reviewed, ledger: Ledger, project: str) -> dict[str, Json]:
-    """With its difference: made before an approval makes the old copies give way to the new."""
+    """With its diff, which must be computed before an approval replaces the old copies."""
     hook = entry.hook
     files: dict[str, Json] = dict(entry.item.files)
     return {
@@ -345,7 +345,7 @@ def _json(found: ProjectReview, approved: bool, items: list[dict[str, Json]], ev
 
 
 def _ascii_out(value: Json) -> None:
-    """In ASCII: JSON's own escapes keep what a project wrote from steering a terminal."""
+    """Print JSON in ASCII: its escapes keep a project's texts from controlling the terminal."""
     render.exact_out(json.dumps(value, indent=2))
 
 

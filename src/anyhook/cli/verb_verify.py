@@ -1,4 +1,4 @@
-"""`anyhook verify`: whether the journal is as it was written."""
+"""`anyhook verify`: check that the journal was not changed."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def verify(options: VerifyOptions) -> int:
         render.out(f"{each.kind}: {each.what} ({each.where or folder})")
     if proof.torn:
         render.say(
-            f"The journal ends with {proof.torn} bytes of a line that was never finished: its writer was killed, "
-            "or lost its power, in the middle of it. The next record will say so."
+            f"The journal ends with {proof.torn} bytes of an unfinished line: its writer was killed or lost power. "
+            "The next record will say so."
         )
     if proof.first > 1:
-        render.say(f"The journal begins with record {proof.first}; what was before is not there any more.")
+        render.say(f"The journal begins with record {proof.first}; earlier ones are gone.")
     if proof.damage:
-        render.out(f"{proof.records} records, {len(proof.damage)} place(s) are not as they were written")
+        render.out(f"{proof.records} records, {len(proof.damage)} place(s) were changed after they were written")
         return FINDINGS
     head = proof.head
     until = f"; the head is record {head['n']}, {head['hash']}" if isinstance(head, dict) else ""
-    render.out(f"{proof.records} records, all as they were written{until}")
+    render.out(f"{proof.records} records, none changed since they were written{until}")
     return DONE
 
 

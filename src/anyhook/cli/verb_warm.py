@@ -1,4 +1,4 @@
-"""`anyhook warm`: whether a server keeps the command loaded, and its end."""
+"""`anyhook warm`: show or stop the server that keeps the command loaded."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from anyhook.warm.place import NoPlace, is_wanted, socket_path
 
 
 class WarmOptions(JsonOptions):
-    stop: bool = switch("--stop", "End the server, after the calls that it serves.")
+    stop: bool = switch("--stop", "Stop the server after its current calls.")
 
 
 @verb("warm", WarmOptions, "anyhook warm --stop")
 def warm(options: WarmOptions) -> int:
     """Show the server that keeps anyhook loaded, so that an agent does not wait for Python to start.
 
-    The native launcher starts it in the background with the first call of an agent. It ends by itself after ten minutes
-    without a call. Answers are the same with it and without it. `warm = "off"` in the settings, or ANYHOOK_WARM=off in
-    the environment, turns it off.
+    The native launcher starts it in the background with an agent's first call. It exits after ten minutes without a
+    call. Answers are the same with and without it. `warm = "off"` in the settings, or ANYHOOK_WARM=off in the
+    environment, turns it off.
     """
     paths = servers(os.environ)
     try:
-        mine = socket_path(os.environ)  # a terminal has a server of its own, which comes first
+        mine = socket_path(os.environ)  # a terminal has its own server, which comes first
         paths.sort(key=lambda path: path != mine)
     except NoPlace:
         pass

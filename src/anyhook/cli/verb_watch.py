@@ -1,4 +1,4 @@
-"""`anyhook watch`: the journal in the terminal, as it grows."""
+"""`anyhook watch`: the journal live in the terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
     """Watch events as agents fire them. FILTER is what you can type after `/`: options of `anyhook log` as
     name:value, and any text. Enter shows a record in full, p pauses, q quits."""
     query = " ".join(words)
-    wanted_by(query)  # reports mistakes before anything is drawn
+    wanted_by(query)  # report mistakes before anything is drawn
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadCall(f"this needs a terminal. {INSTEAD}")
     if os.environ.get("TERM") == "dumb":

@@ -1,4 +1,4 @@
-"""Click commands out of option rows, so that a verb and the fast path agree on every word."""
+"""Click commands from option rows, so that a verb and the fast path always agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def verb(
     name: str, kind: type[Options], example: str, arguments: Sequence[click.Argument] = ()
 ) -> Callable[[Callable[..., int]], click.Command]:
-    """A command that hands its arguments and its options, as one record, to a function."""
+    """A command that passes its arguments, and its options as one record, to a function."""
 
     def make(function: Callable[..., int]) -> click.Command:
         def call(**given: str | tuple[str, ...] | bool | None) -> int:

@@ -1,5 +1,5 @@
-"""What a Python hook would gain in an interpreter that is already there. Measured, and no hook runs for it: the hook's
-interpreter is started once more with nothing but the modules that the script imports."""
+"""What a Python hook would gain in a warm interpreter. This is measured without running the hook: its interpreter is
+started once with only the modules that the script imports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOAD = "for name in {names!r}:\n    try:\n        __import__(name)\n    except E
 
 
 def gains(engine: Engine, wanted: Container[str]) -> dict[str, float]:
-    """Hook id → seconds a run, for those of this project and this user that are Python scripts and not warm yet."""
+    """Hook id → seconds per run, for Python hooks of this project and this user that are not warm yet."""
     found: dict[str, float] = {}
     for hook in engine.catalog.hooks:
         if hook.id in wanted and hook.status == ARMED and hook.handler == "command" and hook.native_event:

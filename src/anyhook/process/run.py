@@ -136,7 +136,7 @@ def prctl(option: int, value: int) -> int:
 def _not_started(child: Child, program: str | None, error: Exception | None) -> Run:
     child.close()
     if child.ending:
-        return _no_run(child, child.ending, "it was ended before it was started")
+        return _no_run(child, child.ending, "it was cancelled before it was started")
     return _no_run(child, "not_started", _start_error(child.call, program, error))
 
 

@@ -91,7 +91,7 @@ def _missing(path: str) -> str:
         return f"{path} is a symbolic link to {os.readlink(path)}, which does not exist"
     interpreter = _interpreter(path)
     if interpreter is None:
-        return f"{path} is there, but the loader that it was built for is not"
+        return f"{path} exists, but the loader that it was built for does not"
     if interpreter.endswith("\r"):
         return f"the first line of {path} ends in a carriage return (Windows), so its interpreter is not found"
     return f"{path} names the interpreter {interpreter} in its first line, which does not exist"
@@ -117,7 +117,7 @@ def _not_a_program(path: str) -> str:
     if b"\0" in head:
         return f"{path} is not a program for this kind of machine"
     if (interpreter := _interpreter(path)) is not None:
-        return f"{path} names the interpreter {interpreter} in its first line, which is itself no program"
+        return f"{path} names the interpreter {interpreter} in its first line, which is not a program itself"
     return f"{path} has no first line that names its interpreter (#!/bin/sh, #!/usr/bin/env python3)"
 
 

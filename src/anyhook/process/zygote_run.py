@@ -241,7 +241,7 @@ def receive(connection: _socket.socket) -> tuple[RunRequest, list[int]]:
         parts.append(connection.recv(min(missing, 1 << 20)))
         missing -= len(parts[-1]) or missing + 1
     if missing or len(streams) != 3:
-        raise ValueError("a call that does not hold what it says")
+        raise ValueError("a malformed call")
     return RunRequest(marshal.loads(b"".join(parts))), streams  # noqa: S302 (from a process of this user)
 
 

@@ -219,7 +219,9 @@ class RuleFile:
                 )
         given = [each for each in USUAL if each in table]
         if len(given) != 1:
-            what = f"it has {' and '.join(f'`{each}`' for each in given)}" if given else "it says not when it applies"
+            what = (
+                f"it has {' and '.join(f'`{each}`' for each in given)}" if given else "it does not say when it applies"
+            )
             raise RuleError(what, given[1] if given else "", "Write one of when, before, after.")
         parts = [_parsed(str(table[key]), names, key)]
         parts += [("not", _parsed(other, names, "unless")) for other in _list(table, "unless")]

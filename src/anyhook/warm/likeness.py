@@ -59,7 +59,7 @@ def take_on(own: Likeness, caller: int) -> bool:
     differed."""
     theirs = Likeness(caller)
     if theirs.fixed != own.fixed or theirs.scheduler != own.scheduler or theirs.nice < own.nice:
-        raise Unlike("the caller lives under other conditions")
+        raise Unlike("the caller differs from the server")
     if own.is_confined or theirs.is_confined:  # some sandboxes show in nothing else
         raise Unlike("the caller may be in a sandbox")
     try:

@@ -60,7 +60,7 @@ def receive_request(connection: socket.socket) -> Message:
         missing -= len(parts[-1])
     texts = b"".join(parts).split(b"\0")[:-1]
     if missing or len(texts) != words + variables:
-        raise Gone("a request that does not hold what it says")
+        raise Gone("a malformed request")
     return Message(what, texts[:words], texts[words:], list(descriptors))
 
 

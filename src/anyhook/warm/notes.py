@@ -86,11 +86,11 @@ def receive_note(listener: socket.socket) -> Note:
     data, ancillary, _, _ = listener.recvmsg(LARGEST, socket.CMSG_SPACE(CREDENTIALS.size))
     users = [CREDENTIALS.unpack(sent)[1] for _, kind, sent in ancillary if kind == socket.SCM_CREDENTIALS]
     if users != [os.geteuid()] or len(data) < HEADER.size:
-        raise Gone("a note of somebody else's")
+        raise Gone("a note from another user")
     kind, words, variables, size = HEADER.unpack_from(data)
     texts = data[HEADER.size : HEADER.size + size].split(b"\0")[:-1]
     if kind != NOTE or len(texts) != words + variables:
-        raise Gone("a note that does not hold what it says")
+        raise Gone("a malformed note")
     env: dict[bytes, bytes] = {}
     for entry in texts[words:]:
         name, equals, value = entry.partition(b"=")

@@ -94,7 +94,7 @@ def _peer(connection: socket.socket) -> int:
 
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.geteuid() or pid <= 0:
-        raise Unlike("the caller is another user, or in another world")
+        raise Unlike("the caller is another user, or in another namespace")
     return int(pid)
 
 
