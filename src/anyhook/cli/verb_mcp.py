@@ -57,7 +57,7 @@ def mcp(command: tuple[str, ...], options: McpOptions) -> int:
 
 
 LAST_WORDS_S = 0.2
-"""For what was said last: it is on its way to the agent."""
+"""Time for the last output to reach the agent."""
 
 
 async def _serve(command: tuple[str, ...], options: McpOptions, project: str) -> int:
