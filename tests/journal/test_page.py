@@ -78,6 +78,23 @@ def test_the_page(world: World, box: Box, browser: Browser) -> None:
     browser.wait(f"{STATE} === 'lost' && document.getElementById('problem').textContent.includes('a new address')")
 
 
+def test_figures_and_names_of_hooks(world: World, box: Box, browser: Browser) -> None:
+    """What `setup` tried does not count as refused, and a hook's name is seen from its first letter to its last."""
+    name = "anyhook:user:infrastructure:pre_tool:helm-and-packages-of-clusters"
+    hooks = [(name, "block", 0.01, "exited")]
+    box.write(made(3, hooks=hooks, host="setup"), made(2, hooks=hooks), made(1))
+    with served(world) as server:
+        browser.open(server.address)
+        browser.wait(f"{rows_are(3)} && document.querySelector('#hooks li button')")
+        assert "3 events · 1 refused" in browser.value("document.getElementById('counts').innerText").replace("  ", " ")
+        assert browser.value("document.querySelector('#hooks li button').textContent") == name
+        assert browser.value(
+            "((button) => button.scrollWidth <= button.clientWidth && button.scrollHeight <= button.clientHeight)"
+            "(document.querySelector('#hooks li button'))"
+        ), "nothing is cut"
+        assert browser.value("getComputedStyle(document.querySelector('#hooks li button')).direction") == "ltr"
+
+
 def test_hostile_text_is_only_text(world: World, box: Box, browser: Browser) -> None:
     hooks = [(HOSTILE, "block", 0.01, "exited")]
     decision = {"verdict": "block", "hook": HOSTILE, "reason": HOSTILE, "enforced": True, "hooks": [{"id": HOSTILE}]}

@@ -152,8 +152,18 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
     assert (bad.status_code, "is not a time" in bad.json()["problem"]) == (400, True)
 
 
+def test_what_setup_tries_is_not_counted(client: TestClient, box: Box) -> None:
+    """`setup` proves itself by one refused call of its own. It is shown, and no figure counts it."""
+    box.write(made(2, hooks=BLOCKS, host="setup"))
+    assert box.json("stats")["hooks"] == client.get("hooks").json()["hooks"] == []
+    box.write(made(1, hooks=BLOCKS))
+    assert [hook["blocks"] for hook in box.json("stats")["hooks"]] == [1]
+    assert client.get("hooks").json()["told"]["refused"] == "1"
+    assert [hook["blocks"] for hook in box.json("stats", "--agent", "setup")["hooks"]] == [1], "where it is asked for"
+
+
 def _without_span(hook: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in hook.items() if key not in ("over_time", "told")}
+    return {key: value for key, value in hook.items() if key not in ("over_time", "told", "warm_gain_ms")}
 
 
 def test_figures_without_an_index(client: TestClient, box: Box) -> None:
@@ -282,6 +292,9 @@ def test_the_page_says_first_whether_guards_are_on(box: Box) -> None:
     assert "1 guard OFF: " in told["line"]
     assert told["line"].endswith("Run: anyhook trust")
     world.approve()
+    told = client.get("standing").json()
+    assert (told["protected"], ": 1 guard on, but no agent calls anyhook." in told["line"]) == (False, True)
+    assert box.call("install", "claude")[0] == 0
     told = client.get("standing").json()
     assert (told["protected"], told["line"].endswith(": 1 guard on")) == (True, True)
     assert '<p id="standing" role="status" hidden></p>' in client.get("").text

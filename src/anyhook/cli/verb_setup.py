@@ -23,10 +23,10 @@ from anyhook.guard.pack_list import GUARD, GUARDS, read_pack
 from anyhook.install.changes import CannotChange
 from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
 from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.journal.search import PROOF
 from anyhook.live.check import ARMED, check
 from anyhook.model.event import Event
 from anyhook.model.record import Record
-from anyhook.replay.report import PROOF
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
 from anyhook.walk.agent_status import unheard

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SLACK_NS = 60_000_000_000
 """Records are in the order in which they were written, which is nearly that of their times."""
 
+PROOF = "setup"
+"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it, no figure counts it."""
+
 
 class Wanted(Record):
     """What a record must match to be shown. A field of None does not matter."""

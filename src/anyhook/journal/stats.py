@@ -9,6 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from anyhook.journal.runs import BACKGROUND, FAILED, SHADOW, TIMED_OUT, Durations
+from anyhook.journal.search import PROOF
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
@@ -122,4 +123,5 @@ def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]
 def _kind_fits(wanted: Wanted) -> Callable[[Kind], bool]:
     values = (wanted.agent, wanted.project, wanted.session, wanted.event, wanted.tool, wanted.verdict)
     asked = [(place, value) for place, value in enumerate(values) if value is not None]
-    return lambda kind: all(kind[place] == value for place, value in asked)
+    proofs = wanted.agent == PROOF
+    return lambda kind: (proofs or kind[0] != PROOF) and all(kind[place] == value for place, value in asked)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.places import lies_in
 from anyhook.journal.read import about
-from anyhook.journal.search import Wanted
+from anyhook.journal.search import PROOF, Wanted
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.replay.imported import search_all
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
 
-PROOF = "setup"
-"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it."""
 EXAMPLES = 100
 """How many of the calls are told; the rest is counted."""
 

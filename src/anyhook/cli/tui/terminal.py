@@ -212,7 +212,7 @@ class Watch(App[None]):
             if found is not None:
                 row = row_of(found)
                 fresh.append(row)
-                counts.update(rows=1, events=row.events, block=row.verdict == "block", failed=row.failed)
+                counts.update(rows=1, events=row.events, block=row.refused, failed=row.failed)
             due = fresh and (found is None or time.monotonic() - shown_at >= SHOW_S)
             if due or (found is None and not looked):
                 looked = looked or found is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.cli.view.record_text import record_page
 from anyhook.cli.view.visible import visible
 from anyhook.journal.read import about
-from anyhook.journal.search import record_of
+from anyhook.journal.search import PROOF, record_of
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ class Row(Record):
         return f"{MARKS.get(self.verdict, '·')} {words.get(verdict, verdict)}" + (" !" if self.failed else "")
 
     @property
+    def refused(self) -> bool:
+        """Whether it counts as refused; what `setup` tries to prove itself does not."""
+        return self.verdict == "block" and self.host != PROOF
+
+    @property
     def what(self) -> str:
         what = f"{self.event} {self.tool}" if self.tool else self.event
         return f"{what} × {self.events:,}" if self.events > 1 else what
@@ -80,7 +85,8 @@ class Row(Record):
         return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
 
     def as_dict(self) -> dict[str, Json]:
-        return {**{field: getattr(self, field) for field in self.fields}, "said": self._said(WORDS)}
+        own = {field: getattr(self, field) for field in self.fields}
+        return {**own, "said": self._said(WORDS), "refused": self.refused}
 
 
 def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:

@@ -84,13 +84,13 @@ function rowLine(row) {
 
 function count(row) {
   view.events += row.events;
-  view.blocked += row.verdict === "block";
+  view.blocked += row.refused;
   view.failed += row.failed;
   const part = Math.floor(row.at / 1e6 / PULSE_MS);
   const now = Math.floor(Date.now() / PULSE_MS);
   if (part <= now - PULSE_PARTS || part > now) return;
   const found = view.pulse.get(part) || { usual: 0, blocked: 0 };
-  found[row.verdict === "block" ? "blocked" : "usual"] += row.events;
+  found[row.refused ? "blocked" : "usual"] += row.events;
   view.pulse.set(part, found);
 }
 
@@ -256,7 +256,8 @@ function figures(told) {
 function hookCard(hook, dearest, from, step) {
   const card = make("li");
   const name = make("button", "");
-  name.append(make("bdi", "", hook.hook)); // where there is no room, its beginning is cut: names differ at their end
+  // A line may end after any part of its name, so that nothing of it is cut.
+  hook.hook.split(/(?<=[:/-])/).forEach((part) => name.append(part, make("wbr")));
   name.type = "button";
   name.title = `${hook.hook}\nShow only what this hook had a part in`;
   name.addEventListener("click", () => search(`hook:${hook.hook.split(/\s/, 1)[0]}`, true));
