@@ -265,6 +265,37 @@ def test_an_approval_holds_in_a_second_clone_of_the_same_origin(box: Box) -> Non
 CASE = "cases:\n  - {name: it, event: pre_tool, tool: Bash, input: {command: ls}, expect: {verdict: block}}\n"
 
 
+def published(box: Box) -> Path:
+    """The project gets a remote `origin`; a clone of that."""
+    hub, clone = str(box.root / "hub.git"), box.root / "clone"
+    git(box, "clone", "--bare", str(box.project), hub, cwd=box.root)
+    git(box, "clone", hub, str(clone), cwd=box.root)
+    git(box, "remote", "add", "origin", hub)
+    return clone
+
+
+def test_an_approval_from_before_there_was_an_origin_reaches_clones_once_a_person_says_so(box: Box) -> None:
+    committed(box)
+    assert "Once it has one, `anyhook trust --yes` here" in box.run("trust", "--yes").stderr.decode()
+    clone = published(box)
+    assert statuses(box, clone) == ["untrusted"], "nobody has approved that"
+    said = box.run("trust").stderr.decode()
+    assert "approved before its remote `origin` was" in said
+    assert "`anyhook trust --yes` here lets this one count there too" in said
+    assert statuses(box, clone) == ["untrusted"]
+    assert "other worktrees and clones" in box.run("trust", "--yes").stderr.decode()
+    assert statuses(box, clone) == ["ran"]
+    assert box.run("trust").stderr == b""
+
+
+def test_an_approval_for_this_folder_only_stays_so_with_a_new_origin(box: Box) -> None:
+    committed(box)
+    box.run("trust", "--yes", "--here")
+    clone = published(box)
+    assert b"origin" not in box.run("trust", "--yes").stderr
+    assert statuses(box, clone) == ["untrusted"]
+
+
 def test_cases_and_hooks_of_a_second_clone_are_approved_with_the_first(box: Box) -> None:
     """`anyhook test` there runs what `anyhook trust` approved here, and nothing else."""
     git(box, "init")

@@ -13,6 +13,7 @@ from anyhook.agent.content import KINDS, review_offers
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
+from anyhook.cli.trust_reach import not_reached, reach
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
@@ -22,7 +23,6 @@ from anyhook.model.record import Record
 from anyhook.process.run import EndsHooksWithUs, adopt_orphans
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
-from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.kit.approval import CASES, review_cases
 from anyhook.walk.build import Loaded, build, open_ledger, within_budget
@@ -104,6 +104,10 @@ def trust(options: TrustOptions) -> int:
     if not as_json:
         show(found)
     settled = not found.waiting and not found.gone and not (options.here and _counts_elsewhere(found))
+    narrow = not_reached(found.ledger, found.projects) if settled and not options.here else []
+    for line in () if as_json or options.yes else narrow:
+        render.say(line)
+    settled = settled and not (narrow and options.yes)
     approved = not found.too_large and (settled or _approve(found, options.yes, as_json, options.here))
     events = _asked_for_events(found) if approved else {}
     if as_json:
@@ -205,22 +209,12 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         count = sum(found.project_of(entry) == project for entry in entries)
         gone = sum(found.project_of(entry) == project for entry in found.gone)
         forgotten = f" No longer expected: {gone}." if gone else ""
-        say(f"Approved: {count} in {visible(project)}.{forgotten}{_reach(project, here) if count else ''}")
+        say(f"Approved: {count} in {visible(project)}.{forgotten}{reach(project, here) if count else ''}")
 
 
 def _is_here(entry: Reviewed) -> bool:
     """Whether it was approved before for its folder only. Approving something else with it does not widen that."""
     return entry.status == APPROVED and entry.before is not None and entry.before.here
-
-
-def _reach(project: str, here: bool) -> str:
-    """Where else an approval counts."""
-    place = place_of(project)
-    if place is None or here:
-        return " It counts for this folder only." if place else ""
-    clones = " and clones" if place.origin else ""
-    reach = f" It also counts for the same files in other worktrees{clones} of this repository; `--here` prevents that."
-    return reach if clones else f"{reach} Clones need their own approval: this repository has no remote `origin`."
 
 
 def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) -> bool:
