@@ -1,5 +1,5 @@
-"""What hooks did, in a person's words: which hook blocked, rewrote, added or failed, one line each. A hook that ran and
-had nothing to say is not mentioned; `--debug` shows those."""
+"""What hooks did, as text: which hook blocked, rewrote, added or failed, one line each. Hooks that did nothing are left
+out; `--debug` shows them."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ class Activity:
 
 
 def _instead(event: Event, decision: Decision) -> list[str]:
-    """What goes on in the place of what a hook has changed, each in one line."""
+    """What a hook's rewrites changed, one line each."""
     given = decision.tool_input if _runs(decision) else None
     made = [call_line(str(event.get("tool")), given)] if given is not None else []
     return [*made, *([decision.prompt] if decision.prompt is not None else []), *decision.follow_ups]
 
 
 def _runs(decision: Decision) -> bool:
-    """Whether the tool is not denied: if it is, nobody needs to know what another hook made of its input."""
+    """Whether the tool runs. If it is denied, rewrites of its input do not matter."""
     return decision.effect != "deny_tool"
 
 
@@ -101,7 +101,7 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
         name = next((report.name for report in decision.hooks if report.id == decision.hook), decision.hook or "?")
         reason = f": {decision.reason}" if decision.reason else ""
         made.append((BAD, f"hook {name} {BLOCKS.get(decision.effect or '', 'blocked')} {where}{reason}"))
-    # The one that blocked has been named; which of the others changed something, no decision tells.
+    # The blocking hook is named; a decision does not say which other hook changed something.
     ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
     ran = ran or (name if decision.verdict == "block" else "")
     done = [

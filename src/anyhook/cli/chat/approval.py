@@ -1,5 +1,5 @@
-"""Approval in the chat: what the project wants to run is shown before anything of it runs, and its user is asked once.
-A no is kept as well: the same hooks are not asked about again, changed ones are."""
+"""Approval in the chat: show what the project wants to run before any of it runs, and ask once. A no is saved too: the
+chat asks again only about hooks that changed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
 MANY = 3
-"""More hooks than these are outlined first."""
+"""With more hooks than this, show an outline first."""
 
 
 async def ask_about_hooks(chat: Chat) -> None:
-    """At the start of a session, where the user's word decides and has not been given yet."""
+    """Ask at the start of a session, if approval is needed and the user has not answered yet."""
     if not chat.options.hooks or chat.options.trust != "ask":
         return
     found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
@@ -44,7 +44,7 @@ def counted(entries: Sequence[Reviewed]) -> str:
 
 
 async def review(chat: Chat) -> bool:
-    """`/trust`: all of it, whatever was said before; whether something was approved now."""
+    """`/trust`: show everything, regardless of earlier answers. True if something was approved now."""
     found = look(chat.call, chat.call.trust, with_offers=not chat.call.dialect)
     if found.too_large:
         for problem in found.problems:
@@ -62,14 +62,14 @@ async def review(chat: Chat) -> bool:
 
 
 def _outline(chat: Chat, entries: Sequence[Reviewed]) -> None:
-    """On one screen, with the question below."""
+    """An outline that fits on one screen, with the question below."""
     room = shutil.get_terminal_size((80, 24)).lines - 5
     for line in brief_lines(entries, room):
         chat.screen.line(chat.screen.fitted(INDENT + line))
 
 
 def show(chat: Chat, found: ProjectReview, entries: Sequence[Reviewed]) -> None:
-    """Everything that an approval of these is about, file by file."""
+    """Everything that their approval covers, file by file."""
     shown: set[str] = set()
     for problem in found.problems:
         chat.screen.prose(visible(problem.sentence()), BAD)

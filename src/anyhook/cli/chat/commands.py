@@ -1,4 +1,4 @@
-"""Slash commands: what a person can tell the chat itself. One function each; what they do is done elsewhere."""
+"""Slash commands, one small function each."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class SlashCommand:
 
 
 def is_command(line: str) -> bool:
-    """A slash and a word; a path has another slash."""
+    """Whether a line is a slash and a word. (A path has another slash.)"""
     first = line.split(maxsplit=1)[0] if line else ""
     return first.startswith("/") and "/" not in first[1:]
 
 
 def names(chat: Chat) -> list[str]:
-    """Everything that can stand behind the slash, with it."""
+    """All commands, recipes and skills, with the slash."""
     return [f"/{name}" for name in [*COMMANDS, *_recipes(chat), *_skills(chat)]]
 
 

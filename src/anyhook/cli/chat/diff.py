@@ -1,4 +1,4 @@
-"""An edit as a diff, before a person lets it happen and after it happened: the path first, then the lines."""
+"""An edit as a diff, before a person allows it and after it happened: the path first, then the lines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MAX_LINES = 60
-"""How much of a diff is shown."""
+"""How many lines of a diff are shown."""
 MAX_BYTES = 1_000_000
-"""Of a larger file only the path is shown."""
+"""For a larger file only the path is shown."""
 
 
 def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple[str, str]]:
@@ -32,7 +32,7 @@ def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple
 
 
 def edited_path(tool: str, given: Mapping[str, Json]) -> str:
-    """The file that a call changes; "" where it is not an edit."""
+    """The file that a call changes; "" if it is not an edit."""
     path = given.get("path")
     return path if isinstance(path, str) and tool in ("write_file", "edit_file") else ""
 
@@ -46,12 +46,12 @@ def diff_lines(path: str, old: str, new: str) -> list[tuple[str, str]]:
 
 
 def changes(lines: list[tuple[str, str]]) -> list[str]:
-    """What a diff adds and removes, without the lines around that."""
+    """What a diff adds and removes, without the context lines."""
     return [text for text, style in lines if style in (GOOD, BAD)]
 
 
 def text_now(path: str, project: str) -> str | None:
-    """What is there now; None where that cannot be shown."""
+    """The current text; None if it cannot be shown."""
     path = os.path.join(project, path)
     try:
         if os.path.getsize(path) > MAX_BYTES:

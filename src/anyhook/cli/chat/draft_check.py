@@ -1,5 +1,5 @@
-"""A hook that somebody wrote, tried in an empty project and home of its own: written there, checked as `anyhook check`
-does, and explained with an event. None of it is started, and nothing is left behind."""
+"""Check a drafted hook in an empty temporary project and home: write it there, check it like `anyhook check`, and
+explain it with an event. None of it is started, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class DraftCheck:
     """The result as text, with the paths of the real place."""
 
     errors: list[str]
-    """For which it is not offered at all."""
+    """If there are any, the draft is not offered at all."""
     warnings: list[str]
     explained: list[str]
 
 
 def order_of(draft: Draft, table: Dialect, roots: Roots, scope: OwnScope) -> Order:
-    """What `anyhook new` would be asked for; CannotScaffold where it could not be."""
+    """The order that `anyhook new` would get; raises CannotScaffold if that is not possible."""
     row, _ = find_row(table, draft.event)
     return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
 
 
 def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: OwnScope) -> DraftCheck:
-    """Write it where nothing else is, and look at it from all sides."""
+    """Write it to an empty place, and check it."""
     with _empty_place(setup, table) as place:
         try:
             order = order_of(draft, table, place.roots(()), scope)
@@ -77,7 +77,7 @@ def _empty_place(setup: Setup, table: Dialect) -> Iterator[Setup]:
 
 
 def _here(text: str, place: Setup, setup: Setup) -> str:
-    """What was said about the empty place, said about the real one."""
+    """A message about the temporary place, with the paths of the real one."""
     return text.replace(place.project, setup.project).replace(place.env["HOME"], setup.env.get("HOME", "~"))
 
 
@@ -88,7 +88,7 @@ def _checked(place: Setup) -> tuple[list[str], list[str]]:
 
 
 def _syntax(draft: Draft) -> list[str]:
-    """What the script's language says of it, without running it."""
+    """Syntax errors in the script, found without running it."""
     if not draft.script.startswith("#!"):
         return ["the script needs a first line that names its interpreter, such as `#!/usr/bin/env bash`"]
     if draft.lang == "python":
@@ -102,19 +102,19 @@ def _syntax(draft: Draft) -> list[str]:
             ["bash", "-n"], input=draft.script.encode(), capture_output=True, check=False, timeout=SYNTAX_LIMIT_S
         )
     except (OSError, subprocess.TimeoutExpired):
-        return []  # a system without bash: `check` has told that it is missing
+        return []  # no bash on this system: `check` has reported that
     said = looked.stderr.decode("utf-8", "replace").strip()
     return [f"the script is not valid bash: {said}"] if looked.returncode else []
 
 
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
-    """What `anyhook explain` shows for the sample, and why the hook would not run; "" where it would."""
+    """What `anyhook explain` shows for the sample, and why the hook would not run, or ""."""
     event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
     engine = Engine(
         place, build(place, may_start=False).with_lines(), on_failure=None, mode="enforce", session=None, host="explain"
     )
     records = engine.explain(event)
-    # A hook that says its own event can only be asked by starting it.
+    # A hook that declares its own event would have to be started.
     asked = bool(order.dialect.ask_type)
     why = "" if asked or any(record["would_run"] for record in records) else str(records[0]["why"] if records else "")
     return list(lines(event.name, records)), why

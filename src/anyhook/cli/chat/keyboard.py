@@ -1,5 +1,5 @@
-"""What a person types: prompts with editing and history, and answers to questions. Ctrl-C and Ctrl-D come out as
-values, never as exceptions that could end the session."""
+"""Keyboard input: prompts with editing and history, and answers to questions. Ctrl-C and Ctrl-D are returned as values,
+not raised as exceptions that could end the session."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Keyboard:
         """`beside` is shown on the right while a line is typed."""
         output = create_output(sys.stdout)
         if isinstance(output, Vt100_Output):
-            output.enable_cpr = False  # a terminal that does not tell where its cursor is would be complained about
+            output.enable_cpr = False  # avoids a warning about terminals that do not report their cursor
         depth = None if colour else ColorDepth.DEPTH_1_BIT
         self._prompts: PromptSession[str] = PromptSession(
             history=_history(history), key_bindings=_bindings(), output=output, color_depth=depth,
@@ -72,7 +72,7 @@ class Keyboard:
         return await _typed(self._prompts, "> ", completer)
 
     async def answer(self, question: str) -> str:
-        """A short answer, without blanks and capitals; INTERRUPTED or ENDED as well."""
+        """A short answer, stripped and in lower case; or INTERRUPTED or ENDED."""
         return (await _typed(self._answers, f"{question} ")).strip().lower()
 
     async def text(self, question: str) -> str:
@@ -81,7 +81,7 @@ class Keyboard:
 
 async def _typed(session: PromptSession[str], message: str, completer: Completer | None = None) -> str:
     try:
-        # Ctrl-C is a key here; the signal of that name belongs to the chat.
+        # Ctrl-C is a key here; the chat handles the signal.
         return await session.prompt_async(message, completer=completer, handle_sigint=False)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -90,7 +90,7 @@ async def _typed(session: PromptSession[str], message: str, completer: Completer
 
 
 def _history(path: str) -> History:
-    """Kept for its owner only; where it cannot be kept, for this session."""
+    """In a file that only its owner can read; if that fails, only for this session."""
     try:
         make_private_dir(os.path.dirname(path))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))

@@ -1,5 +1,5 @@
-"""`anyhook agent chat`: prompts in, turns out, until its person leaves or a signal ends it. However it ends, the
-session's hooks are called; Ctrl-C ends a turn and nothing else."""
+"""`anyhook agent chat`: takes prompts and runs turns until the user exits or a signal ends it. However it ends, the
+session's hooks run. Ctrl-C ends only a turn."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class Chat:
         self.snapshots = Snapshots(options.project, _undo_folder(options), options.env)
         self.session: Session | None = None
         self.draft: tuple[Draft, Dialect, OwnScope, DraftCheck] | None = None
-        """The hook that the model wrote last, as long as it is not saved."""
+        """The hook that the model wrote last, until it is saved."""
         self.leaving = False
         self.ended_by = ""
-        """The signal that ends the session; "" while none has come."""
+        """The signal that ends the session, or ""."""
         self._working: asyncio.Task[Any] | None = None
 
     async def run(self) -> int:
@@ -75,7 +75,7 @@ class Chat:
             status = await work
         except asyncio.CancelledError:
             status = STATUS[INTERRUPTED]
-        except OSError:  # the terminal is gone, which a signal has told or is about to
+        except OSError:  # the terminal is gone; a signal has said so, or will
             status = STATUS[INTERRUPTED]
             self.ended_by = self.ended_by or SIGNALS["SIGHUP"]
         finally:
@@ -146,7 +146,7 @@ class Chat:
         )
 
     async def start(self, source: str = "") -> int | None:
-        """Greet, and start the session; the exit status where it does not start."""
+        """Greet, and start the session; returns the exit status if it does not start."""
         assert self.session is not None  # noqa: S101 (it was opened)
         self._greet(self.session)
         turn = await self.work(self.session.start(source), "the session to start")
@@ -212,7 +212,7 @@ class Chat:
             await self.take_turn(self.session.turn(line))
 
     async def take_turn(self, turn: Coroutine[Any, Any, TurnResult]) -> None:
-        """One turn, and how it ended where that is not plain to see."""
+        """One turn; says how it ended if that is not obvious."""
         self.snapshots.turn_begins()
         try:
             ended = await self.work(turn)
@@ -229,7 +229,7 @@ class Chat:
             self.screen.prose(f"{ended.stop}: {ended.why}", BAD)
 
     async def work(self, work: Coroutine[Any, Any, T], waits_for: str = MODEL) -> T | None:
-        """Something that Ctrl-C stops; None where it did."""
+        """Run something that Ctrl-C can stop; None if it did."""
         task = asyncio.ensure_future(work)
         self._working = task
         try:

@@ -1,5 +1,5 @@
-"""The model's words as they come, drawn as markdown: a block is drawn once it is complete, so that nothing on the
-screen has to be taken back. What is still being written can be asked for."""
+"""The model's text as it arrives, rendered as markdown. A block is drawn once it is complete, so that nothing on the
+screen has to be redrawn. `unfinished` returns the rest."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CODE_THEME = "ansi_dark"
-"""Colours of the terminal's own, which fit light and dark ones."""
+"""The terminal's own colours, which fit light and dark themes."""
 
 
 class _Title(Heading):
-    """A heading on the left, where people look for it."""
+    """A left-aligned heading."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.text.justify = "left"
@@ -37,7 +37,7 @@ class _ChatMarkdown(Markdown):
 
 
 def rendered(text: str, width: int, colour: bool) -> list[str]:
-    """A text as lines of the terminal. What would steer the terminal is spelled out first."""
+    """A text as lines for the terminal, with control characters escaped."""
     made = _ChatMarkdown(visible(text, keep="\n\t"), code_theme=CODE_THEME, hyperlinks=False)
     lines = drawn(made, width, colour)
     shown = [number for number, line in enumerate(lines) if COLOUR.sub("", line).strip()]
@@ -58,7 +58,7 @@ class MarkdownStream:
             self._flush(block)
 
     def end(self) -> None:
-        """Whatever is there is all of it."""
+        """Draw the rest: the answer is complete."""
         rest, self._text = self._text, ""
         self._flush(rest)
 
@@ -73,7 +73,7 @@ class MarkdownStream:
 
 
 def _first_block(text: str) -> int | None:
-    """Where the first complete block ends; None where none is complete. A blank line ends one, unless it is in code."""
+    """The end of the first complete block, or None. A blank line ends a block, unless it is in code."""
     at, fence, seen = 0, "", False
     while (end := text.find("\n", at)) >= 0:
         line = text[at:end]

@@ -1,5 +1,5 @@
-"""`/create-hook`: a hook from a description. The model writes it; it is checked and explained in an empty place of its
-own, shown as a difference, and saved only if the user says so. None of it is started."""
+"""`/create-hook`: a hook from a description. The model writes it. It is checked and explained in a temporary place,
+shown as a diff, and saved only if the user agrees. None of it is started."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def create_hook(chat: Chat, rest: str) -> None:
 
 
 def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, OwnScope, str]:
-    """The dialect, the scope, and the description behind them."""
+    """The dialect, the scope and the description."""
     chosen = chat.options.dialects
     name, scope = (chosen[0], SCOPES[0]) if len(chosen) == 1 else _from_chat()
     words = rest.split(maxsplit=2)
@@ -91,7 +91,7 @@ def _asked_for(chat: Chat, rest: str) -> tuple[Dialect, OwnScope, str]:
 
 
 def _from_chat() -> tuple[str, OwnScope]:
-    """The first dialect whose document has people describe hooks in the chat, and where such a hook goes."""
+    """The first dialect whose documentation lets people describe hooks in the chat, and the scope of such a hook."""
     for name in DIALECTS:
         scope: Callable[[], OwnScope] | None = part(module_of(name), "chat_scope")
         if scope is not None:
@@ -103,7 +103,7 @@ def _from_chat() -> tuple[str, OwnScope]:
 
 
 async def _offer(chat: Chat, draft: Draft, table: Dialect, scope: OwnScope, tried: DraftCheck) -> None:
-    """Show it for one scope, and ask until there is an answer; a person may want to see it for the other one."""
+    """Show it for one scope, and ask until there is an answer. The user can switch to the other scope."""
     shown = ""
     while True:
         try:
@@ -162,7 +162,7 @@ def _show(chat: Chat, draft: Draft, order: Order, made: Plan, tried: DraftCheck)
 
 
 def _approve(chat: Chat, hook: Hook, made: Plan) -> None:
-    """Its user has just been shown all of it and said yes; nobody needs to be asked again when it first runs."""
+    """Approve it: the user has just seen all of it and said yes."""
     found = look(chat.call.replace(dialect=(hook.dialect,)), chat.call.trust)
     if approve_one(found, hook.id, {piece.path: piece.text.encode() for piece in made.pieces if piece.executable}):
         chat.screen.line(f"approved {hook.id}", GOOD, INDENT)

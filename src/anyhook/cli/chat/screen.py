@@ -1,5 +1,5 @@
-"""What a person sees while the agent works: its words as they come, a line for each tool call, its result, and each
-hook that did something. It decides nothing and reads no key."""
+"""What the user sees while the agent works: the model's text as it arrives, a line for each tool call, its result, and
+each hook that did something."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MIN_WIDTH, MAX_WIDTH = 40, 120
-"""Of the model's words."""
+"""Of the model's text."""
 DRAWN = "drawn"
-"""Marks what has its colours already."""
+"""Marks text that already has colours."""
 RESULT_LINES = 4
-"""Of a tool's result; the model has the rest, and the person can ask for it."""
+"""How many lines of a tool's result are shown; the model gets all of it."""
 MAX_ARGUMENT = 60
 TAB = 4
 STDOUT_MARK = "[stdout]"
-"""By which the shell tool tells the model which stream follows; a person sees that."""
+"""The shell tool's marker for a stream, which people do not need."""
 
 
 class Screen:
@@ -57,20 +57,20 @@ class Screen:
         self.fresh = True
         """Whether the cursor is at the start of a line."""
         self._held: list[tuple[str, str]] | None = None
-        """What waits until a question is answered; None where nothing is being asked."""
+        """Output that waits until a question is answered; None if there is no question."""
         self._words = MarkdownStream(self._block)
         self.project = project
         self._edited: dict[str, tuple[str, str | None]] = {}
-        """Calls that change a file, by id: the file, and its text before that."""
+        """Calls that change a file, by id: the file, and its previous text."""
         self.asked: list[tuple[str, str]] = []
         """The diff that the last question was about."""
         self.explained = ""
-        """The reason, as shown, for which a hook has just denied a tool."""
+        """The reason, as shown, why a hook has just denied a tool."""
         self._latest = ""
         """The id of the tool call whose line was written last, as long as no other call's result is below it."""
 
     def words(self, text: str, style: str = PLAIN) -> None:
-        """Part of a line, as it is."""
+        """Write a part of a line, unchanged."""
         if not text:
             return
         if self._held is not None:
@@ -81,13 +81,13 @@ class Screen:
         self.fresh = text.endswith("\n")
 
     def line(self, text: str = "", style: str = PLAIN, indent: str = "") -> None:
-        """Whole lines, below whatever was being said."""
+        """Write whole lines, below any unfinished one."""
         self.settle()
         for each in text.split("\n"):
             self.words(f"{indent}{each}\n", style)
 
     def prose(self, text: str, style: str = PLAIN, indent: str = "", hang: str = "") -> None:
-        """The same for sentences: no line breaks within a word. `hang` comes before every line but the first."""
+        """The same for sentences, wrapped between words. `hang` comes before every line but the first."""
         width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent)
         for each in text.split("\n"):
             for line in wrapped(each, width, hang):
@@ -99,7 +99,7 @@ class Screen:
             self.fresh = False
 
     def settle(self) -> None:
-        """End what was begun: the model's last words, and a line."""
+        """Finish the model's text and the current line."""
         self._words.end()
         if not self.fresh:
             self.words("\n")
@@ -124,7 +124,7 @@ class Screen:
     # -- the model's stream
 
     def stream(self, event: AgentStreamEvent) -> None:
-        """One event of the framework's stream. A sub-agent's words are for who asked it; its tools are shown."""
+        """One event of the framework's stream. A sub-agent's text goes to its caller; its tools are shown."""
         outer = nesting()
         inner = bool(outer)
         if isinstance(event, FunctionToolCallEvent):
@@ -141,7 +141,7 @@ class Screen:
             self._said(event.delta.content_delta)
 
     def _said(self, text: str) -> None:
-        """Words of the model: whole blocks stay; a block in progress is shown up to its current end."""
+        """Text of the model: complete blocks stay; an unfinished one is shown up to its current end."""
         self._words.add(text)
         if tail := self._words.unfinished:
             self.status.hint(self.fitted(tail))
@@ -163,7 +163,7 @@ class Screen:
         if part.outcome != "success" and self.explained and self.explained in text:
             return  # the hook that denied it was just named, with its reason
         if part.tool_call_id != self._latest:
-            text = f"{part.tool_name}: {text}"  # tools of one step run at once; it is not the last one above
+            text = f"{part.tool_name}: {text}"  # tools of one step run in parallel; it is not the last line above
             self._latest = ""
         if part.outcome == "success" and self._edit(part.tool_call_id, indent):
             return
@@ -172,7 +172,7 @@ class Screen:
         self._beginning(lines, style, indent)
 
     def _edit(self, call_id: str, indent: str) -> bool:
-        """Show what a call has changed; False where there is nothing to show, or its diff was shown already."""
+        """Show what a call has changed; False if there is nothing to show, or if its diff was already shown."""
         path, old = self._edited.pop(call_id, ("", None))
         new = text_now(path, self.project) if path else None
         made = diff_lines(path, old, new) if old is not None and new is not None else []
@@ -184,7 +184,7 @@ class Screen:
         return True
 
     def reminder(self, answer: str) -> None:
-        """The state of the conversation that is resumed."""
+        """Where the resumed conversation left off."""
         if answer.strip():
             self.line("… the last answer was:", FAINT)
             self._beginning(answer.strip().split("\n"), FAINT, INDENT)
@@ -198,7 +198,7 @@ class Screen:
 
     @staticmethod
     def fitted(text: str) -> str:
-        """One line of the terminal's width; what would steer the terminal is spelled out first."""
+        """One line of the terminal's width, with control characters escaped."""
         text = visible(text.expandtabs(TAB))
         width = max(40, shutil.get_terminal_size((80, 24)).columns)
         if get_cwidth(text) < width:
@@ -210,8 +210,8 @@ class Screen:
 
 
 def wrapped(text: str, width: int, hang: str = "") -> list[str]:
-    """A text as lines of at most this width; a word that is longer has a line of its own. `hang` comes before every
-    line but the first."""
+    """A text as lines of at most this width; a longer word gets its own line. `hang` comes before every line but the
+    first."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and get_cwidth(lines[-1]) + 1 + get_cwidth(word) <= width:
@@ -222,7 +222,7 @@ def wrapped(text: str, width: int, hang: str = "") -> list[str]:
 
 
 def call_line(tool: str, given: Mapping[str, Json]) -> str:
-    """A tool call in one line: its most telling argument as it is, the others by name."""
+    """A tool call in one line: the value of its most important argument, the names of the others."""
     words: list[str] = []
     for number, (key, value) in enumerate(given.items()):
         text = value if isinstance(value, str) else lean_json.dumps(value, False)
@@ -234,6 +234,6 @@ def call_line(tool: str, given: Mapping[str, Json]) -> str:
 
 
 def tilde(path: str, env: Mapping[str, str]) -> str:
-    """A path as a person writes it."""
+    """A path with `~` for the home folder."""
     home = os.path.realpath(env.get("HOME") or "/nowhere")
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path

@@ -1,1 +1,1 @@
-"""The journal in the terminal, as it grows."""
+"""The journal live in the terminal."""

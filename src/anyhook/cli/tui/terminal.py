@@ -1,5 +1,4 @@
-"""The journal in the terminal, as it grows: a list, one record in full, a filter, a pause. It holds the newest rows
-and no others, and writes nothing."""
+"""The journal live in the terminal: a list, one record in full, a filter, a pause. It keeps only the newest rows."""
 
 from __future__ import annotations
 
@@ -39,18 +38,18 @@ SLACK = 200
 """How many more may come before the oldest are dropped: rebuilding the list costs more than adding to it."""
 LOOK_S = 0.2
 SHOW_S = 1.0
-"""How often rows are shown while they pour in; of those that came meanwhile only the newest are."""
+"""How often rows are drawn while many arrive; then only the newest are."""
 BANNER_S = 15.0
-"""How often the guards are looked at."""
+"""How often the state of the guards is checked."""
 TYPING_S = 0.3
 """A filter counts once nobody has typed for so long."""
 ROOMY, NARROW = 100, 60
-"""From this width on, a line has all columns; below the other, only the first three."""
+"""At least this wide, a line has all columns; below the second width, only the first three."""
 TALL = 16
-"""From this height on, the selected record is shown below the list."""
+"""At least this high, the selected record is shown below the list."""
 COLOUR = not os.environ.get("NO_COLOR")
 GOOD, WARN, BAD = ("green", "yellow", "red") if COLOUR else ("", "", "bold")
-"""Without colours only what is bold stands out: shades of grey in their place could be the ground's own."""
+"""Without colours only bold text stands out: a shade of grey could be the background's."""
 STYLES = {"block": f"bold {BAD}", "ask": WARN, "allow": GOOD, DAMAGED: f"bold {BAD}"}
 TONES = {"bad": STYLES["block"], "warn": WARN, "strong": "bold", "": ""}
 NOTHING = "Nothing yet. Events appear here as soon as an agent fires them."
@@ -59,7 +58,7 @@ NOTHING_FITS = "No record matches this filter. New ones that do will appear here
 
 
 class RecordScreen(ModalScreen[None]):
-    """One record, as `anyhook explain` tells it."""
+    """One record, as `anyhook explain` shows it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "dismiss", "Back")]
 
@@ -81,7 +80,7 @@ class Grid(DataTable[Text]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "In full")]
 
     def on_resize(self) -> None:
-        """What is chosen stays in sight."""
+        """Keep the selected row visible."""
         self.call_after_refresh(lambda: self.move_cursor(row=self.cursor_row, animate=False))
 
 
@@ -140,10 +139,10 @@ class Watch(App[None]):
     def on_mount(self) -> None:
         self.set_focus(self.grid)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the terminal is left as it was
+        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the terminal is restored
             try:
                 loop.add_signal_handler(number, self.exit)
-            except (ValueError, RuntimeError):  # not the main thread: somebody else's to see to
+            except (ValueError, RuntimeError):  # not the main thread: the caller handles signals
                 pass
         self._show_banner()
         self.set_interval(BANNER_S, self._show_banner)
@@ -151,7 +150,7 @@ class Watch(App[None]):
 
     @work(thread=True, exclusive=True, group="banner")
     def _show_banner(self) -> None:
-        """Guards that are off now: somebody may have approved one since."""
+        """Show which guards are off now; one may have been approved since."""
         try:
             self.call_from_thread(self._put_banner, self._banner())
         except Exception as error:  # noqa: BLE001 (the list goes on, and says what it does not know)
@@ -163,7 +162,7 @@ class Watch(App[None]):
         off.display = bool(text)
 
     def on_resize(self, event: Resize) -> None:
-        self._room = event.size  # the app's own size is still the one before
+        self._room = event.size  # the app's own size is still the old one
         if self._columns != (columns := columns_for(self._room.width)):
             self._columns = columns
             self._draw()
@@ -174,14 +173,14 @@ class Watch(App[None]):
         return self.query_one(Grid)
 
     def _begin(self) -> None:
-        """Read the journal again, for what is wanted now."""
+        """Read the journal again with the current filter."""
         try:
             wanted = wanted_by(self._query)
         except BadCall as error:
             self._say(str(error))
             return
         self._say("")
-        self._paused = False  # what is asked for now is not to wait
+        self._paused = False  # the new filter must not wait
         self._looking = True
         self._rows.clear()
         self._held.clear()
@@ -198,7 +197,7 @@ class Watch(App[None]):
 
     @work(thread=True, exclusive=True)
     def _read(self, wanted: Wanted) -> None:
-        """Ends when another filter has begun a reader of its own, or the program ends."""
+        """Ends when another filter has started its own reader, or the program ends."""
         try:
             self._follow(wanted, get_current_worker())
         except OSError as error:
@@ -223,9 +222,9 @@ class Watch(App[None]):
                 time.sleep(LOOK_S)
 
     def _take(self, fresh: Sequence[Row], counts: Counter[str], worker: Worker[None], looked: bool = False) -> None:
-        """`looked` where the journal was looked through, and from here on only new records come."""
+        """`looked`: the existing records have been searched, and only new ones follow."""
         if worker.is_cancelled:
-            return  # of a filter that nobody wants any more
+            return  # from an old filter
         self._looking = self._looking and not looked
         self._counts.update(counts)
         if self._paused:
@@ -249,13 +248,13 @@ class Watch(App[None]):
             self.action_newest()
 
     def _let_go(self) -> None:
-        """Only the newest rows stay."""
+        """Drop all but the newest rows."""
         chosen = self._chosen()
         self._rows = dict(list(self._rows.items())[-KEPT:])
         self._draw(chosen)
 
     def _draw(self, chosen: str | None = None) -> None:
-        """Rebuild all rows; the cursor stays where it was, or at the oldest that is left."""
+        """Rebuild all rows; the cursor stays on its row, or on the oldest one left."""
         chosen = chosen or self._chosen()
         self.grid.clear(columns=True)
         for name, width in self._columns.items():
@@ -275,7 +274,7 @@ class Watch(App[None]):
         return str(self.grid.coordinate_to_cell_key(self.grid.cursor_coordinate).row_key.value)
 
     def _tell(self) -> None:
-        """Head and hints, as things are now."""
+        """Update the head line and the hints."""
         state = f"paused, {self._waiting:,} waiting" if self._paused else "looking" if self._looking else "live"
         head = Text.assemble(
             ("" if self._room.width < NARROW else "anyhook watch   ", "bold"),
@@ -367,7 +366,7 @@ class Watch(App[None]):
 
 
 def columns_for(width: int) -> dict[str, int]:
-    """The columns for a terminal of this width, and the width of each; each has a blank on either side."""
+    """The columns for a terminal of this width, and the width of each; each has a space on either side."""
     columns = {"time": 8, "from": 8, "verdict": 13, "ms": 7}
     if width < ROOMY:
         columns = {"time": 8, "verdict": 8, "ms": 6}
@@ -381,7 +380,7 @@ def columns_for(width: int) -> dict[str, int]:
 
 
 def cells_of(row: Row) -> dict[str, Text]:
-    """Text objects, never strings: a string would be read as markup."""
+    """Text objects, because a string would be read as markup."""
     base = "dim" if row.verdict == "none" and row.ms is None else ""
     took = "" if row.ms is None else f"{row.ms:,.0f}" if row.ms >= 10 else f"{row.ms:.1f}"
     style = STYLES.get(row.verdict, WARN if row.failed else "dim")

@@ -1,1 +1,1 @@
-"""What a person sees. Only render.py prints."""
+"""Output for people. Only render.py prints."""

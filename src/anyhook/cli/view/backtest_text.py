@@ -1,4 +1,4 @@
-"""What a backtest found, as a person reads it: a diff of single events, and a table. It prints nothing."""
+"""The results of a backtest as text: a diff of single events, and a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.replay.backtest import Finding, Tally
 
 MAX_ABOUT = 200
-"""How much is shown of what an event was about."""
+"""How many characters of an event's subject are shown."""
 COUNTS = ("events", "runs", "blocks", "asks", "rewrites", "failures")
 
 
@@ -44,7 +44,7 @@ def finding_lines(finding: Finding) -> list[str]:
 
 
 def tally_table(tallies: dict[str, Tally]) -> RenderableType:
-    """One row per hook; where the terminal is too narrow for that, a few lines each."""
+    """One row per hook, or a few lines each if the terminal is too narrow."""
     rows = {name: _cells(tally) for name, tally in tallies.items()}
     table, heads = grid(), next(iter(rows.values()))
     table.add_column(no_wrap=True)

@@ -1,5 +1,5 @@
-"""Tables and wrapped texts, drawn by rich: as wide as the terminal, plain and uncut where the output goes elsewhere.
-Nothing here is loaded while an agent waits."""
+"""Tables and wrapped texts, drawn by rich: as wide as the terminal, plain and uncut if the output goes elsewhere. Never
+loaded while an agent waits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIN_WRAP, MAX_WRAP = 40, 100
 
 
 def console(width: int | None, colour: bool = False) -> Console:
-    """A console of this width that keeps what is printed on it; None for no limit."""
+    """A console of this width that records its output; None for no limit."""
     return Console(
         file=io.StringIO(),
         width=width or UNCUT,
@@ -56,12 +56,12 @@ def show(renderable: RenderableType) -> None:
 
 
 def grid() -> Table:
-    """A table without lines, two blanks between its columns."""
+    """A table without lines, with two spaces between its columns."""
     return Table.grid(padding=(0, 2))
 
 
 def measured(table: Table) -> int:
-    """How wide a table is with nothing cut."""
+    """The width of a table without cuts."""
     drawing = console(None)
     return measure_renderables(drawing, drawing.options, [table]).maximum
 
@@ -72,7 +72,7 @@ def cell(text: str, style: str = "") -> Text:
 
 
 def _broken(line: str, room: int) -> list[str]:
-    """A line in pieces that fit. No word is broken: it may be a path or a command that somebody copies."""
+    """A line in pieces that fit. Words are not broken: people copy paths and commands."""
     pieces, piece = list[str](), ""
     for word in line.split(" "):
         if piece and cell_len(f"{piece} {word}") > room:
@@ -84,7 +84,8 @@ def _broken(line: str, room: int) -> list[str]:
 
 
 def wrapped(text: str, first: str, rest: str) -> list[str]:
-    """A text with a prefix for its first line and one for the others: wrapped for terminals, whole for programs."""
+    """A text with a prefix for its first line and one for the others: wrapped for terminals, in one piece for
+    programs."""
     room = columns()
     lines = text.split("\n")
     if room is not None:

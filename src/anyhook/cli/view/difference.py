@@ -1,4 +1,4 @@
-"""Difference: what was and what would be, as the lines of a diff, value by value. It prints nothing."""
+"""The difference between two values, as the lines of a diff."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LINES = 20
 
 
 def difference(before: Json, after: Json) -> list[str]:
-    """Lines that begin with `-`, `+`, or a blank where both have them; of very many only the first."""
+    """Lines that start with `-`, `+`, or a space if both have them; cut after a maximum."""
     was, now = [*_lines(before, "")], [*_lines(after, "")]
     found = [
         f"{line[0]} {line[1:]}"
@@ -29,7 +29,7 @@ def difference(before: Json, after: Json) -> list[str]:
 
 
 def _lines(value: Json, path: str) -> Iterator[str]:
-    """A line for each plain value, and for each line of a text, behind the way to it; None is nothing."""
+    """A line for each plain value, and for each line of a text, with its path in front; nothing for None."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             yield from _lines(item, f"{path}.{key}" if path else key)

@@ -1,5 +1,5 @@
-"""Texts made to fit a terminal: wide letters take two places, accents of their own none. It measures what is printable,
-and no escape codes."""
+"""Fit texts into a terminal: wide characters take two columns, combining accents none. Texts must not contain escape
+codes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ ELLIPSIS = "…"
 
 
 def cut(text: str, room: int) -> str:
-    """The text, or its beginning with an ellipsis where there is no room for all of it."""
+    """The text, or its start with an ellipsis if it does not fit."""
     if cell_len(text) <= room:
         return text
     return _start(text, room - 1) + ELLIPSIS if room > 0 else ""
 
 
 def cut_middle(text: str, room: int) -> str:
-    """The same for names that differ at their end: their beginning and their end stay."""
+    """The same for names that differ at their end: keeps the start and the end."""
     if cell_len(text) <= room:
         return text
     end = _start(text[::-1], (room - 1) * 2 // 3)[::-1]

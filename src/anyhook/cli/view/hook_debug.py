@@ -1,5 +1,5 @@
-"""What `--debug` shows of the agent's hooks: the lines of the document that has this flag, and below them what a hook
-read and what it wrote to stderr."""
+"""What `--debug` shows about the agent's hooks: the lines that kodelet's documentation shows for this flag, and below
+them a hook's input and its stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import Firing, HookRun
 
 MAX_SHOWN = 4000
-"""How much of a hook's input, and of its stderr, is shown."""
+"""How many characters of a hook's input, and of its stderr, are shown."""
 
 
 def debugged(debug: bool, env: Mapping[str, str]) -> frozenset[str]:

@@ -1,5 +1,5 @@
-"""A row as `anyhook log` shows it: columns, then what happened, then why, on a line of its own where a terminal
-has no room for both. It prints nothing."""
+"""A row as `anyhook log` shows it: columns, then what happened, then why, on the next line if the terminal is too
+narrow for both."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
 INDENT = " " * 9
 ROOMY, NARROW = 100, 60
-"""From this width on, times have their date; below the other, who fired and how long it took are left out."""
+"""At least this wide, times have their date; below the second width, who fired and how long it took are left out."""
 
 
 def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
-    """`room` is the terminal's width; None for no terminal: then nothing is cut."""
+    """`room` is the terminal's width; None without a terminal, and then nothing is cut."""
     narrow = room is not None and room < NARROW
     number = "-" if row.n is None else str(row.n)
     start = f"{number:>7}  {short_time(row.at) if room is not None and room < ROOMY else when(row.at)}"

@@ -1,4 +1,4 @@
-"""How far a line is indented that belongs to a run of the agent: each sub-agent's lines come below it."""
+"""The indentation of lines that belong to a run of the agent: a sub-agent's lines are indented below it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ INDENT = "  "
 
 
 def nesting() -> str:
-    """The prefix of each line of the current run: nothing for the agent itself."""
+    """The prefix of each line of the current run; "" for the agent itself."""
     from anyhook.adapters.run_state import running
 
     run = running.get()

@@ -1,4 +1,4 @@
-"""A record of the journal as a person reads it, with everything about it. It prints nothing."""
+"""A record of the journal as text, with everything about it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 ASKED_FOR = ("tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history", "recipe")
 OURS = ("fire", "library")
-"""Who fires for a program that we do not know by name."""
+"""Who fired, for programs that we do not know by name."""
 MAX_OUTPUT = 20
 """How many lines of a hook's output are shown."""
 GOES_ON = "\n" + " " * 11
 MAX_LINE = 400
-"""How much of one text is shown; `--json` has the rest."""
+"""How many characters of one text are shown; `--json` has all of it."""
 
 
 def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
@@ -33,7 +33,7 @@ def when(at: Json, form: str = "%Y-%m-%d %H:%M:%S") -> str:
 
 
 def short_time(at: int) -> str:
-    """In eight letters: the time today, else the day."""
+    """In eight characters: the time if it was today, otherwise the date."""
     today = when(at, "%Y-%m-%d") == time.strftime("%Y-%m-%d")
     return f"{when(at, '%H:%M:%S' if today else '%d %b') if at else '':<8}"
 
@@ -50,13 +50,13 @@ def span(seconds: float) -> str:
 
 
 def record_page(line: JournalLine) -> list[str]:
-    """Everything: who fired what, every hook with its place, call, ending and output, and the result. Text of several
-    lines that others wrote is indented, so that none of its lines looks like ours."""
+    """Everything: who fired what, every hook with its place, call, ending and output, and the result. Quoted text of
+    several lines is indented, so that none of its lines looks like ours."""
     return [each.replace("\n", GOES_ON) for each in _page(line)]
 
 
 def tone(line: str) -> str:
-    """How a line of the page stands out: `bad`, `warn`, `strong` or not at all."""
+    """How a line of the page is highlighted: `bad`, `warn`, `strong` or not at all."""
     if line.startswith(("  ✗", "decision  block")):
         return "bad"
     return "warn" if line.startswith("  !") else "" if line.startswith(" ") else "strong"
@@ -82,7 +82,7 @@ def _page(line: JournalLine) -> list[str]:
     lines.append("hooks" if hooks or unmet else "no hook was considered")
     for hook in hooks:
         lines.extend(_hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id)))
-    for identity, asked in calls.items():  # a product's own hook that had nothing to say
+    for identity, asked in calls.items():  # a product's built-in hook that did nothing
         lines.extend([f"  · {identity}  ran", *(text for call in asked for text in _call_lines(call))])
     if unmet:
         lines.append(f"  - {unmet} {'rule did' if unmet == 1 else 'rules did'} not apply")

@@ -1,4 +1,4 @@
-"""The one place that prints: results on stdout, talk on stderr."""
+"""The one place that prints: results on stdout, messages on stderr."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MARKS = {
     "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
 }  # fmt: skip
 ASCII = str.maketrans("…·×✗✓→—▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", "~.xx+>-.:::::##_..::==")
-"""Our own marks and pictures, for terminals that have no others; each takes as much room as before."""
+"""ASCII replacements for our own marks and charts, each of the same width."""
 ONLY_ASCII = ("C", "POSIX")
 MAX_SKIPPED = 2
-"""More hooks than these that were skipped for one reason share a line."""
+"""If more hooks than this were skipped for the same reason, they share a line."""
 AT_ONCE = 200
-"""How many of many results are written at a time."""
+"""How many results are written at a time."""
 
 
 def out(text: str, style: str = "") -> None:
@@ -44,20 +44,20 @@ def plain(text: str) -> str:
 
 def exact_out(text: str) -> bool:
     """Prints a result for programs; returns whether anyone reads it. A reader that has gone away is not an error."""
-    if sys.stdout is None:  # closed from the start
+    if sys.stdout is None:  # closed when we started
         return False
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still in the buffer goes nowhere, without a word
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the rest of the buffer is dropped silently
         return False
     return True
 
 
 def many_out(lines: Iterable[str]) -> bool:
-    """Many results that steer no terminal, as they are: each at once on a terminal, else many at a time; no more of
-    them once their reader has gone away. Whether it is still there."""
+    """Print many results without control characters, unchanged: each immediately on a terminal, otherwise in batches.
+    Stops when the reader is gone; returns whether it is still there."""
     from itertools import islice
 
     at_once = 1 if sys.stdout is None or sys.stdout.isatty() else AT_ONCE
@@ -69,7 +69,7 @@ def many_out(lines: Iterable[str]) -> bool:
 
 
 def columns() -> int | None:
-    """How many letters a line of the terminal has; None where results go elsewhere, and nothing is cut."""
+    """The width of the terminal; None if the output goes elsewhere, and then nothing is cut."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     import shutil
@@ -78,34 +78,34 @@ def columns() -> int | None:
 
 
 def legible(text: str) -> str:
-    """A text with our marks as this terminal can show them."""
+    """A text with marks that this terminal can show."""
     return text.translate(ASCII) if only_ascii() else text
 
 
 def only_ascii() -> bool:
-    """Whether the user says that the terminal knows no more."""
+    """Whether the user's locale says that the terminal can only show ASCII."""
     said = os.environ.get("LC_ALL") or os.environ.get("LANG")
-    # The interpreter itself sets LC_CTYPE to C.UTF-8 where its user has said no more than C.
+    # The interpreter itself sets LC_CTYPE to C.UTF-8 if the user's locale is C.
     return said in ONLY_ASCII and (os.environ.get("LC_CTYPE") or "C") in (*ONLY_ASCII, "C.UTF-8")
 
 
 def piece(text: str, style: str = "") -> None:
-    """Part of a line for a person at a terminal, at once."""
+    """Print a part of a line on a terminal, immediately."""
     from anyhook.cli.view.styles import styled
 
     text = _harmless(text)
     try:
         body = text.removesuffix("\n")
         shown = styled(body, style) + text[len(body) :]
-        # A terminal that lacks a character shows its number, rather than dropping the line.
+        # If the encoding lacks a character, show its number instead of dropping the line.
         sys.stdout.buffer.write(shown.encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError):
-        return  # the terminal is gone; the session ends by the signal that says so
+        return  # the terminal is gone; a signal will end the session
 
 
 def drawn_line(line: str) -> None:
-    """A line for a person at a terminal that has its colours already."""
+    """Print a line that already has colours on a terminal."""
     try:
         sys.stdout.buffer.write(f"{line}\n".encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.buffer.flush()
@@ -114,7 +114,7 @@ def drawn_line(line: str) -> None:
 
 
 def say(text: str) -> None:
-    """A message. If stderr is closed, it is lost: it was not a result."""
+    """Print a message. If stderr is closed, it is lost."""
     try:
         sys.stderr.write(f"{_harmless(text)}\n")
         sys.stderr.flush()
@@ -123,14 +123,14 @@ def say(text: str) -> None:
 
 
 def say_on_terminal(text: str) -> None:
-    """A message for the person at the terminal that this process was started from, past a program that hides our
-    stderr. Without a terminal it is dropped."""
+    """Print a message on the terminal that this process was started from, even if a program hides our stderr. Without a
+    terminal it is dropped."""
     import signal
 
     if sys.stderr is not None and sys.stderr.isatty():
-        return  # that is where it went
+        return  # stderr is the terminal
     try:
-        # A terminal may stop processes in the background that write to it, and may be held by its user.
+        # A terminal may stop background processes that write to it, and its user may have paused it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         terminal = _open_terminal()
         try:
@@ -142,7 +142,7 @@ def say_on_terminal(text: str) -> None:
 
 
 def _open_terminal() -> int:
-    """Our own terminal, or that of the nearest process above us that has one: some agents take theirs from hooks."""
+    """Our own terminal, or that of the nearest parent process that has one: some agents detach their hooks."""
     flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open("/dev/tty", flags)
@@ -178,7 +178,7 @@ def json_out(value: Json, indent: int | None = None) -> None:
 
 
 def json_text(value: Json, indent: int) -> str:
-    """A value for people and programs. It may be shown on a terminal, which must not be steered."""
+    """JSON for people and programs, without characters that control a terminal."""
     import json
 
     text = json.dumps(value, indent=indent, ensure_ascii=False)
@@ -188,7 +188,7 @@ def json_text(value: Json, indent: int) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path as a person in this folder would write it."""
+    """A path, relative to the current folder if that is shorter."""
     here, home = os.getcwd(), os.environ.get("HOME", "").rstrip("/")
     if path.startswith(f"{here}/"):
         return path[len(here) + 1 :]
@@ -196,7 +196,7 @@ def short_path(path: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem]) -> list[str]:
-    """Problems as a person reads them: once each, also where two dialects read the same file."""
+    """Problems as text, once each, even if two dialects read the same file."""
     lines: list[str] = []
     for problem in {(each.code, each.where, each.what): each for each in problems}.values():
         lines.append(f"{problem.severity}: {problem.where or 'anyhook'}: {problem.what} [{problem.code}]")

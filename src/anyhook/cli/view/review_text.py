@@ -1,5 +1,5 @@
-"""A review as a person reads it: each hook with what it runs, where it comes from and what changed, none of the
-project sent raw to the terminal. It prints nothing itself."""
+"""A review as text: each hook with what it runs, where it comes from and what changed. A project's text is escaped for
+the terminal."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from anyhook.walk.review import Reviewed
 
 MAX_LINES = 400
-"""Of one file's difference; a person who is shown more reads less."""
+"""How many lines of one file's diff are shown; nobody reads more."""
 COMPILED = ("condition", "modules")
-"""What a rule's matcher says already, in the form in which it is asked."""
+"""Compiled forms of a rule's matcher, which is shown anyway."""
 MAX_BRIEF = 90
-"""Of the words about one group of hooks."""
+"""The longest text about one group of hooks."""
 FROM = "from"
-"""Of what is not a hook: the word for where it is declared."""
+"""The label for where something other than a hook is declared."""
 MAX_WIDTH = 2000
-"""Of one line."""
+"""The longest line that is shown."""
 
 
 def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[str]:
@@ -45,8 +45,7 @@ def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[st
 
 
 def brief_lines(entries: Sequence[Reviewed], room: int) -> list[str]:
-    """What each of them runs, in at most this many lines: all about each, or a line for each, for each event, or for
-    each dialect."""
+    """What each of them runs, in at most `room` lines: all details, or one line per hook, per event, or per dialect."""
     whole = [line for entry in entries for line in what_it_runs(entry)]
     if len(whole) <= room:
         return whole
@@ -81,7 +80,7 @@ def _few(words: Sequence[str]) -> str:
 
 
 def _does(entry: Reviewed) -> str:
-    """The most telling words about what it would do."""
+    """What it would do, in a few words."""
     if entry.runs:
         told = " ".join(value for word, value in entry.runs.items() if word != FROM)
         return f"{entry.item.id.partition(':')[2]} ({told or entry.runs.get(FROM, '')})"
@@ -93,7 +92,7 @@ def _does(entry: Reviewed) -> str:
 
 
 def what_it_runs(entry: Reviewed) -> Iterator[str]:
-    """What it is, when it runs and what, and where that is written; not the text of its files."""
+    """What it is, when and what it runs, and where it is declared, without the text of its files."""
     yield f"{entry.status.upper()}  {visible(entry.item.id)}"
     if entry.status == REMOVED:
         yield "  was approved and is no longer there"

@@ -1,5 +1,4 @@
-"""A record → the one row that a list shows of it, and everything that is shown of one record. Whatever a journal quotes
-is made harmless here, once for every view; nothing is printed."""
+"""A record → its row in a list, and the full view of one record. Quoted text is escaped here, for every view."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MAX_CELL = 200
-"""Longer texts are cut in a row; the record in full has them."""
+"""Longer texts are cut in a row; the full record has all of them."""
 DAMAGED = "damaged"
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
 WORDS = {"block": "refused", "allow": "allowed", "ask": "asked", "none": "passed", "would block": "would refuse"}
-"""Verdicts as a person says them, for the page."""
+"""Words for verdicts, for the page."""
 CHANGES = {
     "tool_input": "rewrote the input",
     "tool_output": "replaced the output",
@@ -36,31 +35,31 @@ CHANGES = {
 
 
 class Row(Record):
-    """What is seen of a record in a list."""
+    """A record in a list."""
 
     n: int | None
-    """The record's number; None where it has none, so that it cannot be shown in full."""
+    """The record's number; without one it cannot be shown in full."""
     at: int
     host: str
     event: str
     tool: str
     verdict: str
     about: str
-    """The first text of the tool's input, or what was asked: enough to know the event again."""
+    """The first text of the tool's input, or the prompt: enough to recognise the event."""
     hook: str
-    """The hook that decided; else the one that failed; else those that were reached."""
+    """The hook that decided, or the one that failed, or all that were reached."""
     reason: str
-    """The reason it gave; else how it failed; else what the hooks changed, or that they are not approved."""
+    """The reason it gave, or how it failed, or what the hooks changed, or that they are not approved."""
     ms: float | None
-    """How long the hooks took; None where none ran."""
+    """How long the hooks took; None if none ran."""
     failed: bool = False
     shadow: bool = False
     events: int = 1
-    """How many events this one record counts."""
+    """How many events this record stands for."""
 
     @property
     def said(self) -> str:
-        """The verdict, with a mark, so that no colour has to tell it; of a block in shadow mode, what it would be."""
+        """The verdict with a mark, so that colour is not needed; `would block` in shadow mode."""
         return self._said({})
 
     def _said(self, words: Mapping[str, str]) -> str:
@@ -115,7 +114,7 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         cell(found.event),
         cell(found.tool),
         cell(decision.verdict if decision is not None else None),
-        cell(about(found.data) if found.has_bodies else ""),  # a hash of it tells nobody anything
+        cell(about(found.data) if found.has_bodies else ""),  # a hash is of no use to a reader
         hook or cell(_names(found.reached)),
         "; ".join(filter(None, (reason or _changes(decision), cell(_off(decision))))),
         _ms(calls) if calls else None,
@@ -126,14 +125,14 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
 
 
 def _changes(decision: RecordedDecision | None) -> str:
-    """What hooks did without a word of their own."""
+    """What hooks did without giving a reason."""
     if decision is None:
         return ""
     return ", ".join(text for key, text in CHANGES.items() if key in decision.asked)
 
 
 def _off(decision: RecordedDecision | None) -> str:
-    """The hooks that waited for approval; their names where others ran."""
+    """The hooks that waited for approval; with their names if others ran."""
     hooks = decision.hooks if decision is not None else []
     waited = [hook.id for hook in hooks if hook.status == "untrusted"]
     others = any(hook.status in ("ran", "background", "broken") for hook in hooks)
@@ -155,7 +154,7 @@ def _cell(value: Json, most: int) -> str:
     text = "" if value is None else value if isinstance(value, str) else str(value)
     if len(text) <= most and text.isprintable():
         return text
-    text = visible(" ".join(text[: most + 1].split()))  # in a list, a text of several lines is one
+    text = visible(" ".join(text[: most + 1].split()))  # in a list, a text is always one line
     return text if len(text) <= most else f"{text[:most]}…"
 
 
@@ -164,7 +163,7 @@ def _ms(calls: Sequence[RecordedCall]) -> float:
 
 
 def told_in_full(folder: str, number: int) -> tuple[list[str], JournalLine]:
-    """All lines about one record, and the record; LookupError with a sentence where that is not possible."""
+    """All lines about one record, and the record; raises LookupError with a message if that is not possible."""
     found = record_of(folder, str(number))
     if found is None:
         raise LookupError(f"The journal has no record {number}. The oldest are deleted to make room.")

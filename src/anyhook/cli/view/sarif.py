@@ -1,4 +1,4 @@
-"""Turns problems into one SARIF 2.1.0 log, as code scanners read it. It never prints and never opens a hook file."""
+"""Turns problems into one SARIF 2.1.0 log, as code scanners read it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 PROJECT_BASE = "%SRCROOT%"
-"""The usual name for the project's root; what it stands for is left to the reader of the log."""
+"""The usual name for the project's root; the reader of the log resolves it."""
 
 
 def sarif(
     problems: Sequence[Problem], root: str | None = None, helps: Mapping[str, str] | None = None
 ) -> dict[str, Json]:
-    """The log; `root` is the project, inside which no absolute path is told; `helps` has a text per code."""
+    """The log; paths inside `root`, the project, are relative; `helps` has a text per code."""
     roots = _spellings(root)
     codes = list(dict.fromkeys(problem.code for problem in problems))
     first = {problem.code: problem for problem in reversed(problems)}
@@ -44,7 +44,7 @@ def _version() -> str:
 
 
 def _spellings(root: str | None) -> tuple[str, ...]:
-    """The project's root as given and as resolved: a problem may name its file in either way."""
+    """The project's root as given and as resolved: a problem may use either."""
     if root is None:
         return ()
     return tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root))))

@@ -1,5 +1,4 @@
-"""The figures of hooks as a table with bars and sparklines. A terminal that is too narrow for a name and all columns
-gets those that matter most."""
+"""The figures of hooks as a table with bars and sparklines. A narrow terminal shows only the most important columns."""
 
 from __future__ import annotations
 
@@ -24,10 +23,10 @@ BAR_WIDTH = 12
 HEADS = ("runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "")
 """Then comes the chart of runs over time."""
 DROPPED_FIRST = (7, 5, 1, 8, 4, 2, 3)
-"""The columns that a narrow terminal goes without: the first of these is missed least."""
+"""The columns that a narrow terminal drops, the least important first."""
 PICTURES = (7, 8)
 MIN_NAME = 24
-"""Letters of a hook's name that are worth more than another column."""
+"""Keep this many characters of a hook's name before showing another column."""
 LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -65,7 +64,7 @@ def _cells(hook: HookFigures, most: float) -> list[RenderableType]:
 
 
 def cost_bar(value: float, most: float, width: int = BAR_WIDTH) -> Bar:
-    """A bar as long as its share of the most, in eighths of a letter; anything above nothing shows."""
+    """A bar for the share of the maximum, in eighths of a character; any value above 0 is visible."""
     return Bar(most or 1.0, 0, max(value, most / width / 8) if value > 0 else 0, width=width)
 
 
@@ -76,6 +75,6 @@ def _sums(found: list[HookFigures]) -> list[RenderableType]:
 
 
 def sparkline(values: Sequence[int]) -> str:
-    """One letter per value; a blank for nothing."""
+    """One character per value; a space for 0."""
     most = max(values, default=0)
     return "".join(LEVELS[(len(LEVELS) - 1) * value // most] if value else " " for value in values)

@@ -1,5 +1,5 @@
-"""A status line: what is being waited for, and for how long, as one line of a terminal that disappears again. Without a
-terminal it draws nothing."""
+"""A status line: what the agent waits for, and for how long, as one line on the terminal that disappears again. Without
+a terminal it draws nothing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 TICK_S = 0.5
 SILENT_S, SLOW_HOOK_S = 2.0, 1.0
-"""After how long a person wants to know what is being waited for."""
+"""How long to wait before the status line appears."""
 MODEL = "the model"
 WIPE = "\r\x1b[K"
 
 
 class StatusLine:
-    """What an agent is busy with, as its events tell."""
+    """What an agent is doing, according to its events."""
 
     def __init__(self, file: TextIO | None, env: Mapping[str, str], is_free: Callable[[], bool] = lambda: True) -> None:
         """`is_free` says whether the cursor is at the start of a line and nothing else is using it."""
@@ -34,18 +34,18 @@ class StatusLine:
         self._able = file is not None and file.isatty() and env.get("TERM", "dumb") != "dumb"
         self._faint = ("\x1b[2m", "\x1b[0m") if not env.get("NO_COLOR") else ("", "")
         self._busy: dict[object, tuple[str, float, float]] = {}
-        """What is going on, by key: the text, since when, and after how long it is shown."""
+        """Current activities, by key: the text, the start time, and the delay before it is shown."""
         self._what = MODEL
         self.info: Callable[[], str] = lambda: ""
-        """More to show while it waits."""
+        """Additional text to show."""
         self._until_s = 0.0
-        """Until when nothing is asked, by the monotonic clock."""
+        """When the model is asked again, on the monotonic clock."""
         self._since_s = monotonic()
         self._drawn = False
 
     @asynccontextmanager
     async def shown(self, what: str = MODEL) -> AsyncIterator[None]:
-        """Draw while the body runs. `what` is being waited for if no event tells more."""
+        """Draw while the body runs. `what` is shown if no event says more."""
         self._what = what
         self._busy.clear()
         self.wipe()
@@ -64,20 +64,20 @@ class StatusLine:
         self._busy[id(event)] = (f"a hook of {event.name}", monotonic(), SLOW_HOOK_S)
 
     def ends(self, event: Event, decision: Decision) -> None:
-        """They have; after those of a tool call, the tool runs."""
+        """The event's hooks have run. After those of a tool call, the tool runs."""
         self._busy.pop(id(event), None)
         if event.name == "pre_tool" and not decision.stops:
             self._busy[event.get("call_id")] = (str(event.get("tool")), monotonic(), SILENT_S)
-        elif event.name == "step_end":  # a tool that was denied after all has no other end
+        elif event.name == "step_end":  # a tool that was denied after all has no other end event
             self._busy.clear()
         self._since_s = monotonic()
 
     def pauses(self, wait_s: float) -> None:
-        """The model is asked again after this time: count it down."""
+        """The model is asked again after this time: show a countdown."""
         self._until_s = monotonic() + wait_s
 
     def wipe(self) -> bool:
-        """Something else is about to be written; whether there was something to wipe."""
+        """Clear the line before something else is written. True if there was something to clear."""
         self._since_s = monotonic()
         was, self._drawn = self._drawn, False
         if was:
@@ -103,7 +103,7 @@ class StatusLine:
         self._show(f"  waiting for {what} …  {past_s:.0f} s" + (f"  ({info})" if info else ""))
 
     def hint(self, text: str) -> None:
-        """Show a text that something else is about to take the place of."""
+        """Show a text that will be replaced soon."""
         self._since_s = monotonic()
         if self._able and self._is_free():
             self._show(text)
@@ -121,4 +121,4 @@ class StatusLine:
             self._file.write(text)
             self._file.flush()
         except (OSError, ValueError):
-            self._able = False  # the terminal is gone, and a signal tells those who have to know
+            self._able = False  # the terminal is gone; a signal reports that

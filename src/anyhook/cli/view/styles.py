@@ -1,4 +1,4 @@
-"""Colours of a terminal, by what they mean, and whether they are wanted. No meaning depends on colour alone."""
+"""Terminal colours by their meaning, and whether to use them. No meaning depends on colour alone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
 
 
 def wants_colour(env: Mapping[str, str]) -> bool:
-    """Whether colours are wanted: on a terminal that knows them, unless its user says no."""
+    """Whether to use colours: on a terminal that supports them, unless the user says no."""
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     return on_terminal and not env.get("NO_COLOR") and env.get("TERM", "dumb") != "dumb"
 
 
 def styled(text: str, style: str) -> str:
-    """A text that has no escape codes itself, in a style."""
+    """A text in a style. It must not contain escape codes."""
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style and text else text

@@ -1,5 +1,5 @@
-"""Text from a project, made fit for a terminal: what would steer the terminal or hide itself is shown as an escape. It
-changes nothing that a person could see anyway."""
+"""Make a project's text safe for a terminal: characters that control the terminal or are invisible are shown as
+escapes. Visible text is unchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The journal as a page for the person at this machine: the page, its live rows, one record, figures per hook. It
-answers on the loopback alone, to those who have the token, and changes nothing."""
+"""The journal as a local page: the page, its live rows, one record, figures per hook. It answers only on the loopback
+interface and only to requests with the token, and changes nothing."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     Standing = Callable[[], tuple[bool, str]]
 
 SHOWN = 500
-"""How many of the newest records a page begins with."""
+"""How many of the newest records a page starts with."""
 BATCH = 200
 LOOK_S = 0.25
 SECOND = 1_000_000_000
 STREAMS = 64
-"""More at once than a person with many windows needs."""
+"""More streams than a person with many windows needs."""
 REQUEST_S = 10.0
 """A connection on which nothing whole is asked for so long is closed, so that nobody can take up all of them."""
 CLOSING_S = 1
@@ -74,7 +74,7 @@ NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole a
 
 
 class _PageStream(EventSourceResponse):
-    """Rows for one page; `left` is called when it is over, sent or not."""
+    """Rows for one page; `left` is called at the end, whether they were sent or not."""
 
     def __init__(self, left: Callable[[], None], rows: AsyncIterator[JSONServerSentEvent], ping: int) -> None:
         super().__init__(rows, ping=ping)
@@ -88,7 +88,7 @@ class _PageStream(EventSourceResponse):
 
 
 class Door:
-    """Lets in who asked for this machine by one of its own names, and has the token; puts the headers on every answer.
+    """Accepts requests that use one of this machine's own names and have the token; adds the headers to every answer.
 
     A page of another site can make a browser send requests here under its own name (DNS rebinding): the Host header
     shows that."""
@@ -114,7 +114,7 @@ class Door:
             await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
             return
         path = scope["path"].encode("utf-8", "surrogateescape")
-        if compare_digest(path + b"/", self._start):  # copied without its last letter
+        if compare_digest(path + b"/", self._start):  # copied without its last character
             await RedirectResponse(self._start.decode())(scope, receive, with_headers)
             return
         if not compare_digest(path[: len(self._start)], self._start):
@@ -129,7 +129,7 @@ def _unknown() -> tuple[bool, str]:
 
 
 class PageApi:
-    """What the page asks for."""
+    """The requests that the page makes."""
 
     def __init__(self, folder: str, standing: Standing) -> None:
         self._folder, self._standing = folder, standing
@@ -165,11 +165,11 @@ class PageApi:
             return JSONResponse({"problem": str(error)}, 400)
         try:
             return JSONResponse(await run_in_threadpool(self._figures, wanted))
-        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:  # the last two: numbers that cannot be
+        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:  # the last two: impossible numbers
             return JSONResponse({"problem": f"The journal's index cannot be used: {error}"}, 503)
 
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
-        # One at a time brings the index up to date.
+        # Only one request at a time updates the index.
         with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
             now = time.time_ns()
             found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
@@ -180,11 +180,11 @@ class PageApi:
         return {"hooks": shown, "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
 
     async def events(self, request: Request) -> Response:
-        """Rows as they come: `rows` for several at once, `ready` when all that was there has been sent, `problem` for a
-        search that cannot be."""
+        """Rows as they come: `rows` for several at once, `ready` when all existing ones have been sent, `problem` for
+        an invalid search."""
         if self._streams >= STREAMS:
             return PlainTextResponse("Too many pages are open.\n", 503)
-        self._streams += 1  # before anything is waited for, or many at once would all be let in
+        self._streams += 1  # before the first await, or many at once would all get in
         return _PageStream(self._left, self._events(request.query_params.get("q", "")), ping=15)
 
     def _left(self) -> None:
@@ -213,11 +213,11 @@ class PageApi:
                 if at_end:
                     await asyncio.sleep(LOOK_S)
         finally:
-            gone.set()  # a search that nobody waits for any more ends
+            gone.set()  # stop a search that nobody waits for any more
 
 
 def _batch(more: Iterator[JournalLine | None]) -> tuple[list[JournalLine], bool]:
-    """The next records, and whether there are no more for the moment."""
+    """The next records, and whether there are no more at the moment."""
     batch: list[JournalLine] = []
     for found in more:
         if found is None:
@@ -229,7 +229,7 @@ def _batch(more: Iterator[JournalLine | None]) -> tuple[list[JournalLine], bool]
 
 
 def _told(*hooks: HookFigures) -> dict[str, Json]:
-    """What hooks did and cost together, as it is shown."""
+    """What hooks did and cost together, for the page."""
     if not hooks:
         return {}
     counts = ((hook.runs, hook.blocks, hook.shadow_blocks, hook.failures, hook.timeouts) for hook in hooks)
@@ -274,7 +274,7 @@ def page(folder: str, token: str, port: int, standing: Standing = _unknown) -> A
 
 
 class Impatient(H11Protocol):
-    """A connection that is closed unless something is asked, or being answered, on it."""
+    """A connection that is closed if it is idle for too long."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -291,7 +291,7 @@ class Impatient(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends on SIGINT and SIGTERM as on any other wish of its user: without an error."""
+    """Ends on SIGINT and SIGTERM without an error."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -319,5 +319,5 @@ def config_of(folder: str, token: str, port: int, standing: Standing = _unknown)
 
 
 def serve(folder: str, token: str, at: socket.socket, standing: Standing) -> None:
-    """Answer until told to end. The socket is bound already; `standing` says whether guards are on."""
+    """Serve until a signal. The socket is already bound; `standing` says whether guards are on."""
     Server(config_of(folder, token, at.getsockname()[1], standing)).run(sockets=[at])
