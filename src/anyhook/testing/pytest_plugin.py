@@ -1,5 +1,5 @@
-"""The pytest plugin: the fixtures `anyhook_hook` and `anyhook_events`, and case files as tests. Runs that use neither
-pay for nothing: everything is imported when it is asked for."""
+"""The pytest plugin: the fixtures `anyhook_hook` and `anyhook_events`, and case files as tests. Everything is imported
+on first use, so runs that use neither pay nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.testing.kit.harness import Harness, HarnessOptions
 
     class LoadHook(Protocol):
-        """What the fixture `anyhook_hook` is."""
+        """The type of the fixture `anyhook_hook`."""
 
         def __call__(
             self,
@@ -34,8 +34,8 @@ OR_ALL = "If no one approves hooks, as in CI: pytest --anyhook-trust=all"
 
 @pytest.fixture
 def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
-    """Loads a project's hooks, or those that are named, into a temporary copy of the project; default: pytest's root
-    directory. The copy goes with the test."""
+    """Loads a project's hooks, or the named ones, into a temporary copy of the project (default: pytest's root
+    directory). The copy is deleted after the test."""
     from anyhook.testing.kit.harness import Harness
 
     opened: list[Harness] = []

@@ -1,4 +1,4 @@
-"""What `--debug` shows about the agent's hooks: the lines that kodelet's documentation shows for this flag, and below
+"""What `--debug` shows about the agent's hooks: the lines that a dialect's documentation shows for this flag, and below
 them a hook's input and its stderr."""
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def json_text(value: Json, indent: int) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path, relative to the current folder if that is shorter."""
+    """A path, relative to the current folder or with `~` if possible."""
     here, home = os.getcwd(), os.environ.get("HOME", "").rstrip("/")
     if path.startswith(f"{here}/"):
         return path[len(here) + 1 :]

@@ -1,1 +1,2 @@
-"""Conformance: data that says how the command behaves, and the runner that asks it. Nothing here imports the engine."""
+"""Conformance: data that describes how the command behaves, and the runner that tests it. Nothing here imports the
+engine."""

@@ -1,4 +1,4 @@
-"""Compares the rows of the specification with the vectors that show them. It never decides what a row means."""
+"""Compares the rows of the specification with the vectors that cover them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def coverage(suite: Suite) -> Coverage:
 
 
 def report(found: Coverage) -> str:
-    """The same for a person: a summary, then one line per row that needs a hand."""
+    """The same as text: a summary, then one line per row that needs work."""
     total = len(found.shown) + len(found.deferred) + len(found.missing)
     lines = [f"rows: {len(found.shown)} of {total} shown by vectors, {len(found.deferred)} deferred"]
     lines += [f"row {row} has no vector and no reason: {title}" for row, title in found.missing.items()]

@@ -1,5 +1,5 @@
-"""Lays files out below a folder. Nothing is ever written outside it: a link that leads out is refused as a folder, and
-replaced, never followed, as a file."""
+"""Creates files below a folder. Nothing is ever written outside it: a link that leads out is refused as a folder, and
+replaced as a file, never followed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lay_out(base: Path, entries: Mapping[str, FileEntry]) -> None:
-    """Writes the entries; OSError for one that would be outside the folder."""
+    """Writes the entries; raises OSError for one that would be outside the folder."""
     root = os.path.realpath(base)
     modes: list[tuple[str, int]] = []
     for name, entry in entries.items():
@@ -32,7 +32,7 @@ def lay_out(base: Path, entries: Mapping[str, FileEntry]) -> None:
 
 
 def _parts(root: str, name: str) -> list[str]:
-    """The way from the folder to an entry, through no link. A link among its folders may lead elsewhere inside."""
+    """The path from the folder to an entry, with links resolved. A link among its folders may lead elsewhere inside."""
     above, last = os.path.split(os.path.normpath(os.path.join(root, name)))
     real = os.path.realpath(above)
     if not f"{real}/".startswith(f"{root}/") or last in ("", ".", ".."):
@@ -43,7 +43,7 @@ def _parts(root: str, name: str) -> list[str]:
 
 @contextlib.contextmanager
 def _opened(root: str, parts: list[str]) -> Iterator[int]:
-    """A folder below the root, made where it is missing. No part of the way is a link by the time it is opened."""
+    """A folder below the root, created if it is missing. No part of the path is a link when it is opened."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     folder = os.open(root, flags)
     try:
@@ -59,8 +59,8 @@ def _opened(root: str, parts: list[str]) -> Iterator[int]:
 
 
 def _place(folder: int, name: str, entry: FileEntry) -> None:
-    """One entry in place of what is there: a new file, so that no link and no other name of the old one is written
-    through."""
+    """Replace what is there with one entry: always a new file, so that nothing is written through a link or a hard
+    link."""
     if entry.link is None and entry.text is None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=folder)

@@ -1,6 +1,6 @@
 """The expectation language of vectors: compares an expected JSON value, operators included, with an actual one.
 
-It never does I/O, and it reports every difference with the path to it instead of stopping at the first.
+It reports every difference with its path, not only the first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOWN = 400
 """How many characters of a value a message shows."""
 
 PLAIN_DOLLAR_KEY = "$schema"
-"""The one key with a dollar that documents really have; everywhere else a dollar announces an operator."""
+"""The one key with a dollar that real documents have; everywhere else a dollar marks an operator."""
 
 _BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -64,7 +64,7 @@ def show(value: Json) -> str:
 
 
 def parse_json(text: str) -> Json:
-    """JSON as the standard has it: a ValueError also for NaN, Infinity, a key that stands twice and endless nesting."""
+    """Strict JSON: a ValueError also for NaN, Infinity, duplicate keys and endless nesting."""
 
     def refuse(constant: str) -> Json:
         raise ValueError(f"{constant} is not JSON")
@@ -88,7 +88,7 @@ def _is_operator_key(key: str) -> bool:
 
 
 def _same(expected: Json, actual: Json) -> bool:
-    # Python calls True and 1 equal; JSON does not.
+    # True equals 1 in Python, but not in JSON.
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     return expected == actual
@@ -108,7 +108,7 @@ def _object(expected: Mapping[str, Json], actual: Json, path: str) -> list[str]:
 
 
 def _may_be_missing(expected: Json) -> bool:
-    """Only `$absent`, alone or through `$in` and `$all`, accepts that a key is not there."""
+    """Only `$absent`, alone or inside `$in` and `$all`, accepts a missing key."""
     if not is_operation(expected):
         return False
     return all(_operator_accepts_missing(name, operand) for name, operand in expected.items())
@@ -240,7 +240,7 @@ def _operator_faults(name: str, operand: Json, path: str) -> list[str]:
 
 
 def _operand_wish(name: str, operand: Json) -> str:
-    """What the operator takes, where it has got something else; "" where the operand will do."""
+    """What the operator needs if the operand is wrong, or ""."""
     if name in ("$any", "$absent"):
         return "" if operand is True else "true"
     if name in ("$ge", "$le"):

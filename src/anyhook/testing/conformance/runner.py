@@ -1,7 +1,6 @@
-"""Runs conformance vectors against a command, each in directories of its own. It never imports what it judges.
+"""Runs conformance vectors against a command, each in its own directories. It never imports the code under test.
 
-Every call is a real process with a clean environment, as a stranger would make it, so that a vector holds for any
-implementation of the contract.
+Every call is a real process with a clean environment, so a vector works for any implementation of the contract.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 STEP_LIMIT_S = 60.0
 POLL_LIMIT_S = 20.0
-"""Only a vector that fails waits so long."""
+"""Only a failing vector waits this long."""
 POLL_EVERY_S = 0.05
 TAIL_LINES = 12
 
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class Ended(Record):
-    """How one process ended; `exit_code` is None where it had to be killed at the limit."""
+    """How one process ended; `exit_code` is None if it had to be killed at the limit."""
 
     exit_code: int | None
     stdout: str
@@ -84,8 +83,8 @@ def run_vector(
     step_limit_s: float = STEP_LIMIT_S,
     caller: Caller | None = None,
 ) -> VectorResult:
-    """Lays the vector out, takes its steps, compares, and clears everything away again. `caller` may start the command
-    differently from `call`."""
+    """Lays the vector out, runs its steps, compares, and cleans up. `caller` may start the command differently from
+    `call`."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
     before = frozenset(_process_ids())
     try:
@@ -117,7 +116,7 @@ def run_all(
     workers: int | None = None,
     command: Sequence[str] = COMMAND,
 ) -> list[tuple[Vector, VectorResult]]:
-    """The results of all vectors, in the suite's order; a VectorError where the suite itself is broken."""
+    """The results of all vectors, in the suite's order; raises VectorError if the suite itself is broken."""
     suite = load_suite(Path(directory) if directory else None, dialects)
     if suite.errors:
         raise VectorError("\n".join(suite.errors))
@@ -130,7 +129,7 @@ def conform(
     say: Callable[[str], None],
     command: Sequence[str] = COMMAND,
 ) -> tuple[int, int, int]:
-    """Runs the vectors and says what failed, what was skipped and which rows lack proof.
+    """Runs the vectors and reports what failed, what was skipped and which rows lack proof.
 
     Returns how many passed, failed and were skipped; an error of the suite itself counts as a failure.
     """
@@ -144,7 +143,7 @@ def conform(
         elif not result.passed:
             say("\n  ".join([f"failed: {vector.id} ({vector.source}): {vector.title}", *_indented(result.failures)]))
     if directory is None or has_rows(Path(directory)):
-        # Somebody's own vectors are not asked to cover our rows.
+        # A user's own vectors need not cover our rows.
         say(report(coverage(suite)))
     passed = sum(result.passed for _, result in results)
     skipped = sum(result.skipped_reason is not None for _, result in results)
@@ -177,7 +176,7 @@ def _environment(vector: Vector, home: str) -> dict[str, str]:
 def _take_steps(
     vector: Vector, root: Path, env: Mapping[str, str], command: Sequence[str], limit_s: float, caller: Caller
 ) -> list[str]:
-    """The failures of the first step that fails: whatever comes after it would only repeat them."""
+    """The failures of the first step that fails: later steps would only repeat them."""
     for number, step in enumerate(vector.steps, 1):
         if isinstance(step, WriteStep):
             lay_out(root, step.entries)
@@ -232,13 +231,13 @@ def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Pa
 
 
 def _kill(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    # Not yet waited for, so the id still belongs to our process even where it has ended and only a pipe is held open.
+    # Not reaped yet, so the pid is still ours, even if it has ended and only a pipe is still open.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     try:
         return process.communicate(timeout=POLL_LIMIT_S)
     except subprocess.TimeoutExpired as late:
-        # Something outside the group holds the pipes; what has been read so far has to do.
+        # A process outside the group keeps the pipes open; use what has been read so far.
         return late.stdout or b"", late.stderr or b""
 
 
@@ -274,7 +273,7 @@ def _described(vector: Vector, place: str, found: Sequence[str], ended: Ended | 
 
 
 def _look_around(vector: Vector, root: Path) -> list[str]:
-    """What `files` and `absent` find, once it is as expected or time is up: background hooks may still be writing."""
+    """Check `files` and `absent` until they are as expected or time is up: background hooks may still be writing."""
     deadline = time.monotonic() + POLL_LIMIT_S
     while True:
         found = [line for path, wanted in vector.files.items() for line in _unlike_file(path, wanted, root / path)]
@@ -295,12 +294,12 @@ def _unlike_file(name: str, wanted: Mapping[str, Json], path: Path) -> list[str]
 
 
 STARTING_LOOKS = 20
-"""A process that is just being started has no variables yet, so it is looked at again."""
+"""A process that is just starting has no variables yet, so it is checked again."""
 
 
 def end_leftovers(root: str, before: frozenset[int] = frozenset()) -> None:
-    """Ends what a vector left running, known by the vector's own directory in its environment or as its cwd. Processes
-    that ran `before` are not its own, and are not looked at."""
+    """Kills what a vector left running, recognised by the vector's directory in its environment or as its cwd.
+    Processes that ran `before` are ignored."""
     for _ in range(3):
         leftovers = [pid for pid in _process_ids() if pid not in before and _lives_in(pid, root)]
         if not leftovers:
@@ -311,7 +310,7 @@ def end_leftovers(root: str, before: frozenset[int] = frozenset()) -> None:
 
 
 def _process_ids() -> list[int]:
-    # Only where /proc is; elsewhere a background hook runs to its own end.
+    # Only if there is /proc; otherwise background hooks run to their end.
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 
@@ -334,7 +333,7 @@ def _lives_in(pid: int, root: str) -> bool:
 
 
 def remove(root: Path) -> None:
-    """Takes a vector's directories away, those that it made unreadable included."""
+    """Deletes a vector's directories, including those that it made unreadable."""
     root.chmod(0o700)
     for folder, names, _ in os.walk(root):
         for name in names:

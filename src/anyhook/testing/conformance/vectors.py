@@ -1,6 +1,6 @@
-"""Loads conformance vectors from their folders and checks their form. It never runs one.
+"""Loads conformance vectors from their folders and checks their form.
 
-A broken vector is one error that names its file and id; its neighbours load all the same.
+A broken vector is one error that names its file and id; the others still load.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROWS_FILE = "rows.json"
 DEFERRED_FILE = "deferred.json"
 
 ROOMS = ("home", "project", "plugin")
-"""The directories of a vector, in the words that its paths begin with."""
+"""The directories of a vector: the first part of its paths."""
 
 _VECTOR_KEYS = {"id", "rows", "title", *ROOMS, "env", "needs", "steps", "files", "absent"}
 _STEP_KEYS = {
@@ -34,11 +34,11 @@ _MODE = re.compile(r"[0-7]{3,4}")
 
 
 class VectorError(ValueError):
-    """A suite that cannot be used as it is; the message has one line per error."""
+    """A suite with errors; the message has one line per error."""
 
 
 class FileEntry(Record):
-    """One thing to lay out on disk: a text, a link or a directory."""
+    """One entry to create on disk: a file, a link or a directory."""
 
     text: str | None = None
     link: str | None = None
@@ -46,7 +46,7 @@ class FileEntry(Record):
 
 
 class RunStep(Record):
-    """One call of the command, and what has to come out of it."""
+    """One call of the command, and its expected result."""
 
     argv: tuple[str, ...]
     stdin: str | None
@@ -55,13 +55,13 @@ class RunStep(Record):
 
 
 class WriteStep(Record):
-    """Files that change between two calls; their paths begin with a room."""
+    """Files that change between two calls; their paths start with one of `ROOMS`."""
 
     entries: dict[str, FileEntry]
 
 
 class ShellStep(Record):
-    """A line for the shell between two calls; it has to succeed."""
+    """A shell command between two calls; it must succeed."""
 
     script: str
     room: str
@@ -80,7 +80,7 @@ class Vector(Record):
     needs: tuple[str, ...]
     steps: tuple[RunStep | WriteStep | ShellStep, ...]
     files: dict[str, dict[str, Json]]
-    """Per path, what its `text` or `json` has to match in the end."""
+    """Per path, what its `text` or `json` must match at the end."""
     absent: tuple[str, ...]
     raw: dict[str, Json]
 
@@ -91,7 +91,7 @@ class Vector(Record):
 
 
 class Suite(Record):
-    """Everything that one directory of vectors holds."""
+    """Everything in one directory of vectors."""
 
     vectors: dict[str, tuple[Vector, ...]]
     """Per dialect."""
@@ -106,7 +106,7 @@ class Suite(Record):
 
 
 def load_suite(directory: Path | None = None, dialects: Sequence[str] = ()) -> Suite:
-    """The vectors of the named dialects, or of all; `directory` holds one folder per dialect, or is one."""
+    """The vectors of the named dialects, or of all; `directory` has one folder per dialect, or is one."""
     root = directory or HERE / "vectors"
     errors: list[str] = []
     rows = _all_rows(root if has_rows(root) else HERE / "vectors", errors)
@@ -190,7 +190,7 @@ def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str
 
 
 def has_rows(root: Path) -> bool:
-    """Whether a directory of vectors brings rows of its own: in one file, or in each dialect's folder."""
+    """Whether a directory of vectors has its own rows: in one file, or in each dialect's folder."""
     return (root / ROWS_FILE).is_file() or any(root.glob(f"*/{ROWS_FILE}"))
 
 
@@ -249,7 +249,7 @@ def _vector(raw: dict[str, Json], source: str) -> Vector:
         raise VectorError("rows should name at least one row")
     expects = bool(vector.files) or any(isinstance(step, RunStep) and step.expect for step in vector.steps)
     if not expects:
-        # `absent` alone holds for a command that does nothing at all.
+        # `absent` alone is also true for a command that does nothing.
         raise VectorError("has no expectation of the command: give files, or a step exit, json, stdout or stderr")
     return vector
 
@@ -298,7 +298,7 @@ def _expectation(raw: Json, place: str) -> Json:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path leads to a place in the directory that it is seen from."""
+    """Whether a relative path stays inside its directory."""
     return bool(path) and not path.startswith("/") and ".." not in path.split("/")
 
 

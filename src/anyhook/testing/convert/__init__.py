@@ -1,1 +1,1 @@
-"""Hooks of one dialect written in another, with a proof that they decide the same."""
+"""Convert hooks from one dialect to another, and prove that they decide the same."""

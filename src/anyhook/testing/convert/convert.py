@@ -1,5 +1,5 @@
-"""Writes hooks of one dialect down in another. Each becomes a script of the new dialect that runs the old command; what
-cannot be said there is named. It never writes over anything."""
+"""Converts hooks from one dialect to another. Each becomes a script for the new dialect that runs the old command. What
+the new dialect cannot express is reported. It never overwrites anything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
 
 STRANGE = ("Xyzzy", "mcp__notes__remove")
-"""Tools that no dialect names: a hook that is for these is for all."""
+"""Tools that no dialect names: a hook that matches these matches all."""
 
 
 class Loss(Record):
@@ -60,7 +60,7 @@ class Converted(Record):
 
 
 def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]) -> Converted:
-    """One hook, written into a folder and compared with the old one. `taken` are the names given so far."""
+    """Convert one hook into a folder, and compare it with the old one. `taken` are the names used so far."""
     source = dialect(hook.dialect)
     hook = hook.replace(files=tuple(fingerprints(hook, source, setup.roots(()), Files())))
     canonical = next((event for event in hook.events if target.row_for(event)), "")
@@ -103,7 +103,7 @@ def _not_written(hook: Hook, what: str, why: str) -> Converted:
 
 
 def _tools(hook: Hook, source: Dialect, row: EventRow, canonical: str) -> tuple[list[str] | None, list[Loss]]:
-    """The tools that a hook is for, as its dialect calls them; None for all."""
+    """The tools that a hook is for, by its dialect's names; None for all."""
     if hook.matcher in (None, "", "*"):
         return None, []
     if row.target != "tool":
@@ -121,7 +121,7 @@ def _tools(hook: Hook, source: Dialect, row: EventRow, canonical: str) -> tuple[
 
 
 def _pattern(only: list[str] | None, source: Dialect, target: Dialect) -> str:
-    """The same tools as the new dialect calls them."""
+    """The same tools by the new dialect's names."""
     ours = {row.native: name for name, row in source.tools.items()}
     found = []
     for name in only or ():
@@ -141,7 +141,7 @@ def _name(hook: Hook, taken: set[str]) -> str:
 
 
 def _copy_scripts(scripts: Iterable[str], project: str, out: str) -> None:
-    """The scripts of the old hook at the same place in the new folder, where that is another one."""
+    """Copy the scripts of the old hook to the same place in the new folder, if it is another one."""
     if os.path.realpath(out) == os.path.realpath(project):
         return
     for path in scripts:

@@ -1,4 +1,4 @@
-"""Whether two hooks decide the same: both are asked about the same events, recorded ones and made-up ones."""
+"""Compare the decisions of two hooks on the same events, recorded and generated ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXTS = (
 )  # fmt: skip
 PATHS = ("src/main.py", "README.md", ".env", "/etc/passwd", "migrations/0001.sql", "package-lock.json")
 COMPARED = ("verdict", "reason", "tool_input", "tool_output", "prompt", "context", "end_turn")
-"""What two decisions have to share. Messages are for a person, and where they are shown differs."""
+"""The fields in which two decisions must agree. Not messages, which agents show in different places."""
 QUOTED = re.compile(r"""'([^'\n]{2,80})'|"([^"\n$`]{2,80})\"""")
 MAX_QUOTED, MAX_RECORDED = 8, 100
 
@@ -42,7 +42,7 @@ class Verdicts(Record):
 
 
 def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) -> Verdicts:
-    """Ask both about the newest recorded events of the project, and about made-up ones. Nothing is recorded of it."""
+    """Ask both about the project's newest recorded events and about generated ones. Nothing is recorded."""
     same = different = 0
     lost: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="anyhook-convert-") as folder:
@@ -69,7 +69,7 @@ def _told(decision: Decision) -> dict[str, Json]:
     told: dict[str, Json] = {field: getattr(decision, field) for field in COMPARED}
     told["context"] = "\n".join(decision.context).strip()
     told["reason"] = (decision.reason or "").strip() if decision.verdict in ("block", "ask") else ""
-    told["end_turn"] = decision.end_turn and decision.verdict != "block"  # what a block does is the event's own
+    told["end_turn"] = decision.end_turn and decision.verdict != "block"  # the event decides what a block does
     return told
 
 
@@ -81,7 +81,7 @@ def recorded(canonical: str, setup: Setup) -> list[Event]:
 
 
 def events(canonical: str, words: Iterable[str]) -> Iterator[Event]:
-    """Made-up events of one kind: what people try first, and what the hook itself speaks of."""
+    """Generated events of one kind: common test inputs, and words from the hook itself."""
     texts = [*TEXTS, *words]
     if EVENTS[canonical] == ("tool",):
         more: dict[str, Json] = {"output": "done"} if canonical.startswith("post_tool") else {}
@@ -102,7 +102,7 @@ def events(canonical: str, words: Iterable[str]) -> Iterator[Event]:
 
 
 def _literals(hook: Hook) -> list[str]:
-    """Quoted texts in the hook's command and scripts: what it looks for is often one of them."""
+    """Quoted texts in the hook's command and scripts: it often looks for one of them."""
     texts = [str(hook.spec.get("command", ""))]
     for path in hook.files:
         try:

@@ -1,6 +1,5 @@
-"""The script that a converted hook becomes. It calls the hook's own command with the payload that its dialect has,
-and answers as the new dialect reads it; it needs Python, but not anyhook. The tables in it come from the rows of the
-two dialects."""
+"""The script of a converted hook. It calls the hook's own command with the payload of its dialect, and answers in the
+format of the new dialect. It needs Python, but not anyhook. Its tables come from the rows of the two dialects."""
 
 from __future__ import annotations
 
@@ -134,7 +133,7 @@ def shim(
     env: dict[str, str],
     only: list[str] | None,
 ) -> str:
-    """The text of the script. `only` are the tools that the hook is for, as its own dialect calls them."""
+    """The text of the script. `only` are the tools that the hook is for, by its own dialect's names."""
     theirs, ours = reply_to(source, old), reply_to(target, new)
     asked, given = _marked(source, old, canonical), _marked(target, new, canonical)
     paths = {value: path for path, value in given.items() if isinstance(value, str)}
@@ -174,7 +173,7 @@ def shim(
 
 
 def _moves(value: Json, paths: dict[str, Path]) -> bool:
-    """Whether a field of the old payload is taken from the new one as it is."""
+    """Whether a field of the old payload is copied from the new one."""
     return isinstance(value, str) and value in paths and value not in ("‹tool›", "‹input›")
 
 
@@ -188,7 +187,7 @@ def _read(key: Key, canonical: str) -> Json:
 
 
 def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dict[str, Json]:
-    """How the new dialect is told each effect."""
+    """How to express each effect in the new dialect."""
     status, answer = refusal(reply, canonical, "")
     heard = [key for key in reply.keys if _heard(key, canonical)]
     examples = target.scaffold.answers if target.scaffold else {}
@@ -214,8 +213,8 @@ def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dic
 
 
 def _needed(key: Key, heard: list[Key], row: EventRow) -> list[Json]:
-    """What a key needs beside it: the event's name in an object of its answers, and, where a rewrite comes with it,
-    the word that lets a call pass."""
+    """What a key needs next to it: the event's name in the same object, and for a rewrite the value that lets the call
+    pass."""
     inside = key.path[:-1]
     found: list[Json] = []
     if inside[:1] == (SPECIFIC,):
@@ -228,7 +227,7 @@ def _needed(key: Key, heard: list[Key], row: EventRow) -> list[Json]:
 
 
 def _tools(source: Dialect, target: Dialect) -> dict[str, Json]:
-    """The new dialect's name of a tool → the old one's, and how its inputs are called there."""
+    """The new dialect's name of a tool → the old one, and the old names of its inputs."""
     found: dict[str, Json] = {}
     for ours in {**source.tools, **target.tools}:
         old, new = source.tools.get(ours), target.tools.get(ours)
@@ -241,7 +240,7 @@ def _tools(source: Dialect, target: Dialect) -> dict[str, Json]:
 
 
 def _marked(table: Dialect, row: EventRow, canonical: str) -> dict[Path, Json]:
-    """The leaves of a payload in which every field holds its own name in marks."""
+    """The leaves of a payload in which every field contains its own marked name."""
     data: dict[str, Json] = {name: f"‹{name}›" for name, empty in FIELDS.items() if empty == ""}
     data["input"] = {"anyhook_input": "‹input›"}
     event = to_native(Event(canonical, data), table)

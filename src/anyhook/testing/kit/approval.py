@@ -1,5 +1,5 @@
-"""Approval: which case files and which hooks a test may run. A case file is code of the folder it is in, so it is
-pinned by content in the ledger like a hook. Hooks are judged in the copy that they will run in. It starts nothing."""
+"""Approval: which case files and which hooks a test may run. A case file is code, so the ledger pins its content like a
+hook's. Hooks are checked in the copy that they will run in."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from anyhook.testing.kit.cases import Case
 
 CASES = "cases"
-"""Begins the id of a case file in the ledger, where a hook's begins with its dialect."""
+"""The prefix of a case file's id in the ledger. (A hook's id starts with its dialect.)"""
 ABOUT = "a case file: `anyhook test` runs it"
 MAX_FOLDERS = 50_000
-"""How many folders `trust` looks into for case files."""
+"""How many folders `trust` searches for case files."""
 NO_HOME = "/dev/null/home"
 """A case's own home is created for each run, so nothing in it can be pinned."""
 
@@ -43,7 +43,7 @@ class Standing(Record):
 
 
 def review_cases(folder: str, ledger: Ledger, env: Mapping[str, str]) -> tuple[list[Reviewed], list[Problem]]:
-    """The case files in and below a folder, as `trust` shows and approves them; then those that are gone."""
+    """The case files in and below a folder, for `trust`; then those that are gone."""
     own = {key: item for key, item in ledger.items(folder).items() if key.startswith(f"{CASES}:")}
     entries: list[Reviewed] = []
     problems: list[Problem] = []
@@ -92,7 +92,7 @@ def _item(path: str, folder: str, prints: Mapping[str, Fingerprint]) -> Item:
 
 
 def _runs(cases: Sequence[Case], project: str, folder: str) -> dict[str, str]:
-    """What a person has to know before a yes."""
+    """What a person must know before approving."""
     said = {"cases": str(len(cases))}
     if project != folder:
         said["project"] = project
@@ -108,8 +108,7 @@ def _runs(cases: Sequence[Case], project: str, folder: str) -> dict[str, str]:
 
 
 def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict[str, Fingerprint]:
-    """The files of the project that the cases name and could run: in their `setup`, in what they write, and as
-    plugins."""
+    """The project's files that the cases name and could run: in `setup`, in files they write, and as plugins."""
     files = Files()
     roots = Setup.of(project, env).roots(())
     words: dict[str, None] = {}
@@ -142,14 +141,14 @@ def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[st
 
 
 def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[str, str]) -> Standing:
-    """Whether the cases of a file may be run: whether a folder that holds the file has approved these very bytes, with
-    the files that they would run. `given` is the project that the caller names."""
+    """Whether the cases of a file may run: whether an approval of a folder above the file covers exactly these bytes
+    and the files that they would run. `given` is the project that the caller names."""
     path = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(file))), os.path.basename(file))
     folder, found = os.path.dirname(path), Standing(NEW, "")
     while True:
         state_dir = believed_dir(env, folder)
         if state_dir == NOWHERE:
-            return found  # the project could have written the ledger itself
+            return found  # the ledger may have come with the project
         known = Ledger(state_dir).known(folder, _identity(path, folder))
         if known:
             project = given or project_for(file, cases[0].project if cases else "", folder)
@@ -164,7 +163,7 @@ def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[s
 
 
 def not_approved(file: str, standing: Standing) -> str:
-    """What a person is told about a case file that may not be run."""
+    """The message about a case file that may not run."""
     if standing.status == CHANGED:
         what, folder = "it changed since you approved it, or a file that it runs did", standing.folder
     else:
@@ -173,8 +172,8 @@ def not_approved(file: str, standing: Standing) -> str:
 
 
 def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
-    """Approves a case file that our own command has just written, with cases that bring no code along, where a folder
-    that holds it has an approval already. Returns the folder, or None."""
+    """Approves a case file without code that our own command has just written, if a folder above it already has an
+    approval. Returns the folder, or None."""
     import hashlib
 
     place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
@@ -204,15 +203,15 @@ def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
 
 
 class Checked(Record):
-    """The hooks of a copy, by id: those that are approved where they come from, and those that are not."""
+    """The hooks of a copy, by id: those that are approved in the original project, and those that are not."""
 
     approved: frozenset[str]
     waiting: dict[str, str]
 
 
 def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str]) -> Checked:
-    """Which hooks of the copy are what their user approved in the project. The copy is looked at and not the project,
-    so what was judged is what runs."""
+    """Which hooks of the copy are approved in the project. This checks the copy and not the project, because the copy
+    is what runs."""
     ledger = Ledger(believed_dir(env, source))
     approved: set[str] = set()
     waiting: dict[str, str] = {}
@@ -226,7 +225,7 @@ def check_copy(source: str, copy: str, search_path: str, env: Mapping[str, str])
 
 
 def approve_copy(copy: str, approved: frozenset[str], state_dir: str, env: Mapping[str, str]) -> None:
-    """Writes the approvals of a copy's hooks into the ledger that the copy has to itself."""
+    """Writes the approvals of a copy's hooks into the copy's own ledger."""
     items = [item for item in _items(copy, env) if item.id in approved]
     Ledger(state_dir).approve(copy, items, {})
 

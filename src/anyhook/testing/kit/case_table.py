@@ -1,5 +1,4 @@
-"""Tables in cases: one case and its rows → one case per row, with the row's values in its texts. It judges
-no values."""
+"""Tables in cases: one case and its rows → one case per row, with the row's values in its texts."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     Place = tuple[str | int, ...]
 
 MAX_SHOWN = 60
-"""How much of a row's values a name shows that has no place for them."""
+"""How many characters of a row's values are added to a name without a placeholder."""
 
 
 def expanded(raw: dict[str, Json]) -> tuple[list[dict[str, Json]], list[tuple[Place, str]]]:
@@ -43,7 +42,7 @@ def expanded(raw: dict[str, Json]) -> tuple[list[dict[str, Json]], list[tuple[Pl
 
 
 def filled(value: Json, row: dict[str, Json]) -> Json:
-    """A text that is nothing but a column's name becomes the value itself, whatever its type."""
+    """A text that is only a column's name becomes the value itself, of any type."""
     if isinstance(value, str):
         if value[:1] == "{" and value[1:-1] in row and value[-1:] == "}":
             return row[value[1:-1]]

@@ -1,4 +1,4 @@
-"""A case file → cases, checked key by key; what is wrong with it is said with its line. It runs nothing."""
+"""A case file → cases, checked key by key. Mistakes are reported with their line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFEC
 
 
 class BadCases(ValueError):  # noqa: N818 (it says what is wrong)
-    """A file that cannot be used; one line for each thing that is wrong with it."""
+    """A file that cannot be used, with one line per mistake."""
 
 
 class Case(Record):
@@ -60,10 +60,10 @@ class Case(Record):
     line: int
     name: str
     project: str
-    """The folder that the file names as its project, "" where it names none."""
+    """The folder that the file names as its project, or ""."""
     event: str
     given: dict[str, Json]
-    """What is given of the event, by canonical or any dialect's own names."""
+    """The event's fields, by canonical or any dialect's own names."""
     hosted: bool
     agent: str
     payload: dict[str, Json] | None
@@ -81,7 +81,7 @@ class Case(Record):
     skip: str
     expect: dict[str, Json]
     digest: str = ""
-    """SHA-256 of the file's bytes as they were read: what is approved is what runs."""
+    """SHA-256 of the bytes that were read, so that what is approved is what runs."""
 
     def placed(self, folders: dict[str, Json]) -> Case:
         """The same with the paths of the folders in place of `{project}` and `{home}`."""
@@ -99,7 +99,7 @@ class Case(Record):
 
 
 def read_cases(path: str) -> list[Case]:
-    """The cases of a file; BadCases where it has mistakes."""
+    """The cases of a file; raises BadCases if it has mistakes."""
     try:
         text = read_bytes(path).decode("utf-8")
         document = parse_yaml(text)
@@ -114,7 +114,7 @@ def read_cases(path: str) -> list[Case]:
 
 
 def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
-    """The cases of a document; `text` is what it was read from, for the lines of its mistakes."""
+    """The cases of a document; `text` is its source, for line numbers."""
     found, mistakes = _read(document, path, text)
     if mistakes:
         lines = _lines(text, [place for place, _ in mistakes])
@@ -125,7 +125,7 @@ def cases_in(document: Json, path: str, text: str = "") -> list[Case]:
 
 
 def _lines(text: str, places: Iterable[Place]) -> dict[Place, int]:
-    """The line of each place; that of the nearest one above where the place itself is not there."""
+    """The line of each place, or of the nearest one above it."""
     wanted = set(places)
     known = lines_of(text, "yaml", {place[:end] for place in wanted for end in range(len(place) + 1)})
     return {
@@ -191,7 +191,7 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
         elif isinstance(value, str) and "{" in value and open_ends:
-            continue  # this may be a column of a table; checked again once it is filled in
+            continue  # this may be a table's column; checked again once it is filled in
         elif key.kind == "variables" and isinstance(value, dict):
             mistakes += [
                 ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
@@ -240,7 +240,7 @@ def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mist
 
 
 def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Case | None, list[Mistake]]:
-    """One case without a table; None with what is wrong."""
+    """One case without a table, or None and its mistakes."""
     agent = str(raw.get("agent", ""))
     mistakes = _check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
     if mistakes:
@@ -269,7 +269,7 @@ def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Cas
 
 
 def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    """What does not go together."""
+    """Keys that cannot be combined."""
     mistakes: list[Mistake] = []
     for key, meaning in (("name", "what it shows"), ("event", "the event to fire"), ("expect", "what has to come")):
         if not raw.get(key):
@@ -345,13 +345,13 @@ def _texts(value: Json) -> tuple[str, ...]:
 
 
 def _listed(name: str, value: Json) -> Json:
-    """A text where a list is: one of its entries holds it."""
+    """If a list is compared with a text, one of its entries must contain the text."""
     return {"$has": {"$has": value}} if name in LISTED and isinstance(value, str) else value
 
 
 def find_files(paths: Sequence[str], left_out: frozenset[str]) -> list[str]:
-    """The case files that paths name, in order; a folder stands for all in and below it. BadCases for a path where
-    nothing is, or that names something else."""
+    """The case files that paths name, in order; a folder means all files in and below it. Raises BadCases for a path
+    that does not exist or is something else."""
     found: list[str] = []
     for path in paths:
         if os.path.isdir(path):

@@ -1,5 +1,5 @@
-"""Compares the result of an event with what a case expects, and says every difference so that a person sees it. It
-runs nothing, and reads only the files that a case names."""
+"""Compares the result of an event with what a case expects, and describes every difference. It reads only the files
+that a case names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STARTED = ("ran", "background", "broken")
 
 
 def differences(expect: dict[str, Json], fired: Fired) -> list[str]:
-    """What is not as expected; nothing where all is."""
+    """Everything that is not as expected."""
     found: list[str] = []
     if not fired.decision and any(key in expect for key in (*DECISION_FIELDS, "ran", "not_ran", "hooks", "problems")):
         return [f"nothing was decided: {fired.stderr.strip() or 'anyhook does not handle this event of the agent'}"]
@@ -90,7 +90,7 @@ def _named(name: str, reports: list[dict[str, Json]]) -> list[dict[str, Json]]:
 
 
 def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
-    """`ran`, `not_ran`, `failed` and `hooks`: what became of single hooks."""
+    """`ran`, `not_ran`, `failed` and `hooks`: the results of single hooks."""
     found: list[str] = []
     for name in wanted if isinstance(wanted, (list, dict)) and key != "problems" else ():
         rows = _named(str(name), reports)
@@ -125,7 +125,7 @@ def _problems(expect: dict[str, Json], fired: Fired) -> list[str]:
 
 
 def _unexpected_failures(expect: dict[str, Json], fired: Fired) -> list[str]:
-    """A hook that broke decided nothing, so what a case shows with it shows nothing; unless that is what it shows."""
+    """A broken hook decided nothing, so a case with one proves nothing, unless it expects that."""
     allowed = expect.get("failed")
     names = [str(name) for name in allowed] if isinstance(allowed, list) else []
     found = [f"failed: `{name}` did not fail" for name in names if not any(means(name, hook) for hook in fired.failed)]
@@ -137,7 +137,7 @@ def _unexpected_failures(expect: dict[str, Json], fired: Fired) -> list[str]:
 
 
 def hook_notes(fired: Fired) -> list[str]:
-    """What the hooks said, for whoever looks for the cause."""
+    """What the hooks printed, to help find the cause."""
     lines: list[str] = []
     for row in reports(fired.decision):
         line = f"{row.get('id')}  {row.get('status')}"

@@ -1,5 +1,5 @@
-"""Events for tests: by any dialect's names, as a dialect's hooks read them, and as an agent sends them. Everything
-comes from the tables; nothing is fired."""
+"""Events for tests: by any dialect's names, as a dialect's hooks read them, and as an agent sends them. All of them
+come from the tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SESSION = "session-of-a-test"
 
 
 def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
-    """An event by any name, its fields by canonical or any dialect's own names; ValueError for what nobody knows."""
+    """An event by any name, its fields by canonical or any dialect's own names. Raises ValueError for unknown names."""
     event = canonical_event(name, failed="tool_error" in fields)
     data: dict[str, Json] = {}
     for key, value in fields.items():
@@ -36,8 +36,8 @@ def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
 
 def check_field(key: str, event: str = "") -> str:
     """The canonical name of a field, by any dialect's name for it in this event; without an event, by its canonical
-    name. ValueError for what nobody knows."""
-    __tracebackhide__ = True  # whoever wrote the test looks for the place in it, and not for ours
+    name. Raises ValueError for unknown names."""
+    __tracebackhide__ = True  # the traceback should point into the test, not here
     field = canonical_field(event, key) if event else key
     if field is None or not (event or key in FIELDS):
         raise ValueError(f"no dialect knows the field `{key}`.{guess(key, FIELDS)}")
@@ -60,7 +60,7 @@ def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], pro
 
 def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], project: str) -> dict[str, Json]:
     """What an agent sends for this event: every field at the first place where the table looks for it, or at the next
-    one if another field is there. If two fields share a place, the one that is sent unchanged goes first."""
+    one if another field is there. If two fields share a place, the one that is sent unchanged comes first."""
     made: dict[str, Json] = {}
     given = {"session": SESSION, **fields}
     if row.canonical and row.canonical[-1] == "post_tool_failure" and "tool_error" in given and row.error:
@@ -79,14 +79,15 @@ def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], proje
 
 
 def sent_with(table: Host, row: HostEvent) -> set[str]:
-    """The fields that an agent sends with an event, without those that follow from them."""
+    """The fields that an agent sends with an event, without derived ones."""
     taken = {each.field for each in (*table.base, *row.takes)}
     made = {"session", *(["output"] if "response" in taken else ()), *(["tool_error"] if row.error else ())}
     return (taken | made) & FIELDS.keys()
 
 
 def check_sent(table: Host, row: HostEvent, fields: Iterable[str]) -> None:
-    """ValueError for a field that the agent does not send with this event: a test with it would show nothing."""
+    """Raises ValueError for a field that the agent does not send with this event: a test with it would prove
+    nothing."""
     __tracebackhide__ = True
     sent = sent_with(table, row)
     for field in fields:
@@ -95,8 +96,8 @@ def check_sent(table: Host, row: HostEvent, fields: Iterable[str]) -> None:
 
 
 def _put(into: dict[str, Json], path: str, value: Json) -> bool:
-    """Sets a value where a dotted path leads, unless one is there; numbers lead into lists. False where the path leads
-    through a value that holds no others."""
+    """Sets the value at a dotted path, unless there is one; numbers are list indexes. False if the path leads through a
+    plain value."""
     names = path.split(".")
     here: dict[str, Json] | list[Json] = into
     for name, then in zip(names, [*names[1:], ""], strict=True):
@@ -115,14 +116,14 @@ def _put(into: dict[str, Json], path: str, value: Json) -> bool:
 
 
 class Built:
-    """An event of one dialect or agent: what its hooks, or we, read."""
+    """An event of one dialect or agent, with the payload that its hooks, or we, read."""
 
     def __init__(self, owner: str, native: str, given: dict[str, Json], payload: dict[str, Json]) -> None:
         self.owner, self.native, self.given, self.payload = owner, native, given, payload
 
     @property
     def stdin(self) -> str:
-        """The payload as the bytes that are sent, in text."""
+        """The payload as it is sent, decoded."""
         from anyhook.model.lean_json import encode
 
         return encode(self.payload).decode()

@@ -1,4 +1,4 @@
-"""Harness: hooks in a sandbox of their own, for test programs that fire one event after the other."""
+"""Harness: hooks in a sandbox, for test programs that fire one event after the other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class HarnessOptions(TypedDict, total=False):
-    """What the keys of the same names in a case file say."""
+    """The same as the keys with these names in a case file."""
 
     files: Mapping[str, Json] | None
     home: Mapping[str, Json] | None
@@ -46,7 +46,7 @@ class HarnessOptions(TypedDict, total=False):
 
 
 class BridgeReply(Record):
-    """What an agent was told."""
+    """The answer that an agent gets."""
 
     status: int | None
     stdout: str
@@ -60,8 +60,8 @@ class BridgeReply(Record):
 
 
 class Harness:
-    """A copy of a project with its hooks, or with one of them. Each event is fired in a process of its own, all of
-    them in the same copy. Nothing asks for approval: the program that makes a harness is code that runs already."""
+    """A copy of a project with its hooks, or with some of them. Each event is fired in a new process, all of them in
+    the same copy. No approval is needed: the program that makes a harness is already running code."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Results as JUnit XML, the form that build servers read. It writes no file."""
+"""Results as JUnit XML, which build servers read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.testing.kit.run import Result
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot hold."""
+"""Characters that XML 1.0 cannot contain."""
 
 
 def junit(results: Sequence[Result]) -> bytes:

@@ -1,5 +1,4 @@
-"""The keys of a case file, as one table: the reader, the JSON Schema and the page in the docs take them from here. It
-reads no file."""
+"""The keys of a case file, as one table for the reader, the JSON Schema and the docs."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ KINDS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "anything": ("anything", {}),
     "comparison": ("a value or a comparison", {}),
 }
-"""What a key may hold: as text for people, and as a schema."""
+"""The types of values: as text for people, and as a schema."""
 
 
 class CaseKey(Record):
@@ -53,7 +52,7 @@ class CaseKey(Record):
 
 FIELDS = ("tool", "input", "output", "tool_error", "prompt", "message", "source", "trigger", "reason", "agent_type",
           "call_id", "session")  # fmt: skip
-"""Canonical fields with a key of their own; `data` takes all others."""
+"""Canonical fields with their own key; `data` takes all others."""
 OBJECTS = ("input",)
 LOOSE = ("output",)
 

@@ -1,5 +1,5 @@
-"""One event for the engine, in a process of its own: a task on stdin, the decision on stdout. It belongs to the test
-kit, which says what is trusted, and is never used outside a temporary copy."""
+"""One event for the engine, in a separate process: a task on stdin, the decision on stdout. The test kit sets what is
+trusted, and uses it only in a temporary copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 BAD_TASK = 3
-"""The exit status where the task makes no sense; stderr says why."""
+"""The exit status for an invalid task; stderr says why."""
 
 
 class Task(Record):

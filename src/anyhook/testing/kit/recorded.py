@@ -1,5 +1,5 @@
-"""Recorded events → cases: what was fired becomes the event, what was decided the expectation. What cannot be told from
-a record is left out with the reason, never guessed."""
+"""Recorded events → cases: what was fired becomes the event, what was decided the expectation. Records without enough
+information are skipped with the reason; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import HostEvent
 
 PASSING = ("session", "call_id")
-"""Fields that are another each time: without them the same event is the same case."""
+"""Fields that differ each time. Without them the same event is the same case."""
 MAX_SHOWN = 60
 NOTED = tuple(field for field in ASKED_FOR if field != "messages")
-"""What becomes an expectation. Messages are talk, and may tell of times and places."""
+"""What becomes an expectation. Not messages, which may contain times and paths."""
 
 
 class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
@@ -33,14 +33,14 @@ class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
 
 
 def cases_of(lines: Iterable[JournalLine]) -> tuple[list[dict[str, Json]], dict[str, int]]:
-    """Cases as a file holds them, the same one only once, and how many records were left out for which reason."""
+    """Cases as in a file, without duplicates, and how many records were left out for each reason."""
     made: list[dict[str, Json]] = []
     seen: list[dict[str, Json]] = []
     left_out: dict[str, int] = {}
     names: dict[str, int] = {}
     for line in lines:
         if line.background is not None or is_repeated(line):
-            continue  # a run, or a note, and no event
+            continue  # a run or a note, not an event
         try:
             case = case_of(line)
         except LeftOut as why:
@@ -56,7 +56,7 @@ def cases_of(lines: Iterable[JournalLine]) -> tuple[list[dict[str, Json]], dict[
 
 
 def case_of(line: JournalLine) -> dict[str, Json]:
-    """One case without a name. LeftOut where the line does not tell enough."""
+    """One case without a name; raises LeftOut if the line does not contain enough."""
     event, decision = line.event, line.decision
     if event not in EVENTS or line.record is None or not isinstance(line.record.get("data"), dict) or decision is None:
         raise LeftOut("it is not a record of an event")
@@ -134,7 +134,7 @@ def _scope(identity: str) -> str:
 
 
 def _portable(value: Json, project: str) -> Json:
-    """The project's own path by its placeholder: a case runs in a copy that is elsewhere."""
+    """Replace the project's path by its placeholder: a case runs in a copy."""
     if isinstance(value, str):
         return value.replace(project, "{project}") if len(project) > 1 else value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Runs cases: each in a sandbox of its own, by the real engine, with real processes. It prints nothing."""
+"""Runs cases: each in its own sandbox, with the real engine and real processes."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Fired(Record):
     """The result of one event."""
 
     decision: dict[str, Json]
-    """As `fire --json` prints it; for a bridge, what the journal has of it."""
+    """As `fire --json` prints it; for a bridge, from the journal."""
     exit: int | None
     stdout: str
     stderr: str
-    """What the bridge said; "" without an agent."""
+    """What the bridge printed; "" without an agent."""
     failed: dict[str, str]
     """Hooks that broke, and how."""
     project: str
-    """Where files can be looked at."""
+    """The copy, for checks of files."""
 
 
 class Result(Record):
@@ -77,14 +77,14 @@ class Result(Record):
 
 
 def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") -> Iterator[Result]:
-    """The results in the order of the cases, each as soon as it and those before it are there. Whatever interrupts that
-    ends the cases that are under way."""
+    """The results in the order of the cases, each as soon as it and those before it are done. An interruption kills the
+    running cases."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
             yield from pool.map(lambda pair: run_case(pair[0], pair[1], trust), cases)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            while Sandbox.in_use:  # again, for one may just have been about to start something
+            while Sandbox.in_use:  # again, because one may have been about to start something
                 for sandbox in list(Sandbox.in_use):
                     sandbox.end()
                 time.sleep(0.05)
@@ -92,8 +92,8 @@ def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") ->
 
 
 def run_case(case: Case, project: str, trust: str = "ask") -> Result:
-    """One case on a fresh copy of the project. Unless `trust` is `all`, only hooks run that are approved there; whether
-    the case itself may be run is for the caller to ask."""
+    """One case on a fresh copy of the project. Unless `trust` is `all`, only hooks that are approved there run. The
+    caller checks whether the case itself may run."""
     if case.skip:
         return Result(case, SKIPPED, 0.0, (), {})
     begun = time.monotonic()
@@ -112,8 +112,8 @@ def run_case(case: Case, project: str, trust: str = "ask") -> Result:
 
 
 def _limit(sandbox: Sandbox) -> None:
-    """Only hooks that are approved where they come from may run in the sandbox. If all are, so is everything that the
-    case contains or makes."""
+    """Only hooks that are approved in the original project may run in the sandbox. If all are, everything that the case
+    adds may run too."""
     checked = check_copy(sandbox.source, sandbox.project, sandbox.env["PATH"], os.environ)
     if checked.waiting:
         sandbox.trust, sandbox.waiting = "ask", checked.waiting
@@ -121,7 +121,7 @@ def _limit(sandbox: Sandbox) -> None:
 
 
 def _not_approved(sandbox: Sandbox, fired: Fired) -> list[str]:
-    """What did not run, and what to do: a case without it has shown nothing."""
+    """What did not run, and what to do about it: without it the case proves nothing."""
     if not sandbox.waiting:
         return []
     fix = f"Look at it: anyhook trust --project {sandbox.source}"
@@ -133,7 +133,7 @@ def _not_approved(sandbox: Sandbox, fired: Fired) -> list[str]:
 
 
 def fire_case(case: Case, sandbox: Sandbox) -> Fired:
-    """Prepares the sandbox and fires what the case, placed in it, says. CannotRun where that was not possible."""
+    """Prepares the sandbox and fires the event of the case; raises CannotRun if that is not possible."""
     try:
         sandbox.lay_out(case.files, case.home)
     except OSError as error:
@@ -156,7 +156,7 @@ def fire_case(case: Case, sandbox: Sandbox) -> Fired:
 
 
 def fire_in(sandbox: Sandbox, task: Task, limit_s: float) -> Fired:
-    """One event by the engine."""
+    """Fire one event with the engine."""
     __tracebackhide__ = True
     ended = sandbox.fire(task, limit_s)
     if ended.exit_code == BAD_TASK:
@@ -186,8 +186,8 @@ def _bridge(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
 
 
 def bridge_in(sandbox: Sandbox, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Fired:
-    """One call of an agent's. The decision is what the journal has of it: that of the last part, where one call of the
-    agent stands for several events."""
+    """One call of an agent. The decision comes from the journal; if the call consists of several events, it is the last
+    one's."""
     ended = sandbox.bridge(agent, event, stdin, switches, limit_s)
     if ended.exit_code is None:
         raise CannotRun(f"the bridge did not end within {limit_s:g} s")
@@ -207,7 +207,7 @@ def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
 
 
 def _journal(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[JournalLine]:
-    """What the journal of the sandbox has; background hooks are waited for."""
+    """The journal of the sandbox. Waits for background hooks."""
     deadline = time.monotonic() + BACKGROUND_S
     while True:
         lines = [line for line in search(sandbox.state_dir, Wanted()) if line.record is not None]

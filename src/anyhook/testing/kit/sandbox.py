@@ -1,5 +1,5 @@
-"""Sandbox: a copy of a project with a home and a state of its own, to fire at and to throw away. It never writes to the
-project itself, and none of the user's files are seen in it."""
+"""Sandbox: a temporary copy of a project with its own home and state. It never writes to the project itself, and the
+user's files are not visible in it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 """Folders that are large, are rebuilt, or contain a history: not copied unless they are asked for."""
 MAX_COPY = 500_000_000
-"""Bytes of a project that are copied for one case; a larger one has something in it that no hook needs."""
+"""The most bytes that are copied for one case; a larger project contains something that no hook needs."""
 CHUNK = 1 << 20
 OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-"""Variables that say where settings, approvals and the journal are: never the user's own in a test."""
+"""Variables that say where settings, approvals and the journal are. A test never uses the user's."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
-"""Variables of the caller's that a case sees."""
+"""Variables that a case inherits from the caller."""
 
 
 class NoSandbox(Exception):  # noqa: N818 (it says what is missing)
@@ -45,12 +45,12 @@ class NoSandbox(Exception):  # noqa: N818 (it says what is missing)
 
 
 class Sandbox:
-    """A place for one case; or, for a program, for as many events as it likes."""
+    """A place for one case, or for any number of events of a test program."""
 
     in_use: ClassVar[set[Sandbox]] = set()
 
     def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
-        """Copies the project. NoSandbox where that cannot be done."""
+        """Copies the project; raises NoSandbox if that fails."""
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-test-"))
         self.in_use.add(self)
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
@@ -76,7 +76,7 @@ class Sandbox:
         )
         self.env.setdefault("LANG", "C.UTF-8")
         self.trust = "all"
-        """`ask` where only what the ledger of this sandbox approves may run."""
+        """`ask` if only what this sandbox's ledger approves may run."""
         self.waiting: dict[str, str] = {}
         """Hooks of the project that its user has not approved as they are: `new` or `changed`."""
 
@@ -87,7 +87,7 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Ends what still runs here, and takes everything away."""
+        """Kills what still runs here, and deletes everything."""
         try:
             self.end()
             remove(Path(self.root))
@@ -95,7 +95,7 @@ class Sandbox:
             self.in_use.discard(self)
 
     def end(self) -> None:
-        """Ends what still runs here."""
+        """Kills what still runs here."""
         end_leftovers(self.root)
 
     @property
@@ -104,8 +104,8 @@ class Sandbox:
         return state_dir(self.env)
 
     def set(self, env: Mapping[str, str | None]) -> None:
-        """More variables; None takes one away. `{project}` and `{home}` stand for the folders. NoSandbox for one that
-        would have settings, approvals or the journal of the user's be used."""
+        """Set more variables; None removes one. `{project}` and `{home}` are replaced by the folders. Raises NoSandbox
+        for a value that would use the user's settings, approvals or journal."""
         for name, value in env.items():
             if value is None:
                 self.env.pop(name, None)
@@ -119,7 +119,7 @@ class Sandbox:
                 )
 
     def lay_out(self, files: Mapping[str, FileEntry], home: Mapping[str, FileEntry]) -> None:
-        """Files besides those that were copied, or instead of them."""
+        """Write files in addition to the copied ones, or instead of them."""
         lay_out(Path(self.project), files)
         lay_out(Path(self.home), home)
 
@@ -127,17 +127,17 @@ class Sandbox:
         return call(["/bin/sh", "-c", line], None, self.env, Path(self.project), limit_s)
 
     def fire(self, task: Task, limit_s: float) -> Ended:
-        """One event, by the engine in a process of its own."""
+        """Fire one event, with the engine in a separate process."""
         argv = [sys.executable, "-P", "-m", "anyhook.testing.kit.one_shot"]
         return call(argv, task.replace(trust=self.trust).text(), self.env, Path(self.project), limit_s)
 
     def bridge(self, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Ended:
-        """One call of an agent's, as the agent would make it."""
+        """One call, as the agent would make it."""
         argv = [*COMMAND, "bridge", agent, event, "--project", self.project, "--trust", self.trust, *switches]
         return call(argv, stdin, self.env, Path(self.project), limit_s)
 
     def _path(self, path: str) -> str:
-        """PATH, with the copies of the project's folders in place of the folders; those that were left out stay."""
+        """PATH with the project's folders replaced by their copies, except those that were not copied."""
         made = []
         for folder in path.split(os.pathsep):
             inside = f"{self.project}{os.path.realpath(folder)[len(self.source) :]}"
@@ -147,14 +147,14 @@ class Sandbox:
 
 
 class _Copy:
-    """Copies a tree: files, folders and links. Anything else has no place in a test."""
+    """Copies a tree: only files, folders and links."""
 
     def __init__(self, source: str, target: str, bring: frozenset[str], root: str) -> None:
         self.source, self.target, self.bring, self.root = source, target, bring, root
         self.bytes = 0
 
     def make(self) -> None:
-        """By descriptors: no folder or file is followed to somewhere else, though somebody changes it meanwhile."""
+        """Copy with descriptors, so that no link is followed even if someone changes the tree in the meantime."""
         os.mkdir(self.target)
         for folder, folders, names, here in os.fwalk(self.source, follow_symlinks=False):
             below = os.path.relpath(folder, self.source)
@@ -168,7 +168,7 @@ class _Copy:
         return (name not in LEFT_OUT or path in self.bring) and os.path.realpath(f"{folder}/{name}") != self.root
 
     def _copy(self, name: str, here: int, copy: str) -> None:
-        """A file, a link, or a folder without what is in it. Pipes, sockets and devices are left out."""
+        """Copy a file, a link, or an empty folder. Pipes, sockets and devices are left out."""
         try:
             kind = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
             if stat.S_ISDIR(kind):
@@ -180,7 +180,7 @@ class _Copy:
                 with os.fdopen(os.open(name, flags, dir_fd=here), "rb") as file:
                     self._bytes(file, copy)
         except FileNotFoundError:
-            return  # it went away meanwhile
+            return  # it was removed in the meantime
 
     def _link(self, aim: str, copy: str) -> None:
         inside = os.path.isabs(aim) and within(aim, self.source)
@@ -204,7 +204,7 @@ class _Copy:
 
 
 def project_of(path: str) -> str | None:
-    """The nearest folder above a file that has hooks, by the places that the dialects look at."""
+    """The nearest folder above a file that has hooks of any dialect."""
     folder = os.path.dirname(os.path.abspath(path))
     while True:
         if has_hooks(folder):
@@ -216,8 +216,8 @@ def project_of(path: str) -> str | None:
 
 
 def project_for(file: str, named: str, otherwise: str) -> str:
-    """The project of a case file: the folder that it names, the nearest one above with hooks, or another. NoSandbox
-    where it names one that is not there."""
+    """The project of a case file: the folder that it names, the nearest one above with hooks, or `otherwise`. Raises
+    NoSandbox if it names one that does not exist."""
     if not named:
         return os.path.realpath(project_of(file) or otherwise)
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), named)
@@ -227,7 +227,7 @@ def project_for(file: str, named: str, otherwise: str) -> str:
 
 
 def has_hooks(folder: str) -> bool:
-    """Whether a folder has hook files of any dialect's."""
+    """Whether a folder has hook files of any dialect."""
     return any(os.path.exists(place) for place in _hook_places(folder))
 
 

@@ -1,1 +1,1 @@
-"""`anyhook new`: a working hook out of a dialect's rows. Nothing here knows a product."""
+"""`anyhook new`: a working hook from a dialect's rows. Nothing here knows a product."""

@@ -1,5 +1,5 @@
-"""What hooks of a dialect may answer, out of its rows: for the comments of a new script, and for a model that writes
-one from a description."""
+"""What hooks of a dialect may answer, from its rows: for the comments of a new script, and for a model that writes one
+from a description."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLES: dict[str, Json] = {
     "follow_ups": ["Run the tests as well."],
     "end_turn_unless": False,
 }
-"""What an example answers, by the field of an Outcome that it fills."""
+"""Example values, by the field of an Outcome."""
 
 EFFECTS = {
     "deny_tool": "the tool is not run",
@@ -60,7 +60,7 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
                 found.append(
                     ExampleAnswer("grant it" if verdict == "allow" else "ask the user", _nested(key.path, word))
                 )
-    if row.silence:  # what every answer has to hold
+    if row.silence:  # keys that every answer must have
         return [each.replace(value={**row.silence, **_object(each.value)}) for each in found]
     return found
 
@@ -100,7 +100,7 @@ def refusal(reply: Reply, canonical: str, reason: str) -> tuple[int, Json]:
 
 
 def _put(answer: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
-    """Sets the value at a path, and leaves what is beside it."""
+    """Set the value at a path, and leave everything else."""
     *outer, last = path
     for key in outer:
         inner = answer.setdefault(key, {})

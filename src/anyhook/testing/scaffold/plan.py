@@ -1,4 +1,4 @@
-"""Plans a new hook: which files it takes, and what each of them will say. It reads what is there and writes nothing."""
+"""Plans a new hook: which files it needs, and their contents. It reads existing files and writes nothing."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ MAX_NAME_LENGTH = 64
 
 
 class CannotScaffold(Exception):  # noqa: N818 - it says what cannot be done
-    """One sentence or two for the person who asked: what, why, what to do."""
+    """A short message for the person who asked: what, why, what to do."""
 
 
 class Overtaken(CannotScaffold):
-    """Somebody else has written meanwhile; a plan made now may do."""
+    """Someone else changed a file in the meantime; a new plan may work."""
 
 
 class Order(Record):
@@ -54,7 +54,7 @@ class Order(Record):
 
     @property
     def matched(self) -> bool:
-        """Whether the dialect's own matcher says for which tool the hook is."""
+        """Whether the dialect has a matcher for the hook's tool."""
         return bool(self.tool) and self.dialect.match is not everything and self.row.target == "tool"
 
     @property
@@ -70,7 +70,7 @@ class Piece(Record):
     text: str
     executable: bool = False
     old: bytes | None = None
-    """What the file holds now; None where there must be none."""
+    """The current contents; None if the file must not exist."""
 
 
 class Plan(Record):
@@ -80,11 +80,11 @@ class Plan(Record):
     script: str
     """The path of its script."""
     command: str
-    """How its declaration calls the script; "" where it does not."""
+    """How its declaration calls the script, or ""."""
     pieces: tuple[Piece, ...]
-    """The declaration comes last: before it is there, nothing is hooked."""
+    """The declaration comes last: without it, nothing is hooked."""
     log: str
-    """Where the hook keeps its record; "" for a gate."""
+    """The hook's log file; "" for a gate."""
     notes: tuple[str, ...]
 
 
@@ -114,7 +114,7 @@ def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
 
 
 def check(order: Order) -> Scaffold:
-    """The dialect's way to write hooks, once the order makes sense."""
+    """Check the order; returns the dialect's scaffold."""
     name, off = order.name, order.dialect.off_suffix
     fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
     if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
@@ -145,8 +145,8 @@ def _check_tool(order: Order) -> None:
 
 
 def plan(order: Order, written: str = "") -> Plan:
-    """The files of a new hook; CannotScaffold where one of them would cost something that is there. `written` is the
-    script's text; "" for one that is made from the event's row."""
+    """The files of a new hook; raises CannotScaffold if one of them would overwrite something. `written` is the
+    script's text; "" for one made from the event's row."""
     scaffold = check(order)
     source = next((each for each in order.dialect.find(order.roots) if each.scope == order.scope), None)
     if source is None:
@@ -180,7 +180,7 @@ def plan(order: Order, written: str = "") -> Plan:
 
 
 def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
-    """A rule: an entry of the file and nothing else."""
+    """A rule is only an entry of the file."""
     _refuse_taken(order)
     event, entry = order.row.native, {"name": order.name}  # type: str, dict[str, Json]
     named = "" if event == "pre_tool" else f"event {event} and "
@@ -201,7 +201,7 @@ def _rule(order: Order, scaffold: Scaffold, source: Source) -> Plan:
 
 
 def _refuse_taken(order: Order) -> None:
-    """Refuses a name that a rule or a function of the same scope has."""
+    """Refuse a name that a rule or a function of the same scope has."""
     for each in order.dialect.find(order.roots):
         for hook in order.dialect.load(each, Files()).hooks if each.scope == order.scope else ():
             if hook.name == order.name:
@@ -219,7 +219,7 @@ def {name}(call: Call) -> None:
 
 
 def _function(order: Order, source: Source) -> Plan:
-    """A function: at the end of the `hooks.py` beside the rules."""
+    """A function goes to the end of the `hooks.py` next to the rules."""
     path = f"{os.path.dirname(source.path)}/hooks.py"
     name = "".join(char if char.isalnum() else "_" for char in order.name)
     if not name.isidentifier():
@@ -252,7 +252,7 @@ def _function(order: Order, source: Source) -> Plan:
 
 
 def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
-    """Refuses a name that is taken; says what the new hook does to others."""
+    """Refuse a name that is taken; returns notes about what the new hook does to others."""
     shape = order.dialect.scaffold.shape if order.dialect.scaffold else ""
     if order.dialect.scaffold and order.dialect.scaffold.file and os.path.lexists(f"{folder}/{file}"):
         raise CannotScaffold(
@@ -266,9 +266,9 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
     for path in taken:
         if os.path.lexists(path):
             raise CannotScaffold(f"{path} is there already. Choose a name other than {order.name!r}, or remove it.")
-    # A handler in a list is called by its script, ending and all.
+    # A handler in a list has the name of its script, including the extension.
     names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
-    sources = reversed(order.dialect.find(order.roots))  # of several of one scope, the first is where hooks are added
+    sources = reversed(order.dialect.find(order.roots))  # of several files of one scope, hooks are added to the first
     layers = {each.scope: order.dialect.load(each, Files()) for each in sources}
     for hook in layers[order.scope].hooks:
         if hook.name in names:
@@ -313,7 +313,7 @@ def _declaration(order: Order, scaffold: Scaffold, source: Source, command: str)
 def _appended(
     path: str, place: tuple[str, ...], entry: dict[str, Json], top: Mapping[str, Json], first: str = ""
 ) -> Piece:
-    """A file with one entry more; `first` is what a new file begins with."""
+    """A file with one more entry; `first` is the start of a new file."""
     old: bytes | None = None
     try:
         old = read_bytes(path)
@@ -337,7 +337,7 @@ def _appended(
 
 
 def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> dict[str, Json]:
-    """What the list of an event holds for one hook."""
+    """The entry of one hook in the list of an event."""
     last, *outer = reversed(scaffold.key.split("."))
     handler: dict[str, Json] = {**scaffold.fixed, last: command}
     for key in outer:
@@ -357,7 +357,7 @@ def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:
 
 
 def _check_document(text: str, syntax: Syntax) -> None:
-    """Refuses what the dialect itself would not read: the editor is more lenient."""
+    """Refuse what the dialect itself would not read: the editor is more lenient."""
     if syntax != "json" or edit.is_blank(text):
         return
     twice = repeated_key(text, parse_json(text))
@@ -366,7 +366,8 @@ def _check_document(text: str, syntax: Syntax) -> None:
 
 
 def find_hook(order: Order, made: Plan) -> Hook:
-    """The new hook as its dialect reads it, once it is written; CannotScaffold where the dialect would not run it."""
+    """The new hook as its dialect reads it, after it is written; raises CannotScaffold if the dialect would not run
+    it."""
     files = Files()
     key = order.dialect.scaffold.key.rpartition(".")[2] if order.dialect.scaffold else ""
     hooks = order.dialect.load(made.source, files).hooks

@@ -32,9 +32,9 @@ class Script(Record):
     dialect: Dialect
     row: EventRow
     compared: tuple[str, ...] = ()
-    """The tools that it is for, where no matcher can say so."""
+    """The tools that it is for, if the dialect has no matcher for them."""
     log: str = ""
-    """From the script's folder to its log."""
+    """The log file, relative to the script's folder."""
 
     @property
     def gate(self) -> bool:
@@ -89,7 +89,7 @@ def _decision(script: Script) -> list[str]:
 
 
 def _tool_keys(script: Script) -> tuple[str, ...]:
-    """The keys that lead to the tool's name."""
+    """The keys of the path to the tool's name."""
     scaffold = script.dialect.scaffold
     if scaffold is not None and script.row.native in scaffold.tool_keys:
         return scaffold.tool_keys[script.row.native]
@@ -262,8 +262,8 @@ def _python_record(script: Script) -> list[str]:
 
 
 def brief(dialect: Dialect) -> str:
-    """What somebody has to know to write a hook of one dialect: its events, what is in them, how a hook answers, and
-    one whole script in either language."""
+    """What you need to know to write a hook of one dialect: its events and their fields, how a hook answers, and one
+    complete script in each language."""
     told = describe(dialect)
     lines = [f"# Hooks of {told.title}", "", f"When a hook fails: {told.failure}.", "", "## Events", ""]
     for row, event in zip(dialect.events, told.events, strict=True):
@@ -283,5 +283,5 @@ def brief(dialect: Dialect) -> str:
 
 
 def _gate(dialect: Dialect) -> EventRow:
-    """The event that shows most: a tool's gate where there is one."""
+    """The best example event: a tool's gate if there is one."""
     return next((row for row in dialect.events if row.block == "deny_tool"), dialect.events[0])

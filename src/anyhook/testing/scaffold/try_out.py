@@ -1,4 +1,4 @@
-"""How a new hook is tried: command lines of `fire`, and its first cases as `anyhook test` reads them."""
+"""How to try a new hook: `fire` command lines, and its first cases for `anyhook test`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ OPTIONS = {
     "prompt": "--prompt", "message": "--message", "source": "--source", "trigger": "--trigger", "reason": "--reason",
     "agent_type": "--agent",
 }  # fmt: skip
-"""Canonical fields that have an option of their own."""
+"""Canonical fields with their own option."""
 CASE_KEYS = {"--agent": "agent_type"}
-"""Options of `fire` that a case calls otherwise; of the others it takes the name."""
+"""Options of `fire` with a different name in cases; the others have the same name."""
 AS_JSON = ("--input", "--data")
 
 
@@ -43,7 +43,7 @@ def tool_of(order: Order) -> str:
 
 
 def _telling_input(order: Order, text: str) -> dict[str, Json]:
-    """The input of a call that the hook sees the text of."""
+    """The input of a call, with the text where the hook sees it."""
     about = order.row.about[:1]
     if not about or about[0] in ("shell", "mcp"):
         return {"command": text.replace("say", "echo")}
@@ -73,7 +73,7 @@ def trial(order: Order, canonical: str, marked: bool) -> list[str]:
 
 
 def case_file(order: Order, made: Plan) -> str:
-    """Where the cases go: into the folder of the declarations, or above the folder that holds nothing but hooks."""
+    """Where the cases go: into the folder of the declarations, or above a folder that may contain only hooks."""
     return f"{os.path.dirname(made.source.path)}/{order.name}.hooktest.yaml"
 
 
@@ -100,6 +100,6 @@ def _fields(words: list[str]) -> dict[str, Json]:
 
 
 def _problems(order: Order, verdict: str) -> list[Json]:
-    """Some dialects report a block as a problem of its own."""
+    """Some dialects also report a block as a problem."""
     code = order.dialect.failing.codes.get("blocked")
     return [code] if code and verdict == "block" else []

@@ -1,5 +1,5 @@
-"""Puts the files of a new hook on the disk, all of them or none. It never writes over a file that is not the one the
-plan was made from."""
+"""Writes the files of a new hook, all of them or none. It never overwrites a file that has changed since the plan was
+made."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MAX_TRIES = 20
 
 
 def write(order: Order, script: str = "") -> tuple[Plan, Hook]:
-    """Plans the hook, writes it, and looks whether the dialect takes it. `script` is its text; "" for one that is made
-    from the event's row."""
+    """Plans the hook, writes it, and checks that the dialect accepts it. `script` is its text; "" for one made from the
+    event's row."""
     for attempt in range(MAX_TRIES):
         made, writing = plan(order, script), _Writing()
         try:
@@ -46,7 +46,7 @@ def _bytes(path: str) -> bytes:
 
 
 class _Writing:
-    """Writes that can be taken back. It exists for the length of one new hook."""
+    """Writes that can be undone, for one new hook."""
 
     def __init__(self) -> None:
         self._folders: list[str] = []
@@ -56,7 +56,7 @@ class _Writing:
         os.umask(self._mask)
 
     def write(self, pieces: Sequence[Piece]) -> None:
-        """Every piece in order; on a failure nothing is left of any."""
+        """Write every piece in order; undo all of them on a failure."""
         for piece in pieces:
             try:
                 self._make_folder(os.path.dirname(piece.path))
@@ -80,7 +80,7 @@ class _Writing:
                 raise
 
     def undo(self) -> None:
-        """Restore our own files as they were; what others have put there meanwhile stays."""
+        """Restore our own files; what others wrote in the meantime stays."""
         for path, old, new in reversed(self._replaced):
             with suppress(OSError), locked(os.path.dirname(path)):
                 if _bytes(path) == new:
@@ -101,7 +101,7 @@ class _Writing:
             os.mkdir(folder)
         except FileExistsError:
             if os.path.isdir(folder):
-                return  # made meanwhile
+                return  # created in the meantime
             raise NotADirectoryError(errno.ENOTDIR, "there is a file where a folder must be", folder) from None
         self._folders.append(folder)
 
