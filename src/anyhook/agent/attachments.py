@@ -1,5 +1,5 @@
-"""`@path` in a prompt: files of the project that it names. An image goes to the model with the prompt where the model
-takes images; any other file the model reads itself."""
+"""`@path` in a prompt names a file of the project. An image is sent with the prompt if the model accepts images; the
+model reads any other file itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMED = re.compile(r"(?<!\S)@(\S+)")
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 MAX_BYTES = 5_000_000
-"""Of one image: what providers take."""
+"""The largest image that providers accept."""
 
 
 def with_images(prompt: str, project: str, model: Model, tell: Callable[[str], None]) -> str | Sequence[UserContent]:

@@ -1,6 +1,5 @@
-"""What a project or its user brings for the agent besides hooks: MCP servers, types of sub-agents, skills. All of it is
-found and pinned by content, like a hook. None of it is started here, and a project's counts only once it is
-approved."""
+"""What a project or the user adds to the agent besides hooks: MCP servers, types of sub-agents, skills. They are found
+and pinned by content, like a hook. None of them is started here, and a project's are used only if they are approved."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["mcp", "subagent", "skill"]
 KINDS: tuple[Kind, ...] = ("mcp", "subagent", "skill")
-"""Each begins the ids of its kind in the ledger, where a hook's begins with its dialect."""
+"""The prefixes of their ids in the ledger. (A hook's id starts with its dialect.)"""
 ABOUT: dict[Kind, str] = {
     "mcp": "an MCP server: the agent starts or calls it, and its tools can be used",
     "subagent": "a type of sub-agent: its instructions reach the model",
@@ -39,7 +38,7 @@ ABOUT: dict[Kind, str] = {
 SERVERS_FILE = ".mcp.json"
 OWN = ".anyhook"
 MAX_FILES = 500
-"""Of one skill; a folder with more is not pinned, so it cannot be approved."""
+"""Per skill. A folder with more is not pinned, so it cannot be approved."""
 
 
 class Offer(Record):
@@ -49,12 +48,12 @@ class Offer(Record):
     name: str
     scope: OwnScope
     folder: str
-    """The folder of the project that it is declared in: the one that an approval is for."""
+    """The project folder that declares it, and that its approval is for."""
     source: str
     dialect: str = ""
-    """The dialect that its tools are named by; "" for our own names."""
+    """The dialect of its tool names; "" for our own names."""
     spec: dict[str, Json] = {}  # noqa: RUF012 (never changed)
-    """Of a server: its settings as they are written."""
+    """The settings of a server, as written."""
 
     @property
     def id(self) -> str:
@@ -62,7 +61,7 @@ class Offer(Record):
 
 
 def find_offers(setup: Setup, servers: Mapping[str, dict[str, Json]]) -> tuple[list[Offer], list[Problem]]:
-    """Everything of the project, then of the user, whose servers the settings hold. What comes first keeps its name."""
+    """Everything of the project, then of the user (whose servers are in the settings). The first of a name wins."""
     files = Files()
     found = [*_servers(setup, files), *_folders(setup, "subagent"), *_folders(setup, "skill")]
     mine = config_file(setup.env)
@@ -89,7 +88,7 @@ def _servers(setup: Setup, files: Files) -> Iterator[Offer]:
 
 
 def _folders(setup: Setup, kind: Kind) -> Iterator[Offer]:
-    """Files or folders in the places where our own agent and the dialects' products look for them."""
+    """Files or folders in the places where our own agent and other products look for them."""
     word = "agents" if kind == "subagent" else "skills"
     home = os.path.realpath(setup.env.get("HOME") or "/")
     rows = {f"{{project}}/{OWN}/{word}": "", f"{Path(config_file(setup.env)).parent}/{word}": ""}
@@ -144,7 +143,7 @@ def trusted(offers: list[Offer], setup: Setup, ledger: Ledger) -> tuple[list[Off
 
 
 def review_offers(setup: Setup, ledger: Ledger) -> tuple[list[Reviewed], list[Problem], dict[str, str]]:
-    """The project's, as `trust` shows and approves them; and by kind, the folder above that they were found in."""
+    """The project's, for `trust`; and by kind, the parent folder in which they were found."""
     offers, problems = find_offers(setup, {})
     entries: list[Reviewed] = []
     for offer in offers:

@@ -1,5 +1,5 @@
-"""What the agent of a session works with besides its own tools: MCP servers, types of sub-agents, skills. Only the
-user's, and what is approved of the project's."""
+"""What the agent uses besides its own tools: MCP servers, types of sub-agents, skills. Only the user's and the approved
+ones of the project."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Equipment:
     types: list[TypeFile] = field(default_factory=list)
     servers: McpServers | None = None
     waiting: list[Offer] = field(default_factory=list)
-    """What the project brings and nobody has approved yet."""
+    """The project's that are not approved yet."""
     web_fetch: bool = False
 
     @property
@@ -70,7 +70,7 @@ class Equipment:
         model: Callable[[str], Model],
         tell: Callable[[str], None],
     ) -> list[AbstractCapability[Any]]:
-        """For the agent: what it shares with its sub-agents, and these."""
+        """The agent's capabilities: those that it shares with its sub-agents, and the sub-agents."""
         all_ = [*shared, *map(Toolset, self.all_servers), *skill_capabilities(self.skills)]
         agents = build(self.types, all_, model, tell)
         return [*all_, SubAgents(agents, include_self=True, forward_usage=False)]
@@ -83,7 +83,7 @@ class Equipment:
 async def equip(
     setup: Setup, settings: AgentSettings, env: Mapping[str, str], tell: Callable[[str], None]
 ) -> Equipment:
-    """Find it, leave out what is not approved, connect the servers. `env` is what servers get."""
+    """Find everything, leave out what is not approved, connect the servers. `env` is their environment."""
     offers, problems = find_offers(setup, settings.mcp)
     usable, waiting = trusted(offers, setup, open_ledger(setup, Files()))
     for problem in problems:
@@ -102,7 +102,7 @@ async def equip(
 
 
 async def _connected(offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> McpServers | None:
-    try:  # in a thread: the client takes seconds to load on a busy machine, and Ctrl-C should be heard
+    try:  # in a thread: the client may take seconds to load, and Ctrl-C should work
         module = await asyncio.to_thread(import_module, "anyhook.agent.mcp_servers")
     except ImportError as error:
         tell(f"MCP servers cannot be used ({error}). Install their client: {install_command('agent')}")

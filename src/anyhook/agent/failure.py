@@ -1,11 +1,11 @@
-"""What keeps the agent from running, or a run from ending well: one sentence each, for the person who started it."""
+"""Errors that keep the agent from starting or finishing a run, each with a message for the user."""
 
 from __future__ import annotations
 
 
 class BadSetup(Exception):  # noqa: N818 (it says what is bad)
-    """The call cannot be carried out as it is."""
+    """The call cannot be carried out."""
 
 
 class Failed(Exception):  # noqa: N818
-    """The run failed on the way."""
+    """The run failed."""

@@ -1,5 +1,5 @@
-"""One prompt without a person: start, turn, end, and the report. Signals end the session through its hooks; nothing is
-printed before the end but what the callbacks say."""
+"""One prompt without a terminal: start, turn, end, and the report. A signal ends the session with its hooks. Only the
+callbacks print something before the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATUS = {"done": 0, "blocked": 0, REFUSED: 2, "max_turns": 1, ERROR: 1, INTERRU
 
 
 class Headless:
-    """One run, and what is reported of it."""
+    """One run and its report."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Headless:
         try:
             turn = await work
         except asyncio.CancelledError:
-            self.ended_by = self.ended_by or SIGNALS["SIGINT"]  # the loop has heard of it before us
+            self.ended_by = self.ended_by or SIGNALS["SIGINT"]  # the event loop got the signal first
             turn = TurnResult("", INTERRUPTED, f"the session was ended: {self.ended_by}")
         except BadSetup as error:
             turn = TurnResult("", ERROR, str(error))
@@ -86,7 +86,7 @@ class Headless:
         self.doing = end = asyncio.ensure_future(self.session.end(reason, sweep=broken_off))
         try:
             await end
-        except asyncio.CancelledError:  # told once more: then hooks of the end are not waited for either
+        except asyncio.CancelledError:  # a second signal: do not wait for the last hooks either
             turn = TurnResult(turn.text, INTERRUPTED, "the session was ended before its last hooks were through")
         if self.stream is not None:
             self.stream.ends(self.session, turn)
@@ -107,7 +107,7 @@ class Headless:
         return turn if turn.stop == REFUSED else await self.session.run(prompt)
 
     def _stop(self, name: str) -> None:
-        """The turn ends through the session's last hooks; told once more, so do these."""
+        """End the turn and run the session's last hooks; a second signal ends these too."""
         self.ended_by = self.ended_by or name
         self.doing.cancel()
 

@@ -1,4 +1,4 @@
-"""Earlier sessions of a project, as a person tells them apart: when, how long, and how they began."""
+"""Earlier sessions of a project, for a list: when, how long, and their first prompt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.state.conversations import Conversations
 
 MAX_SESSIONS = 20
-"""A longer list is not read."""
+"""Nobody reads a longer list."""
 
 
 @dataclass
@@ -25,11 +25,11 @@ class PastSession:
     when_s: float
     turns: int
     began: str
-    """The first words of its user."""
+    """The start of the first prompt."""
 
 
 def past_sessions(kept: Conversations) -> list[PastSession]:
-    """The latest first; what cannot be read is left out, for it cannot be taken up either."""
+    """The latest first. Sessions that cannot be read are left out, because they cannot be resumed either."""
     found: list[PastSession] = []
     for when_s, identity in kept.by_time()[:MAX_SESSIONS]:
         conversation = kept.load(identity)

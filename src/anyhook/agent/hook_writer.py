@@ -1,5 +1,5 @@
-"""A hook out of a description, written by the model. It saves and starts nothing: whoever asks for a draft examines it,
-and the model hears what is wrong with it and tries again."""
+"""Lets the model write a hook from a description. It saves and starts nothing: the caller examines the draft, and the
+model gets the mistakes and tries again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 
 
 class Draft(BaseModel):
-    """One hook, as the model wants it."""
+    """One hook, as the model wrote it."""
 
     name: Annotated[str, Field(description="Short, of lower-case letters, digits and dashes.")]
     event: Annotated[str, Field(description="One of the events, spelled as in the list.")]
@@ -44,7 +44,7 @@ class Draft(BaseModel):
 
 
 async def write_hook(model: Model, about: str, description: str, examine: Callable[[Draft], list[str]]) -> Draft:
-    """A draft with which `examine` finds nothing wrong; Failed where the model does not get there."""
+    """A draft that passes `examine`; raises Failed if the model does not manage that."""
     writer = Agent(model, output_type=Draft, instructions=f"{INSTRUCTIONS}\n\n{about}", retries=TRIES - 1)
     found: list[str] = []
 

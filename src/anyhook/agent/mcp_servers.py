@@ -1,5 +1,5 @@
-"""The session's MCP servers, by the framework's own client: connected when the session starts, closed when it ends.
-Their tools are called `mcp__SERVER__TOOL`. A server that cannot be used costs its own tools and nothing else."""
+"""The session's MCP servers, with the framework's own client: connected when the session starts, closed when it ends.
+Their tools are called `mcp__SERVER__TOOL`. If a server does not work, only its own tools are missing."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from anyhook.agent.content import Offer
 
 START_LIMIT_S = 30.0
-"""How long a server may take until it can be asked: some are installed first."""
+"""How long a server may take to start: some are installed first."""
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 STDERR_CHARACTERS = 300
 
 
 class McpServer(WrapperToolset[Any]):
-    """One server. The session holds its connection, so that it lasts from turn to turn."""
+    """One server. The session keeps its connection open between turns."""
 
     def __init__(self, offer: Offer, env: Mapping[str, str]) -> None:
         self.name = NOT_IN_NAMES.sub("_", offer.name)
@@ -60,7 +60,7 @@ class McpServer(WrapperToolset[Any]):
         super().__init__(self.toolset.prefixed(f"mcp__{self.name}_"))
 
     async def connect(self, stack: AsyncExitStack) -> str:
-        """Why it cannot be used; "" where it can."""
+        """Connect; returns why it cannot be used, or ""."""
         stack.enter_context(self._stderr)
         try:
             await stack.enter_async_context(self.toolset)
@@ -77,7 +77,7 @@ class McpServer(WrapperToolset[Any]):
         return " ".join(self._stderr.read().split())[-STDERR_CHARACTERS:]
 
     async def __aenter__(self) -> McpServer:
-        return self  # a run neither connects nor closes it
+        return self  # the session connects and closes it, not a run
 
     async def __aexit__(self, *_: Any) -> None:
         return None
@@ -87,7 +87,7 @@ class McpServer(WrapperToolset[Any]):
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """What a client's task groups have wrapped."""
+    """The exception inside a client's task groups."""
     while True:
         inner = error if isinstance(error, BaseExceptionGroup) else error.__cause__ or error.__context__
         if not isinstance(inner, BaseExceptionGroup):
@@ -96,7 +96,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 class McpServers:
-    """All servers of a session. One task connects and closes them, as their client wants it."""
+    """All servers of a session. One task connects and closes them, as their client requires."""
 
     def __init__(self, offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> None:
         self.all = [McpServer(offer, env) for offer in offers]

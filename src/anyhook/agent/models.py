@@ -1,4 +1,4 @@
-"""Which model answers: `PROVIDER:NAME` through pydantic-ai, or `script:FILE`. It asks no model anything."""
+"""Which model answers: `PROVIDER:NAME` through pydantic-ai, or `script:FILE`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SCRIPT = "script:"
 COMPATIBLE = ("openai:", "openai-chat:")
-"""The name people use for any endpoint of that wire format, and the model that speaks what most of them know."""
+"""The prefix that people use for any compatible endpoint, and the one for the protocol that most of them support."""
 
 
 def model_name(given: str | None, env: Mapping[str, str]) -> str:
@@ -28,10 +28,10 @@ def model_name(given: str | None, env: Mapping[str, str]) -> str:
 
 
 def spoken_name(name: str, providers: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> str:
-    """The name with the protocol that its endpoint most likely speaks."""
+    """The name with the protocol that its endpoint most likely supports."""
     plain, chat = COMPATIBLE
     if name.startswith(plain) and (providers.get("openai", {}).get("base_url") or env.get("OPENAI_BASE_URL")):
-        # Endpoints other than the provider's own seldom know its newest protocol.
+        # Endpoints other than the provider's own rarely support its newest protocol.
         return chat + name.removeprefix(plain)
     return name
 

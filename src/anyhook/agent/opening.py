@@ -1,4 +1,4 @@
-"""How a session gets its engine, and what every event of it says."""
+"""Open a session's engine, and the fields that all of its events have."""
 
 from __future__ import annotations
 

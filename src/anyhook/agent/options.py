@@ -1,4 +1,4 @@
-"""What a session of the agent is started with. Plain values; nothing is opened here."""
+"""The options of a session, as plain values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 MAX_TURNS = 50
 THRESHOLD = 0.80
 CONTEXT_WINDOW = 128_000
-"""For models that do not say how much they hold."""
+"""For models that do not say how large it is."""
 
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """The words of the call, checked."""
+    """The checked options of the call."""
 
     project: str
     env: Mapping[str, str]
@@ -38,4 +38,4 @@ class SessionOptions:
     max_cost: float | None = None
     """In US dollars."""
     mode: str | None = None
-    """None where the user's settings decide."""
+    """None if the user's settings decide."""

@@ -1,5 +1,5 @@
-"""The permission gate: which tools need a yes, and who gives it. A hook may grant or deny; without a person to ask,
-what needs a yes is denied."""
+"""The permission gate: which tools need permission, and who gives it. A hook may grant or deny it. If there is nobody
+to ask, the tool is denied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODES = ("ask", "auto", "deny")
 NEEDS = frozenset({"shell", "write_file", "edit_file", "web_fetch"})
 """Tools that change something or send something away. A sub-agent's own tools pass the same gate."""
 MCP = "mcp__"
-"""How the tools of MCP servers begin: nobody knows what these do."""
+"""The prefix of MCP tools, whose effects are unknown."""
 
 
 def needs(tool: str) -> bool:
@@ -48,7 +48,7 @@ class Permission:
             return decision.reason or "a hook denied it"
         if decision.verdict == "allow":
             return None
-        async with self._asking:  # tools of one step run at once, and one answer may be for all of them
+        async with self._asking:  # tools of one step run in parallel, and one answer may be for all of them
             if tool in self.granted:
                 return None
             answer = await self._answer(hooked, tool, given, f"{tool} needs permission", lasting=True)

@@ -1,5 +1,5 @@
-"""Recipes: prompts in files, with arguments, and the built-in `compact`. A recipe that a hook calls runs apart from the
-conversation, without tools and without hooks."""
+"""Recipes: prompts in files, with arguments, and the built-in `compact`. A recipe that a hook calls runs outside the
+conversation, without tools and hooks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOLE = re.compile(r"\{\{\s*\.?([\w-]+)\s*\}\}")
 
 
 def folders(project: str, env: Mapping[str, str]) -> list[str]:
-    """Where recipes are looked for: the project's first, our own places before the dialects'."""
+    """The folders with recipes: the project's first, our own before the dialects'."""
     home = env.get("HOME") or "/"
     own = [f"{project}/.anyhook/recipes", str(Path(config_file(env)).parent / "recipes")]
     rows = [row for name in DIALECTS for row in dialect(name).recipes]
@@ -46,7 +46,7 @@ def folders(project: str, env: Mapping[str, str]) -> list[str]:
 
 
 def recipe_names(places: Sequence[str]) -> list[str]:
-    """The recipes that files hold."""
+    """The names of the recipes in these folders."""
     found = {path.stem for place in places for path in Path(place).glob("*.md") if NAME.match(path.stem)}
     return sorted(found)
 
@@ -73,7 +73,7 @@ def _read(path: Path) -> str | None:
 
 
 async def cook(text: str, said: Sequence[ModelMessage], model: Model) -> str:
-    """Ask the model once, with the conversation as material, and no tool or hook in reach."""
+    """Ask the model once about the conversation, without tools or hooks."""
     token = asked_apart.set(RECIPE)
     try:
         result = await Agent(model).run(f"{text}\n\n<conversation>\n{transcript(said)}\n</conversation>")

@@ -1,5 +1,5 @@
-"""A model that follows a script: a YAML file of steps, for tests, demos and a first minute without a network. It
-understands nothing; where the script and the agent disagree, it fails and says how."""
+"""A model that follows a script: a YAML file of steps, for tests, demos and first trials without a network. If the
+agent does not do what the script expects, it fails and says why."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RECIPE, HOOK_WRITER, HOOK = "recipe", "hook_writer", "hook"
 asked_apart: ContextVar[str] = ContextVar("anyhook_asked_apart", default="")
-"""Who asks the model something outside the conversation: RECIPE, HOOK_WRITER, or "" for nobody."""
+"""Who asks the model something outside the conversation: RECIPE, HOOK_WRITER, or ""."""
 KEYS = ("text", "tools", "expect", "expect_not", "by", "times", "usage", "pause_s")
 TOP = ("context_window", "steps")
 WHO = ("main", "subagent", RECIPE, HOOK_WRITER, HOOK)
@@ -51,17 +51,17 @@ class ScriptStep:
     times: int
     usage: dict[str, int]
     pause_s: float = 0.0
-    """Before every line of the text but the first, where the answer is streamed."""
+    """Pause before every line of a streamed text but the first."""
 
 
 class ModelScript:
-    """The steps that are still to come."""
+    """The remaining steps."""
 
     def __init__(self, path: str, steps: list[ScriptStep]) -> None:
         self.path, self.steps = path, steps
 
     def answer(self, messages: list[ModelMessage]) -> tuple[ModelResponse, float]:
-        """What the model answers, and how long a stream of it pauses between lines."""
+        """The model's answer, and the pause between lines of its stream."""
         who = self._who()
         step = next((step for step in self.steps if step.by == who and step.times > 0), None)
         if step is None:
@@ -105,7 +105,7 @@ def script_model(path: str) -> FunctionModel:
 
 
 class ScriptModel(FunctionModel):
-    """Answers by the script, in one piece or as a stream."""
+    """Answers from the script, in one piece or as a stream."""
 
     def __init__(self, script: ModelScript, name: str, profile: ModelProfile) -> None:
         async def function(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
@@ -134,7 +134,7 @@ class ScriptModel(FunctionModel):
 
 @dataclass
 class _ScriptStream(FunctionStreamedResponse):
-    """A stream whose usage the script may tell; else it is estimated."""
+    """A stream with the usage from the script, or an estimate."""
 
     told: RequestUsage | None = None
 

@@ -1,5 +1,5 @@
-"""One session of the agent: opens engine, model and conversation, takes turns, keeps what was said, and ends through
-its hooks. It prints nothing; the caller gets everything through a callback."""
+"""One session of the agent: opens engine, model and conversation, runs turns, saves the conversation, and ends with its
+hooks. It prints nothing; the caller gets everything through callbacks."""
 
 from __future__ import annotations
 
@@ -85,36 +85,36 @@ class Session:
     log: Callable[[ToolRecord], None] = lambda record: None
     tell: Callable[[str], None] = lambda text: None
     ask: Ask | None = None
-    """How a person is asked for permission; None where nobody is there."""
+    """Asks a person for permission; None if there is nobody to ask."""
     before_tool: Callable[[str, dict[str, Json]], Awaitable[None]] | None = None
-    """Called with a tool and its input when everybody has let it run, just before it does."""
+    """Called with a tool and its input just before it runs, after all permissions."""
     announce: Announcer | None = None
     stream: Callable[[AgentStreamEvent], None] | None = None
-    """Called with the model's words and tool calls as they come; without it the model is asked for whole answers."""
+    """Called with the model's text and tool calls as they arrive; without it answers are not streamed."""
     said: Callable[[ModelMessage], None] | None = None
     """Called with each message of the agent and its sub-agents."""
     pauses: Callable[[Pause], None] = lambda pause: None
     """Called before a model is asked again."""
     debug: Callable[[Firing], None] | None = None
-    """Called with every event that reached a hook, and all that happened in it."""
+    """Called with every event that reached a hook, and everything that happened in it."""
     spent: Spent = field(default_factory=Spent)
     history: list[ModelMessage] = field(default_factory=list)
     equipment: Equipment = field(default_factory=Equipment)
     earlier_turns: int = 0
-    """Answers of the model in the session so far, as it was kept."""
+    """Answers of the model in the saved session."""
     _unkept: bool = False
-    """Whether it was said that the session cannot be kept."""
+    """Whether the user was told that the session cannot be saved."""
     _kept_s: float | None = None
-    """When the conversation was last written, by the monotonic clock; None where this turn has not been yet."""
+    """When the conversation was last saved, on the monotonic clock; None if not yet in this turn."""
 
     def open(self) -> None:
-        """Everything that can be wrong with the call shows here, before any hook runs."""
+        """Open everything, so that errors in the call show before any hook runs."""
         self.look()
         self.assemble()
 
     def look(self) -> None:
-        """Find the model and the earlier conversation; of hooks nothing is read yet."""
-        pydantic_ai.BANNER_ENABLED = False  # what the framework has to tell is not for this terminal
+        """Find the model and the earlier conversation, before any hooks are read."""
+        pydantic_ai.BANNER_ENABLED = False  # the framework's messages do not belong on this terminal
         options = self.options
         self.settings = read_agent_settings(options.env)
         if options.web_fetch:
@@ -127,14 +127,14 @@ class Session:
         self.earlier = self._earlier()
 
     def assemble(self) -> None:
-        """Put engine, hooks, model and tools together, with the hooks as they are now."""
+        """Put engine, hooks, model and tools together, with the current hooks."""
         options, earlier = self.options, self.earlier
         self.engine = self._engine(earlier.id if earlier else None)
         self.resumed = earlier is not None
         if earlier is not None:
             self.history = repair_messages(ModelMessagesTypeAdapter.validate_python(earlier.messages))
         self.lifecycle = Lifecycle(self.engine, session_facts(options, self.model_name), self.observe, self.announce)
-        self.lifecycle.warned = True  # `start` tells it
+        self.lifecycle.warned = True  # `start` reports it
         if earlier is not None:
             self.lifecycle.waiting.extend(earlier.waiting)
             self.earlier_turns = earlier.turns
@@ -184,14 +184,14 @@ class Session:
         self.log(record)
 
     def use_skills(self, names: Sequence[str]) -> None:
-        """These are in use from now on, as hooks of a skill need to know."""
+        """Mark these skills as used: their hooks run from now on."""
         before = self.lifecycle.facts.get("skills")
         used = [*(before if isinstance(before, list) else []), *names]
         if used:
             self.lifecycle.facts["skills"] = list(dict.fromkeys(map(str, used)))
 
     def _engine(self, session: str | None) -> Engine:
-        # A provider's client belongs to one event loop, and a handler has its own: it gets the name.
+        # A provider's client belongs to one event loop, and a handler has its own loop, so it gets the name.
         spoken = spoken_name(self.model_name, self.config.providers, self.options.env)
         spare = self.model.wrapped if self.model_name.startswith(SCRIPT) else spoken
         engine = open_engine(self.options, self.config, session, spare)
@@ -216,14 +216,14 @@ class Session:
 
     @property
     def context_left(self) -> float:
-        """The part of the model's context that is free."""
+        """The free fraction of the model's context."""
         most = self.model.context_window or CONTEXT_WINDOW
         return max(0.0, 1 - last_size(self.history) / most)
 
     # -- how the session starts and ends
 
     async def start(self, source: str = "") -> TurnResult:
-        """The session starts, unless a hook refuses. Guards that are off are told first."""
+        """Start the session, unless a hook refuses. Guards that are off are reported first."""
         off = off_line(self.engine.setup, self.engine.catalog)
         if off:
             self.tell(off)
@@ -234,18 +234,18 @@ class Session:
         return TurnResult()
 
     async def end(self, reason: str, sweep: bool = False) -> None:
-        """The session ends through its hooks. `sweep` also ends what its commands and hooks have left running, as
-        nobody meant it to stay: not after a server that the user asked for was started and all went well."""
+        """End the session with its hooks. `sweep` also kills what its commands and hooks left running. It is not used
+        after a normal end, because the user may have asked for a server."""
         try:
             await self.lifecycle.end(reason)
         finally:
             await self.equipment.close()
-            await self.engine.close()  # background hooks run to their own limits elsewhere
+            await self.engine.close()  # background hooks run in other processes up to their own limits
             if sweep:
                 await asyncio.to_thread(end_leftovers, self.id)
 
     async def reread_hooks(self) -> None:
-        """The hooks as they are on disk and approved now, from the next turn on."""
+        """Use the hooks that are on disk and approved now, from the next turn on."""
         before = self.engine
         self.engine = self.lifecycle.engine = self._engine(self.id)
         await before.close()
@@ -260,8 +260,8 @@ class Session:
     # -- turns
 
     async def turn(self, prompt: str) -> TurnResult:
-        """One prompt, and all that follows from it; what was said is kept, however it ends. Where the model is in
-        trouble that passes, or the conversation is too long for it, it is asked again."""
+        """One prompt and everything that follows from it. The conversation is saved however it ends. If the model has a
+        temporary failure, or the conversation is too long for it, it is asked again."""
         self._kept_s = None
         began_s = now_s()
         asked: str | Sequence[UserContent] | None = with_images(prompt, self.options.project, self.model, self.tell)
@@ -301,7 +301,7 @@ class Session:
                     self._keep(run, node)
                     self.spent.check()
             finally:
-                # A turn may end between a tool call and its result, and the next one goes on from there.
+                # A turn may end between a tool call and its result; the next one continues from there.
                 self.history = repair_messages(run.all_messages())
         text = run.result.output if run.result is not None else ""
         cut = self.lifecycle.cut_short
@@ -311,19 +311,19 @@ class Session:
         return TurnResult(final_text(self.history), ERROR, self._told(error), error)
 
     def _drop_unfinished(self) -> None:
-        """Forget the beginning of an answer that broke off."""
+        """Drop an incomplete answer."""
         if isinstance(self.history[-1], ModelResponse):
             self.history.pop()
 
     async def _make_room(self) -> bool:
-        """Compact what was said before the last request; whether there is room now."""
+        """Compact the conversation before the last request. True if there is room now."""
         self._drop_unfinished()
         *said, last = self.history
         if not said or not isinstance(last, ModelRequest):
             return False
         self.tell("The conversation is too long for the model. It is compacted, and the model is asked again.")
         text = await self.hooked.compact(said, self.model, "auto", self.options.arguments)
-        if not text and len(said) > 1:  # too long even for its summary: then the later half of it
+        if not text and len(said) > 1:  # too long even for a summary: summarise its later half
             text = await self._recipe(COMPACT, self.options.arguments, said[len(said) // 2 :], self.model)
         if text:
             self.history = [*from_plain([{"role": "user", "content": text}]), last]
@@ -351,8 +351,8 @@ class Session:
         return await self.turn(prompt)
 
     def _keep(self, run: AgentRun[None, str], node: object) -> None:
-        """On the way, so that even a killed agent can be resumed: before the model is asked for the first time
-        in a turn, and then not more often than the writing is worth."""
+        """Save during a turn, so that even a killed agent can be resumed: before the model is first asked, and later
+        only if writing is cheap enough."""
         asked = [node.request] if isinstance(node, ModelRequestNode) else []
         if asked if self._kept_s is None else monotonic() - self._kept_s > KEEP_EVERY_S:
             self.history = [*run.all_messages(), *asked]
@@ -379,7 +379,7 @@ class Session:
         return folders(self.options.project, self.options.env)
 
     async def _recipe(self, name: str, arguments: Mapping[str, Json], said: Sequence[ModelMessage], model: Any) -> str:
-        """A recipe that a hook called. Whatever goes wrong with it, the conversation stays as it is."""
+        """A recipe that a hook called. If anything goes wrong, the conversation is unchanged."""
         try:
             return await cook(recipe_text(name, arguments, self._folders()), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)

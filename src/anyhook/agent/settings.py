@@ -1,4 +1,4 @@
-"""The table `[agent]` of the user's config, checked; a project has no say. Mistakes in it are reported before
+"""The table `[agent]` of the user's config, checked. A project cannot set it. Mistakes in it are reported before
 anything runs."""
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ KEYS = ("model", "auto_compact", "web_fetch", "pass_env", "mcp")
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """What the table says, or what holds without it."""
+    """The values of the table, or the defaults."""
 
     auto_compact: float = THRESHOLD
     web_fetch: bool = False
     web_fetch_local: bool = False
-    """Whether pages of this machine and its network may be fetched as well."""
+    """Whether pages on this machine and its network may be fetched too."""
     pass_env: tuple[str, ...] = ()
     """Variables that the agent's commands get although they look like providers' keys; patterns."""
     mcp: dict[str, dict[str, Json]] = field(default_factory=dict)

@@ -1,5 +1,5 @@
-"""Skills: folders with a `SKILL.md`, which the model loads when it needs one, or a person by its name. They are read
-once, when the session starts, so that what was approved is what is used."""
+"""Skills: folders with a `SKILL.md`. The model loads one when it needs it, or a person by its name. They are read once,
+when the session starts, so that what was approved is what is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.agent.content import Offer
 
 LOAD = "load_capability"
-"""The framework's tool by which the model loads one; its field `id` is the skill's name."""
+"""The framework's tool that loads a skill; its field `id` is the skill's name."""
 
 
 async def load_skills(offers: Sequence[Offer], project: str) -> tuple[list[SkillDefinition], list[str]]:

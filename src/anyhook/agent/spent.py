@@ -22,11 +22,11 @@ class Used:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Of the input, what a provider's cache had."""
+    """Input tokens read from a provider's cache."""
     written_tokens: int = 0
-    """Of the input, what a provider's cache took in."""
+    """Input tokens written to a provider's cache."""
     cost: float | None = 0.0
-    """In US dollars; None where the price of one answer is not known."""
+    """In US dollars; None if the price of one answer is not known."""
 
     @property
     def fresh_tokens(self) -> int:
@@ -96,7 +96,7 @@ class Spent:
         return f"{tokens}, {f'${cost:.4f}' if cost is not None else 'price not known'}"
 
     def brief(self) -> str:
-        """The same in a few letters, with the price where it is known."""
+        """The same, short, with the price if it is known."""
         cost = f", ${self.cost:.4f}" if self.cost else ""
         return f"{_short(self.input_tokens)} in, {_short(self.output_tokens)} out{cost}"
 

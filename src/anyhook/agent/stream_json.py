@@ -1,5 +1,5 @@
-"""`--output-format stream-json`: a run as lines of JSON while it goes on, in the form that scripts around agents know.
-What a run has used and cost comes last."""
+"""`--output-format stream-json`: a run as lines of JSON while it goes on, in the format that scripts around agents
+read. The last line has the run's usage and cost."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class StreamJson:
             self._line("assistant", message={**told, "content": [block]}, **about)
 
     def called(self, record: ToolRecord) -> None:
-        """A call that was denied is named once more at the end."""
+        """Denied calls are listed again at the end."""
         if record.denied:
             self._denied.append({"tool_name": record.tool, "tool_use_id": record.call_id, "tool_input": record.input})
 
@@ -135,7 +135,7 @@ class StreamJson:
 
 
 def _block(part: object) -> Json:
-    """A part of a message in the form of that wire; None for what is not told."""
+    """A part of a message in that format; None if it is left out."""
     if isinstance(part, UserPromptPart):
         return {"type": "text", "text": prompt_text(part.content)}
     if isinstance(part, TextPart):
@@ -155,7 +155,7 @@ def _block(part: object) -> Json:
 
 
 def _usage(used: Used) -> Json:
-    """By that wire's words, where the input is counted without what its cache had."""
+    """Usage in that format, which counts input tokens without cached ones."""
     return {
         "input_tokens": used.fresh_tokens,
         "output_tokens": used.output_tokens,

@@ -1,5 +1,5 @@
-"""Types of sub-agents: two that are built in, and those of files. A type may limit the tools and name another model;
-hooks see its name as the agent's type."""
+"""Types of sub-agents: two built-in ones, and those from files. A type may limit the tools and name another model.
+Hooks see its name as the agent's type."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ GENERAL = TypeFile(
 
 
 class BadType(Exception):  # noqa: N818 (it says what is bad)
-    """A type's file that cannot be used, in one sentence."""
+    """Why a type's file cannot be used."""
 
 
 def read_type(offer: Offer, text: str) -> TypeFile:
-    """A type out of its file; its tools by our names."""
+    """Read a type from its file, with our own tool names."""
     try:
         front = split_front_matter(text)
         document = yaml.safe_load(front[0]) if front is not None else {}
@@ -98,7 +98,7 @@ def build(
     model: Callable[[str], Model],
     tell: Callable[[str], None],
 ) -> list[SubAgent[Any]]:
-    """Agents of these types, each with those of these capabilities that its tools allow. The first of a name counts."""
+    """Agents of these types, each with the capabilities that its tools allow. The first of a name counts."""
     made: dict[str, SubAgent[Any]] = {}
     for each in types:
         if each.name in made:

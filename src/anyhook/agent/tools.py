@@ -1,4 +1,4 @@
-"""The agent's tools, all from the harness, under the names that the contract gives them. It adds none of its own."""
+"""The agent's tools, all from the harness, under the names in the contract."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ RETRIES = 5
 
 
 class ShellText(str):
-    """What the shell's tool answers, with the exit status of its process. (The text has one too, but so may a file that
-    a command prints.)"""
+    """The shell tool's answer, with the exit status of its process. (The text also has one, but so may a file that a
+    command prints.)"""
 
     exit_code: int = 0
 
 
 class _Noting:
-    """A workspace that remembers how the first command ended that was run in it."""
+    """A workspace that remembers how its first command ended."""
 
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
@@ -59,7 +59,7 @@ class _Noting:
 
 
 class _WithStatus(WrapperToolset[Any]):
-    """Tools that run commands, whose answers have the exit status."""
+    """Tools that run commands, with the exit status in their answers."""
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -74,15 +74,15 @@ class _WithStatus(WrapperToolset[Any]):
 
 
 class NamedShell(Shell[Any]):
-    """The harness's shell, whose commands end with their call, under the name `shell`."""
+    """The harness's shell, under the name `shell`. Its commands end with their call."""
 
     def get_toolset(self) -> AbstractToolset[Any]:  # type: ignore[override]  # a renamed one does as well
         return _WithStatus(super().get_toolset()).renamed({SHELL: "run_command"})
 
 
 def tools(project: str, env: Mapping[str, str], settings: AgentSettings) -> list[AbstractCapability[Any]]:
-    """Workspace, files, shell, the project's own instructions, and the web where the user wants that. `env` is what
-    commands get."""
+    """Workspace, files, shell, the project's own instructions, and the web if the user wants it. `env` is the
+    environment of commands."""
     return [
         LocalWorkspace(project, env=env),
         FileSystem(content_hashes=False, tools=FILES, max_retries=RETRIES),
@@ -103,5 +103,5 @@ def _web(local: bool) -> AbstractCapability[Any]:
 
 
 def exit_code(tool: str, result: object) -> int:
-    """The exit status of the process that a shell's call has run."""
+    """The exit status of the process that a shell call ran."""
     return result.exit_code if tool == SHELL and isinstance(result, ShellText) else 0

@@ -1,4 +1,4 @@
-"""Trouble with a model: which failures are worth another try, after how long, and how the rest is explained."""
+"""Model failures: which are worth a retry, after how long, and how to explain the rest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TEMPORARY = (
     ModelRequestTimeout,
 )
 WAITS_S = (1.0, 5.0, 15.0, 30.0)
-"""How long to wait before each further try, where the provider does not say."""
+"""How long to wait before each retry, if the provider does not say."""
 RETRIES = len(WAITS_S)
 LONGEST_WAIT_S = 120.0
 SENTENCES: tuple[tuple[type[ModelAPIError], str, str], ...] = (
@@ -59,10 +59,10 @@ SENTENCES: tuple[tuple[type[ModelAPIError], str, str], ...] = (
     (ModelRequestRejectedError, "the provider rejects the request", "Check what was sent, or use another model."),
     (ModelAPIError, "the provider cannot answer", "Send the prompt again, or use another model."),
 )
-"""The first that fits; the general ones come last."""
+"""The first match counts; general ones come last."""
 AGAIN = "Send the prompt again, or use another model."
 MAX_SAID = 200
-"""Characters of what a provider says."""
+"""The longest message of a provider that is shown, in characters."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Pause:
 
 
 def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> Pause | None:
-    """How long to wait before the next try; None where another one is not worth it. An answer that has begun
-    (`in_stream`) is asked for again by whoever read its beginning, and every other one by the model itself."""
+    """How long to wait before the next try; None if a retry makes no sense. An answer that has begun (`in_stream`) is
+    asked for again by whoever read its beginning, and every other one by the model itself."""
     if not isinstance(error, TEMPORARY) or error.in_stream is not in_stream or attempt >= RETRIES:
         return None
     asked = error.retry_after
@@ -104,11 +104,11 @@ def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> 
 
 
 def told(error: Exception, model: Model) -> str:
-    """Why a turn failed, in one sentence with what to do about it; never a provider's raw answer."""
+    """Why a turn failed and what to do about it; never a provider's raw answer."""
     name = error.model_name if isinstance(error, ModelAPIError) else model.model_name
     if isinstance(error, (Failed, BadSetup)):
         return str(error)
-    if isinstance(error, ModelConnectionError):  # whose own words are "Connection error."
+    if isinstance(error, ModelConnectionError):  # its own message is "Connection error."
         return f"{name} at {model.base_url}: {words_of(error)}. Check the endpoint and the network."
     if isinstance(error, ContentFilterError):
         return f"{name}: the provider's filter stopped the answer. Say it in another way."

@@ -1,6 +1,6 @@
-"""Undo: the files that tools changed in the last turn, as they were before it. The project's files are kept in a git
-repository of our own, outside the project, which is separate from the project's own repository; what a file tool writes
-to is kept by content as well, whether git ignores it or not. What somebody changed after the turn is left alone."""
+"""Undo: restore the files that tools changed in the last turn. The project's files are saved in a separate git
+repository outside the project. Files that a file tool writes to are also saved directly, whether git ignores them or
+not. Files that were changed after the turn are left alone."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 LIMIT_S = 20.0
-"""A project that takes longer to look at has no snapshots."""
+"""A project that takes longer to scan gets no snapshots."""
 SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false",
         "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false", "-c", "gc.auto=0")  # fmt: skip
-"""A snapshot runs no program of the project, and every byte is kept."""
+"""A snapshot runs none of the project's programs, and keeps every byte."""
 
 
 AS_IS = "* -text -filter -ident -working-tree-encoding\n"
-"""Whatever the project says about its files, none is converted."""
+"""No file is converted, even if the project's attributes say so."""
 
 
 WRITERS = ("write_file", "edit_file")
-"""Tools that change the file that they name. Whatever git thinks of it, it is kept by content before they do."""
+"""Tools that change the file that they name. It is saved first, even if git ignores it."""
 MAX_BYTES = 20_000_000
-"""Of such a file."""
+"""The largest such file that is saved."""
 
 
 class NoSnapshot(Exception):  # noqa: N818 (it says what is missing)
-    """Why there is nothing to go back to, in one sentence."""
+    """Why there is nothing to restore."""
 
 
 @dataclass
 class Undone:
-    """What was taken back, and what was not."""
+    """What was restored, and what was not."""
 
     restored: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    """Because somebody has changed it since."""
+    """Not restored, because it was changed since."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Path → why it could not be put back."""
+    """Path → why it could not be restored."""
     unkept: str = ""
-    """Why only files of the agent's own tools were kept; "" where the whole project was."""
+    """Why only files of the agent's own tools were saved; "" if the whole project was."""
     commands: bool = False
-    """Whether other tools ran, which may have changed what is not kept."""
+    """Whether other tools ran, which may have changed files that are not saved."""
 
 
 @dataclass
@@ -58,22 +58,22 @@ class _File:
     """One file that a tool writes to."""
 
     before: bytes | None
-    """None where there was none."""
+    """None if there was no file."""
     mode: int
     after: bytes | None = None
 
 
 class Snapshots:
-    """The project's files before and after the last turn that used a tool that can change some."""
+    """The project's files before and after the last turn with a tool that can change files."""
 
     def __init__(self, project: str, folder: str, env: Mapping[str, str]) -> None:
-        """`folder` is private, and made when it is needed."""
+        """`folder` is private, and created when it is needed."""
         self._project, self._folder = os.path.realpath(project), folder
         self._env = {key: value for key, value in env.items() if not key.startswith("GIT_")}
         self._before = self._after = ""
         self._why = "no tool has changed a file in this session"
         self._files: dict[str, _File] = {}
-        """What tools write to in the turn, by the path below the project."""
+        """The files that tools write to in this turn, by their path in the project."""
         self._commands = False
         self._taken = False
         """Whether this turn has its first snapshot."""
@@ -83,8 +83,8 @@ class Snapshots:
         self._taken = False
 
     async def before_tool(self, tool: str, given: Mapping[str, Json]) -> None:
-        """Keep the files, once a turn, before the first tool that could change some, and the file that this one writes
-        to. Tools of one step run at once, and none before the files are kept."""
+        """Save the project's files once per turn, before the first tool that could change some, and the file that this
+        tool writes to. Tools of one step run in parallel, but none before the files are saved."""
         if not needs(tool):
             return
         async with self._keeping:
@@ -114,7 +114,7 @@ class Snapshots:
                 self._files[name] = _File(_content(whole), os.stat(whole).st_mode & 0o7777)
             elif not os.path.exists(whole):
                 self._files[name] = _File(None, 0)
-        except (OSError, ValueError):  # the tool will say what is wrong with it
+        except (OSError, ValueError):  # the tool will report what is wrong with it
             pass
 
     async def turn_ends(self) -> None:
@@ -129,7 +129,7 @@ class Snapshots:
                 self._before, self._why = "", str(error)
 
     def undo(self) -> Undone:
-        """Put the files back that the last such turn changed; once."""
+        """Restore the files that the last such turn changed, once."""
         whole = bool(self._before and self._after)
         if not whole and not self._files:
             raise NoSnapshot(self._why)
@@ -143,7 +143,7 @@ class Snapshots:
         return undone
 
     def _undo_tree(self, undone: Undone) -> set[str]:
-        """Everything that git keeps; the paths that were changed."""
+        """Restore everything that git saved; returns the changed paths."""
         changed, since = self._changed(self._before, self._after), self._changed(self._after, self._tree())
         for path, was_there in changed.items():
             if path in since:
@@ -175,7 +175,7 @@ class Snapshots:
             undone.restored.append(name)
 
     def _tree(self) -> str:
-        """The files as they are now. Ignored ones are not looked at."""
+        """The current files, without ignored ones."""
         if not os.path.isdir(f"{self._folder}/objects"):
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             self._git("init", "--quiet")
@@ -185,7 +185,7 @@ class Snapshots:
         return self._git("write-tree").strip()
 
     def _changed(self, old: str, new: str) -> dict[str, bool]:
-        """Path → whether it was there before."""
+        """Path → whether it existed before."""
         words = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new).split("\0")
         return {path: kind != "A" for kind, path in zip(words[::2], words[1::2], strict=False)}
 
@@ -206,7 +206,7 @@ class Snapshots:
 
 
 def _content(path: str) -> bytes | None:
-    """What is in a file; None if it is missing or cannot be read."""
+    """The contents of a file; None if it is missing or cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
