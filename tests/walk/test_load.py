@@ -91,3 +91,25 @@ def test_what_a_product_brings_along(name: str, events: list[str]) -> None:
     found = builtins(dialect(name))
     assert [hook.native_event for hook in found] == events
     assert {hook.scope for hook in found} <= {"builtin"}
+
+
+GATE = "{PreToolUse: [{hooks: [{type: command, command: 'true'}]}]}"
+FRONT_MATTER: list[tuple[str, int, list[str], str]] = [
+    (f"name: a\nhooks: {GATE}", 1, [], "a key of its own"),
+    (f'name: a\n"hooks" : {GATE}', 1, [], "in quotes"),
+    (f"{{name: a, hooks: {GATE}}}", 1, [], "on one line"),
+    (f"name: a\nmetadata:\n  hooks: {GATE}", 0, [], "a key inside another is the product's business"),
+    ("name: a\ndescription: it hooks: [", 0, [], "and so is a file that only mentions the word"),
+    ("name: a\nhooks: [", 0, ["invalid-yaml"], "it declares hooks and cannot be read"),
+    ("name: a\nhooks:\ufeff  PreToolUse:\n    - hooks: []", 0, ["unknown-key"], "with a character nobody sees"),
+]
+
+
+@pytest.mark.parametrize(("front", "count", "codes", "why"), FRONT_MATTER, ids=[row[3] for row in FRONT_MATTER])
+def test_front_matter(tmp_path: Path, front: str, count: int, codes: list[str], why: str) -> None:
+    folder = tmp_path / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text(f"---\n{front}\n---\nDo it.\n")
+    files = Files()
+    layer = load(dialect("claude"), Source("claude", "project", str(folder), str(tmp_path), "agents"), files)
+    assert (len(layer.hooks), [problem.code for problem in files.problems]) == (count, codes), why

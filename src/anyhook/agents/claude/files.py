@@ -154,10 +154,27 @@ def _front_with_hooks(path: str, text: str, files: Files) -> dict[str, Json] | N
         front = split_front_matter(text)
     except Unreadable:
         return None
-    if front is None or not f"\n{front[0]}".count("\nhooks:"):
+    if front is None or not _may_have_hooks(front[0]):
         return None
     document = files.parse(path, front[0], "yaml", front[1])
-    return document if isinstance(document, dict) else None
+    if not isinstance(document, dict):
+        return None
+    if "hooks" in document:
+        return document
+    if "\nhooks:" in f"\n{front[0]}":
+        files.problem(
+            "unknown-key",
+            "`hooks:` is part of another key here, so none of these hooks runs",
+            path,
+            fix="Put a line break or a plain space after `hooks:`.",
+        )
+    return None
+
+
+def _may_have_hooks(front: str) -> bool:
+    """Whether some key could be `hooks`: plain or in quotes, on a line of its own or in braces."""
+    starts = (part.lstrip(" \t\"'") for part in front.replace("{", "\n").replace(",", "\n").split("\n"))
+    return any(start.startswith("hooks") and start[5:].lstrip(" \t\"'").startswith(":") for start in starts)
 
 
 def _of_agent(hook: Hook, name: str) -> Hook:
