@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic_ai.messages import (
+    BinaryContent,
     FunctionToolCallEvent,
     FunctionToolResultEvent,
     ModelMessage,
@@ -105,6 +106,15 @@ def test_results_of_tools_that_run_at_once_are_told_apart(capsys: pytest.Capture
     screen.stream(FunctionToolCallEvent(ToolCallPart("shell", {}, tool_call_id="3")))
     screen.stream(FunctionToolResultEvent(ToolReturnPart("shell", "its own", tool_call_id="3")))
     shown = "● list_files\n● shell\n  list_files: some text\n  shell: some text\n● shell\n  its own\n"
+    assert capsys.readouterr().out == shown
+
+
+def test_an_image_of_a_tool_is_named_and_not_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
+    screen, image = Screen(False, {}), BinaryContent(bytes(1500), media_type="image/png")
+    for content in (image, ["Here it is:", image]):
+        screen.stream(FunctionToolCallEvent(ToolCallPart("shot", {}, tool_call_id="1")))
+        screen.stream(FunctionToolResultEvent(ToolReturnPart("shot", content, tool_call_id="1")))
+    shown = "● shot\n  [image/png, 1,500 bytes]\n● shot\n  Here it is:\n  [image/png, 1,500 bytes]\n"
     assert capsys.readouterr().out == shown
 
 

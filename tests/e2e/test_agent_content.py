@@ -100,7 +100,21 @@ def test_servers_need_permission_and_may_be_the_users(world: World) -> None:
     )
     ran = agent(world, {"tools": [{"mcp__mine__echo": {"text": "hi"}}]}, "Done.", permission="ask", trust="ask")
     assert ran.calls[0]["denied"]
-    assert any(line.startswith("The MCP server `gone` cannot be used:") for line in ran.said), ran.said
+    config = world.home / "config/anyhook/config.toml"
+    why = f"No such file or directory: /no/such/it. Check its entry in {config}."
+    assert f"The MCP server `gone` cannot be used: {why}" in ran.said
+
+
+def test_servers_are_connected_at_once(world: World) -> None:
+    """Each of these two answers only once the other has been started."""
+    world.write(world.project / "tools/echo.py", ECHO.read_text())
+    wait = "touch {}; while ! test -e {}; do sleep 0.02; done; exec {} tools/echo.py"
+    specs = {one: {"command": "sh", "args": ["-c", wait.format(one, other, sys.executable)]}
+             for one, other in (("first", "second"), ("second", "first"))}  # fmt: skip
+    world.write(world.project / ".mcp.json", json.dumps({"mcpServers": specs}))
+    calls = [{f"mcp__{name}__echo": {"text": name}} for name in specs]
+    ran = agent(world, {"tools": calls}, {"expect": ["echo: first", "echo: second"], "text": "Done."})
+    assert (ran.stop, len(called(world))) == ("done", 2), ran.why
 
 
 def test_a_hook_that_is_a_servers_tool(world: World) -> None:

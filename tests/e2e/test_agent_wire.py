@@ -118,8 +118,11 @@ def test_an_image_goes_with_the_prompt(world: World, model: str, kind: str) -> N
     world.write(world.project / "notes.txt", "Not sent.\n")
     with provider() as server:
         to(world, server)
-        done = world.command("agent", "run", "See @shot.png, and @notes.txt.", "--model", model, "--permission", "auto")
+        prompt = "See @shot.png, @gone.png and @notes.txt."
+        done = world.command("agent", "run", prompt, "--model", model, "--permission", "auto")
     assert done.returncode == 0, done.stderr
+    assert "gone.png is not sent: there is no such file." in done.stderr
+    assert "notes.txt" not in done.stderr
     sent = json.dumps(server.requests[0]["messages"])
     assert f'"type": "{kind}"' in sent
     assert "Not sent." not in sent

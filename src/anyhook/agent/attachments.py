@@ -28,9 +28,11 @@ def with_images(prompt: str, project: str, model: Model, tell: Callable[[str], N
     for name in NAMED.findall(prompt):
         path = os.path.join(project, name.rstrip(".,;:!?)"))
         kind = mimetypes.guess_type(path)[0]
-        if kind not in IMAGES or not os.path.isfile(path):
+        if kind not in IMAGES:
             continue
-        if not model.profile.get("supports_image_input", True):
+        if not os.path.isfile(path):
+            tell(f"{name} is not sent: there is no such file. Paths begin at the project's folder.")
+        elif not model.profile.get("supports_image_input", True):
             tell(f"{name} is not sent: {model.model_name} does not take images. Use another model (/model).")
         elif os.path.getsize(path) > MAX_BYTES:
             tell(f"{name} is not sent: it is larger than {MAX_BYTES // 1_000_000} MB. Send a smaller image.")

@@ -14,7 +14,6 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import WrapperToolset
 
 from anyhook.documents.variables import with_variables
-from anyhook.handlers.model_client import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,6 +39,7 @@ class McpServer(WrapperToolset[Any]):
         self.why = ""
         """Why it cannot be used."""
         self.tools: list[str] = []
+        self._source = offer.source
         self._stderr: TextIO = TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed with the server)
         spec: dict[str, Any] = {key: with_variables(value, env) for key, value in offer.spec.items()}
         command, url = spec.get("command"), spec.get("url")
@@ -66,7 +66,7 @@ class McpServer(WrapperToolset[Any]):
             await stack.enter_async_context(self.toolset)
             self.tools = [f"mcp__{self.name}__{tool.name}" for tool in await self.toolset.list_tools()]
         except Exception as error:  # noqa: BLE001 (whatever a server or its client does is this server's failure)
-            self.status, self.why = "failed", self._said() or words_of(_innermost(error))
+            self.status, self.why = "failed", f"{self._said() or _words(error)}. Check its entry in {self._source}"
         else:
             self.status = "connected"
         return self.why
@@ -74,7 +74,7 @@ class McpServer(WrapperToolset[Any]):
     def _said(self) -> str:
         """The end of what it wrote to stderr."""
         self._stderr.seek(0)
-        return " ".join(self._stderr.read().split())[-STDERR_CHARACTERS:]
+        return " ".join(self._stderr.read().split())[-STDERR_CHARACTERS:].rstrip(".")
 
     async def __aenter__(self) -> McpServer:
         return self  # the session connects and closes it, not a run
@@ -86,45 +86,46 @@ class McpServer(WrapperToolset[Any]):
         return await super().get_tools(ctx) if self.status == "connected" else {}
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """The exception inside a client's task groups."""
-    while True:
-        inner = error if isinstance(error, BaseExceptionGroup) else error.__cause__ or error.__context__
-        if not isinstance(inner, BaseExceptionGroup):
-            return error
-        error = inner.exceptions[0]
+def _words(error: BaseException) -> str:
+    """What is behind a client's failure, without what its tasks wrap around it."""
+    seen: list[BaseException] = []  # tasks that fail one after the other may name each other
+    while error not in seen:
+        seen.append(error)
+        group = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else None
+        error = group or error.__cause__ or error.__context__ or error
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {START_LIMIT_S:g} s"
+    said = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
+    return " ".join(said.split()).rstrip(".") or type(error).__name__
 
 
 class McpServers:
-    """All servers of a session. One task connects and closes them, as their client requires."""
+    """All servers of a session. Each has a task that connects and closes it, as its client requires."""
 
     def __init__(self, offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> None:
         self.all = [McpServer(offer, env) for offer in offers]
         self._tell = tell
-        self._held: asyncio.Task[None] | None = None
+        self._held: list[asyncio.Task[None]] = []
         self._over = asyncio.Event()
 
     async def open(self) -> None:
-        if not self.all:
-            return
-        ready = asyncio.Event()
-        self._held = asyncio.create_task(self._hold(ready))
-        waiting = asyncio.create_task(ready.wait())
-        try:
-            await asyncio.wait((self._held, waiting), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiting.cancel()
+        """All at once: some take their time."""
+        ready = [asyncio.Event() for _ in self.all]
+        self._held = [asyncio.create_task(self._hold(*each)) for each in zip(self.all, ready, strict=True)]
+        await asyncio.gather(*(each.wait() for each in ready))
 
-    async def _hold(self, ready: asyncio.Event) -> None:
+    async def _hold(self, server: McpServer, ready: asyncio.Event) -> None:
         async with AsyncExitStack() as stack:
-            for server in self.all:
+            try:
                 if why := await server.connect(stack):
-                    self._tell(f"The MCP server `{server.name}` cannot be used: {why}")
-            ready.set()
+                    self._tell(f"The MCP server `{server.name}` cannot be used: {why}.")
+            finally:
+                ready.set()
             await self._over.wait()
 
     async def close(self) -> None:
         self._over.set()
-        if self._held is not None:
-            await asyncio.wait((self._held,), timeout=5.0)
-            self._held.cancel()
+        if self._held:
+            await asyncio.wait(self._held, timeout=5.0)
+        for task in self._held:
+            task.cancel()

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelResponse,
     RetryPromptPart,
     TextPart,
@@ -146,12 +147,26 @@ def _block(part: object) -> Json:
         given = jsonable(part.args_as_dict())
         return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": given}
     if isinstance(part, ToolReturnPart):
-        text, failed = text_of(part.content), part.outcome != "success"
-        return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": text, "is_error": failed}
+        content, failed = _content(part.content), part.outcome != "success"
+        return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": content, "is_error": failed}
     if isinstance(part, RetryPromptPart) and part.tool_name:
         text = part.model_response()
         return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": text, "is_error": True}
     return None
+
+
+def _content(value: object) -> Json:
+    """A tool's result: a text, or pieces if it has images."""
+    if not isinstance(value, list) or not any(isinstance(each, BinaryContent) for each in value):
+        value = [value] if isinstance(value, BinaryContent) else text_of(value)
+    return [_piece(each) for each in value] if isinstance(value, list) else value
+
+
+def _piece(value: object) -> Json:
+    if not isinstance(value, BinaryContent):
+        return {"type": "text", "text": text_of(value)}
+    source: Json = {"type": "base64", "media_type": value.media_type, "data": value.base64}
+    return {"type": "image", "source": source}
 
 
 def _usage(used: Used) -> Json:

@@ -20,7 +20,7 @@ AGENTS, SKILLS, COMMANDS = "agents", "skills", "commands"
 PARTS = {AGENTS: "{}", SKILLS: "{}/SKILL.md", COMMANDS: "{}"}
 """Folders whose files may have hooks in their front matter, and which of their files."""
 SEEN = {
-    SKILLS: "they run for events whose `skills` name it, which no bridged agent tells",
+    SKILLS: "they run in our own agent only, since no other one tells which skills it has loaded",
     COMMANDS: "they are not run here",
 }
 INSTALLED = "plugins/installed_plugins.json"

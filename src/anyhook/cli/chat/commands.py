@@ -223,7 +223,7 @@ async def _servers(chat: Chat, _rest: str) -> None:
     for server in equipment.all_servers:
         count = f"{len(server.tools)} tool{'' if len(server.tools) == 1 else 's'}"
         why = f": {server.why}" if server.why else ""
-        chat.screen.prose(f"{server.name}  {server.status}{why or f', {count}'}", indent=INDENT)
+        chat.screen.prose(f"{server.name}  {server.status}{why or f', {count}'}", indent=INDENT, hang=INDENT)
     if not equipment.all_servers:
         chat.screen.prose("No MCP servers. The project's are in .mcp.json, yours in the settings.", indent=INDENT)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
+    BinaryContent,
     FunctionToolCallEvent,
     FunctionToolResultEvent,
     PartDeltaEvent,
@@ -159,7 +160,7 @@ class Screen:
 
     def _result(self, event: FunctionToolResultEvent, indent: str) -> None:
         part = event.part
-        text = text_of(part.content).strip()
+        text = _shown(part.content).strip()
         if part.outcome != "success" and self.explained and self.explained in text:
             return  # the hook that denied it was just named, with its reason
         if part.tool_call_id != self._latest:
@@ -219,6 +220,15 @@ def wrapped(text: str, width: int, hang: str = "") -> list[str]:
         else:
             lines.append(f"{hang}{word}" if lines else word)
     return lines
+
+
+def _shown(content: object) -> str:
+    """A tool's result for a person, who cannot read an image."""
+    if isinstance(content, BinaryContent):
+        return f"[{content.media_type}, {len(content.data):,} bytes]"
+    if isinstance(content, list) and any(isinstance(each, BinaryContent) for each in content):
+        return "\n".join(map(_shown, content))
+    return text_of(content)
 
 
 def call_line(tool: str, given: Mapping[str, Json]) -> str:
