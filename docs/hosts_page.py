@@ -315,10 +315,10 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
     if isinstance(found, dict):
         lines.append(f"Seen live on {found.get('date')} with {found.get('version')}.")
     else:
-        lines.append("Not driven here: the table says of each event what it rests on.")
+        lines.append("Not driven here: the table shows the evidence for each event.")
     lent = [host(name).title for name in table.reads if name != table.name and name in HOSTS and host(name).lent]
     if lent and table.signs:
-        lines.append(f"It may also run the entry of {' and '.join(lent)}, and is then answered in its own words.")
+        lines.append(f"It may also run the entry of {' and '.join(lent)}, and then gets answers in its own format.")
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
     lines.append("\n".join(["| event | canonical | honours | observed | |", "| --- | --- | --- | --- | --- |", *rows]))

@@ -181,7 +181,7 @@ SCENES = [
     ),
     Scene(
         "A background hook",
-        "agenthooks: an async hook starts after everything else. Nobody waits for it, and it decides nothing.",
+        "agenthooks: an async hook starts after everything else. Nothing waits for it, and it cannot block.",
         fire("PostToolUse", *bash("make"), "--output", "ok"),
         shows=["agenthooks:project:notes  background", "post_tool: none"],
         wait_for=("commands.log", "make"),

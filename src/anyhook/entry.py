@@ -90,7 +90,7 @@ def _tell(what: str, status: int = 1) -> int:
 
 
 def _fast(verb: str, words: list[str]) -> int | None:
-    """The exit status of a plain call of a verb that an agent waits for; None where the full command line has to look
+    """The exit status of a plain call of a verb that an agent waits for; None if the full command line has to look
     at it."""
     from anyhook.cli.failure import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
@@ -117,7 +117,7 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
 
 def _status(words: list[str]) -> int | None:
-    """The exit status of a call that printed the same a moment ago, for shell prompts; None where it has to be worked
+    """The exit status of a call that printed the same a moment ago, for shell prompts; None if it has to be worked
     out."""
     from anyhook.state.kept_status import kept_status
 

@@ -61,7 +61,7 @@ PHRASES = (
         "a line that is not a record",
         "name the thing",
     ),
-    Phrase(r"\bwhere there (?:is|are) none\b", "None where there is none", "or None", "if there is none"),
+    Phrase(r"\bwhere there (?:is|are) none\b", "the name where there is none", "the name, or None", "if there is none"),
     Phrase(
         r"\b(?:leaves?|left|leaving) with (?:an? |the |another |any )?(?:exit |status\b|code\b|\d)",
         "it leaves with status 2",
@@ -167,6 +167,73 @@ PHRASES = (
         "on every event",
         "event, point in the run",
     ),
+    Phrase(
+        r"(?:\bNone|\"\"|(?<![\w.])-?[01]|\bFalse|\bTrue|\bempty|\(\)|\{\}|\[\]) where\b",
+        "the line, or None where there was no file",
+        "the line, or None if there was no file",
+        "`where` is a place, `if` a condition",
+    ),
+    Phrase(
+        r"(?-i:\b[A-Z][a-z]+(?:[A-Z]\w*|Error)) where\b",
+        "TooLarge where it does not fit",
+        "raises TooLarge if it does not fit",
+        "say that it raises",
+    ),
+    Phrase(r"\bwhoever\b", "whoever needs it says so", "the caller reports it", "name who does it"),
+    Phrase(
+        r"\b(?:in|of|by|with|from|for) whatever\b",
+        "the facts of a call, in whatever words",
+        "the facts of a call, with the names of any agent",
+        "any, every, all",
+    ),
+    Phrase(
+        r"\b(?:process|thread|task|file|line|journal|record|home|connection|terminal|folder|directory|word|conversation)"
+        r"(?:es|s)? of (?:its|their|our|your) own\b",
+        "in a process of its own",
+        "in a separate process",
+        "separate, new, its own",
+    ),
+    Phrase(
+        r"\b(?:program|function|hook|guard|server|tool|project)s? of (?:yours|theirs)\b",
+        "a program of yours",
+        "your program",
+        "your, their",
+    ),
+    Phrase(
+        r"\bit (?:decides|prints|judges) nothing\b",
+        "It decides nothing.",
+        "It only collects problems.",
+        "say what it does",
+    ),
+    Phrase(r"\bmakes? of\b", "what hooks make of a prompt", "what hooks change in a prompt", "say what happens"),
+    Phrase(
+        r"\b(?:says?|known) of\b",
+        "what is known of an agent",
+        "what is known about an agent",
+        "about",
+    ),
+    Phrase(
+        r"\bin (?:its|their|our|the host's|the agent's|that agent's) (?:own )?words\b",
+        "answered in its own words",
+        "answered in its own format",
+        "format for answers, names for tools and fields",
+    ),
+    Phrase(
+        r", for (?:it|they|then|nobody|there) (?:is|are|was|were|may|has|have|can|leave|would|could|knows|needs)\b",
+        "it waits, for it may be full",
+        "it waits because it may be full",
+        "because",
+    ),
+    Phrase(r"\bin silence\b", "dropped in silence", "dropped silently", "silently, without a warning"),
+    Phrase(r"\bfor good\b", "closed for good", "closed permanently", "permanently"),
+    Phrase(r"\bfor the length of\b", "it exists for the length of one load", "it is used for one load", "for, during"),
+    Phrase(r"\blooks? whether\b", "it looks whether it is open", "it checks whether it is open", "checks"),
+    Phrase(r"\bnobody knows\b", "an agent that nobody knows", "an unknown agent", "unknown"),
+    Phrase(r"\bby the (?:monotonic )?clock\b", "now, by the monotonic clock", "now, on the monotonic clock", "on"),
+    Phrase(r"\bsteer(?:s|ed|ing)?\b", "what would steer a terminal", "what would control a terminal", "control"),
+    Phrase(r"\bliving interpreter\b", "in a living interpreter", "in a long-lived interpreter", "long-lived"),
+    Phrase(r"\bexclude each other\b", "they exclude each other", "they cannot be combined", "cannot be combined"),
+    Phrase(r"\bsees? to (?:it|them|the|what)\b", "it sees to the others", "it serves the others", "say what happens"),
 )
 
 NAMES = {

@@ -225,7 +225,7 @@ def test_a_case_keeps_to_a_home_of_its_own(box: Box, name: str) -> None:
     box.cases(cases % (name, json.dumps(str(box.world.home))))
     trusted(box)
     before = box.tree()
-    assert f"`env` {name}: a case keeps to folders of its own" in told(box.call("test", "--json"))
+    assert f"`env` {name}: a case uses only its own folders" in told(box.call("test", "--json"))
     assert box.tree() == before
     box.cases(cases % (name, json.dumps("{home}/own")))
     trusted(box)

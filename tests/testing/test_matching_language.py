@@ -93,7 +93,7 @@ DIFFERENT: list[tuple[str, Json, Json, str]] = [
 FAULTY: list[tuple[Json, str]] = [
     ({"$hass": 1}, "unknown operator $hass"),
     ({"a": [{"$nope": 1}]}, "$.a[0]: unknown operator $nope"),
-    ({"$has": "a", "b": 1}, "operator $has beside plain keys"),
+    ({"$has": "a", "b": 1}, "operator $has mixed with plain keys"),
     ({"$re": "("}, "a pattern that compiles"),
     ({"$re": 1}, "a pattern"),
     ({"$any": False}, "$any takes true"),

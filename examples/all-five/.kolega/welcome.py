@@ -2,5 +2,5 @@
 
 import json
 
-rules = "House rules: small commits, tests beside the code, never touch the schema by hand."
+rules = "House rules: small commits, tests next to the code, never touch the schema by hand."
 print(json.dumps({"hookSpecificOutput": {"additionalContext": rules}}))

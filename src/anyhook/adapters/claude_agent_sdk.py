@@ -1,6 +1,6 @@
 """Hooks in an agent of the Claude Agent SDK: `ClaudeAgentOptions(hooks=Hooked(Engine.open(".")).matchers())`. The agent
-runs in a process of its own and asks these callbacks at each event; what they answer is its own JSON. They answer no
-key that it does not know, and where they fail it stops what it was about to do."""
+runs in a separate process and asks these callbacks at each event; what they answer is its own JSON. They answer no key
+that it does not know, and where they fail it stops what it was about to do."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def shown(response: Any) -> Any:
 
 
 def reshaped(response: Any, text: str) -> Any:
-    """The result with another text, in the shape that its tool has; None where that is not known."""
+    """The result with another text, in the shape that its tool has; None if that is not known."""
     if isinstance(response, str):
         return text
     if isinstance(response, list):

@@ -60,7 +60,7 @@ class AgentTurn:
 
 @dataclass
 class Prompt:
-    """What hooks make of a prompt."""
+    """What hooks change about a prompt."""
 
     replaced: str | None
     before: Sequence[str]
@@ -83,12 +83,12 @@ class Prompt:
 
 @dataclass
 class HookedResult:
-    """What hooks make of a tool's result."""
+    """What hooks change about a tool's result."""
 
     replaced: str | None
-    """The text that takes its place; None where it stays."""
+    """The text that takes its place; None if it stays."""
     notes: list[str]
-    """What the model is told beside it."""
+    """Context for the model in addition to it."""
 
     @property
     def changed(self) -> bool:
@@ -104,13 +104,13 @@ class HookedResult:
 
 
 class ToolCall:
-    """One call of a tool; exists for the length of it."""
+    """One call of a tool."""
 
     def __init__(self, tool: str, given: Any, call_id: str | None = None, turn: AgentTurn | None = None) -> None:
         self.tool, self.input, self.call_id = tool, fields_of(given), call_id or ""
         self.turn = turn or AgentTurn()
         self.refusal: str | None = None
-        """What the model is told instead of a result; None where the tool may run."""
+        """What the model is told instead of a result; None if the tool may run."""
         self.rewritten = False
         self._notes: list[str] = []
         self._began_s = perf_counter()
@@ -196,7 +196,7 @@ class HookedConversation:
         return Prompt(replaced, lifecycle.take_waiting(), [*after, *decision.context])
 
     def answered(self, turn: AgentTurn, text: str, resumable: bool = True) -> Script[str | None]:
-        """The model is done: what the agent has to go on with, or None where the turn is over. What keeps an agent
+        """The model is done: what the agent has to go on with, or None if the turn is over. What keeps an agent
         working that cannot go on waits for the next prompt."""
         lifecycle = self.lifecycle
         lifecycle.turns += 1

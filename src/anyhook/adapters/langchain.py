@@ -161,7 +161,7 @@ def _ended(call: ToolCall, answer: Any) -> Script[HookedResult]:
 
 
 def _with(answer: Any, call: ToolCall, heard: HookedResult) -> Any:
-    """The answer, with what hooks make of it."""
+    """The answer, with the hooks' changes."""
     told = _told(answer, call)
     if told is None or not heard.changed:
         return answer

@@ -1,5 +1,5 @@
-"""The lifecycle of one session of a host: fires its events in the host's words, counts what dialects bound, and keeps
-context until the model can hear it. It knows no framework and decides nothing that a hook did not decide."""
+"""The lifecycle of one session of a host: fires its events with the host's names, counts what dialects limit, and keeps
+context until the model can get it. It knows no framework."""
 
 from __future__ import annotations
 

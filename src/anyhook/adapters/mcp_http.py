@@ -1,5 +1,5 @@
 """MCP over streamable HTTP, for agents that call an address instead of starting a command. Served on this machine
-only; every session has a connection of its own to the server behind it."""
+only; every session has its own connection to the server behind it."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class McpProxy:
         await self._to_agent.aclose()
 
     async def _asked(self, message: SessionMessage | Exception, group: TaskGroup) -> None:
-        """One message of the agent. Hooks are asked in a task of their own, so no call waits for another's hooks."""
+        """One message of the agent. Hooks are asked in a separate task, so no call waits for another's hooks."""
         if isinstance(message, Exception):
             what = ErrorData(code=PARSE_ERROR, message="anyhook: this is not a JSON-RPC message; it was not passed on")
             await self._tell(JSONRPCError(jsonrpc="2.0", id=None, error=what))
@@ -149,7 +149,7 @@ class McpProxy:
 
     async def _judge(self, message: SessionMessage, asked: JSONRPCRequest) -> None:
         params = asked.params or {}
-        if self._greeting is not None:  # until then nobody knows by which name hooks know the tool
+        if self._greeting is not None:  # until then the name that hooks know the tool by is unknown
             await self._greeted.wait()
         call = _McpCall(
             f"mcp__{self.name or 'server'}__{params.get('name')}", params.get("arguments") or {}, str(asked.id)
@@ -240,7 +240,7 @@ class McpProxy:
 
 
 async def _messages(stream: Any) -> AsyncIterator[SessionMessage | Exception]:
-    """What comes in, until the stream ends in whatever way."""
+    """Incoming messages, until the stream ends in any way."""
     try:
         async for message in stream:
             yield message

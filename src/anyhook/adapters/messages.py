@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def prompt_text(content: str | Sequence[Any] | None) -> str:
-    """The words of a prompt, without its pictures and files."""
+    """The text of a prompt, without its images and files."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n\n".join(part for part in content if isinstance(part, str))
@@ -73,7 +73,7 @@ def user_request(*texts: str) -> ModelRequest:
 
 
 def final_text(messages: Sequence[ModelMessage]) -> str:
-    """The words of the model's last answer."""
+    """The text of the model's last answer."""
     for message in reversed(messages):
         if isinstance(message, ModelResponse):
             return "".join(part.content for part in message.parts if isinstance(part, TextPart))

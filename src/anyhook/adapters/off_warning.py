@@ -1,4 +1,4 @@
-"""Off warning: one warning for whoever puts hooks into an agent's loop while guards are off."""
+"""Off warning: one warning for a program that adds hooks to an agent's loop while guards are off."""
 
 from __future__ import annotations
 

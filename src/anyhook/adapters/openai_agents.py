@@ -161,7 +161,7 @@ def _object(arguments: str) -> dict[str, Any] | None:
 
 
 def _output(output: Any, heard: HookedResult) -> Any:
-    """The output with what hooks make of it, in a form that the SDK knows."""
+    """The output with the hooks' changes, in a form that the SDK accepts."""
     if heard.replaced is None and isinstance(output, STRUCTURED):
         return heard.parts([output], _text_output)
     if heard.replaced is None and isinstance(output, list) and all(isinstance(part, STRUCTURED) for part in output):

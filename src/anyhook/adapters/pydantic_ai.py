@@ -65,7 +65,7 @@ class Hooked(WrapperCapability[Any]):
     engine: Engine
     lifecycle: Lifecycle = None  # type: ignore[assignment]  # made of the engine where none is given
     gate: Gate | None = None
-    """Who asks for permission before a tool runs; None where the host does that itself."""
+    """Who asks for permission before a tool runs; None if the host does that itself."""
     exit_code: Callable[[str, object], int] = lambda tool, result: 0
     """The exit status that a tool's result tells of; a failed one is a failed tool."""
     before_tool: Callable[[str, dict[str, Json]], Awaitable[None]] | None = None
@@ -159,8 +159,8 @@ class Hooked(WrapperCapability[Any]):
         return inside
 
     def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
-        """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is
-        what it has, so that whoever asked it can go on."""
+        """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is what
+        it has, so that its caller can go on."""
         said = f"the model has answered {self.state.answers} times and is not done"
         ctx.messages.append(node.request)
         if self.state.kind == MAIN or not _gives_text(ctx):
@@ -284,7 +284,7 @@ class Hooked(WrapperCapability[Any]):
         return result
 
     def _size(self, ctx: RunContext[Any]) -> dict[str, Json]:
-        """What is known of the context, and of its compaction."""
+        """What is known about the context and its compaction."""
         given, answered = self.state.tally.tokens(ctx.messages)
         most = ctx.model.context_window or self.context_window
         usage: dict[str, Json] = {
@@ -330,7 +330,7 @@ class Hooked(WrapperCapability[Any]):
     async def _cooked(
         self, ctx: RunContext[Any], name: str, arguments: Mapping[str, Json], said: list[ModelMessage]
     ) -> list[dict[str, str]] | None:
-        """What a recipe's run leaves of the conversation; None where it has to stay as it is."""
+        """What a recipe's run leaves of the conversation; None if it has to stay as it is."""
         if self.recipes is None:
             return None
         if name == COMPACT:

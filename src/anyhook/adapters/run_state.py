@@ -25,7 +25,7 @@ class RunState:
     name: str = ""
     task: str = ""
     call_id: str = ""
-    """The tool call that started it; "" where none did."""
+    """The tool call that started it; "" if none did."""
     depth: int = 0
     """How many agents are around this one."""
     answers: int = 0

@@ -56,7 +56,7 @@ class Gate(Protocol):
     """Who decides whether a tool may run, before any hook of the tool is asked."""
 
     async def refuses(self, hooked: Hooked, tool: str, given: dict[str, Json], call_id: str) -> str | None:
-        """Why the tool may not run; None where it may."""
+        """Why the tool may not run; None if it may."""
 
     async def confirms(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str) -> bool:
         """Whether somebody says yes, because a hook wants to be sure."""
@@ -73,7 +73,7 @@ async def execute(hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, args
 
 
 class _Call:
-    """One call; exists for the length of it."""
+    """One call."""
 
     def __init__(self, hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, record: ToolRecord) -> None:
         self.hooked, self.ctx, self.call, self.record = hooked, ctx, call, record
@@ -208,5 +208,5 @@ def _listed(content: Any) -> list[Any]:
 
 
 def _said(error: Exception) -> str:
-    """The words of a tool's failure, as the model is told them."""
+    """The text of a tool's failure, as the model gets it."""
     return str(error) or type(error).__name__

@@ -1,5 +1,5 @@
 """What is said in a run: the agent's own words and its sub-agents', and the results of their tools, for those who show
-or report them as they come. Not the prompt, which whoever gave it knows."""
+or report them as they come. Not the prompt, which the caller knows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def listeners(stream: Stream | None, said: Said | None) -> list[AbstractCapability[Any]]:
-    """Who hears the events of a run as they come, and who its messages; None where nobody does."""
+    """Who hears the events of a run as they come, and who its messages; None if nobody does."""
     found: list[AbstractCapability[Any]] = []
     if stream is not None:
 

@@ -1,5 +1,5 @@
 """One session of the agent: opens engine, model and conversation, runs turns, saves the conversation, and ends with its
-hooks. It prints nothing; the caller gets everything through callbacks."""
+hooks. The caller gets everything through callbacks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A model as a session asks it, whoever asks: the agent, a sub-agent, a recipe. Every answer is counted, the limit on
-the cost holds, and trouble that passes is waited for where a person can see it."""
+"""A session's model, for the agent, a sub-agent or a recipe. It counts every answer, enforces the cost limit, and shows
+its waits before retries."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SessionModel(WrapperModel):
             try:
                 yield stream
             except ModelAPIError as error:
-                error.in_stream = True  # which a client says of a provider's own words only
+                error.in_stream = True  # a client raises it only for the provider's own error
                 self._fail_sub_agent(error)
                 raise
             finally:

@@ -70,7 +70,7 @@ class Spent:
 
     @property
     def cost(self) -> float | None:
-        """In US dollars; None where a price is not known."""
+        """In US dollars; None if a price is not known."""
         total = 0.0
         for used in self.models.values():
             if used.cost is None:

@@ -45,7 +45,7 @@ class TypeFile(BaseModel):
         return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
 
 
-SELF = TypeFile(name="self", description="This agent once more, with all its tools, in a conversation of its own.")
+SELF = TypeFile(name="self", description="This agent once more, with all its tools, in its own conversation.")
 """By the framework's name for the running agent as a sub-agent."""
 EXPLORE = TypeFile(
     name="explore",

@@ -77,7 +77,7 @@ class Pause:
 
     @property
     def status(self) -> int | None:
-        """What the provider answered with; None where it did not."""
+        """What the provider answered with; None if it did not."""
         return status_of(self.error)
 
     @property
@@ -93,8 +93,8 @@ class Pause:
 
 
 def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> Pause | None:
-    """How long to wait before the next try; None if a retry makes no sense. An answer that has begun (`in_stream`) is
-    asked for again by whoever read its beginning, and every other one by the model itself."""
+    """How long to wait before the next try; None if a retry makes no sense. If an answer has started (`in_stream`), its
+    reader retries; otherwise the model itself does."""
     if not isinstance(error, TEMPORARY) or error.in_stream is not in_stream or attempt >= RETRIES:
         return None
     asked = error.retry_after
@@ -124,7 +124,7 @@ def told(error: Exception, model: Model) -> str:
 
 
 def status_of(error: BaseException | None) -> int | None:
-    """The HTTP status that a provider answered with; None where it did not."""
+    """The HTTP status that a provider answered with; None if it did not."""
     return error.status_code if isinstance(error, ModelHTTPError) else None
 
 

@@ -4,9 +4,9 @@ their cells; nothing here runs anything.
 A module of this room holds, in this order: what the product is, and the version seen (`VERSION`); `DIALECT`, how its
 hooks are declared, called and read; `HOST`, how it calls us; `drive()`, how it is run without a person for a live
 check; `sample()`, one small hook that blocks and a call that it blocks. A product has the parts that it needs. One that
-both declares and calls is a folder with `dialect.py` and `host.py`: whoever calls us waits for one table, not for both.
+both declares and calls is a folder with `dialect.py` and `host.py`, so that a call loads only one table.
 
-Evidence: every behaviour of a dialect is a numbered row beside the vectors that show it
+Evidence: every behaviour of a dialect is a numbered row next to the vectors that show it
 (`testing/conformance/vectors/<name>/rows.json`). What a host honours was seen in runs of the version that its module
 names (`live/observed.json`).
 

@@ -101,8 +101,8 @@ CALLED = _COMMON.replace(
     text_doubted=True,
     on_event={"worktree_create": COMMAND.on_event["worktree_create"].replace(otherwise="fail")},
 )
-"""A tool of an MCP server has no exit status of its own: one that fails decides nothing. It is called for its answer,
-so text that is not heard may be meant as a refusal."""
+"""A tool of an MCP server has no exit status: if it fails, it has no effect. It is called for its answer, so text that
+is not heard may be meant as a refusal."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

@@ -103,7 +103,7 @@ class HookFile(Record):
     under: tuple[str, ...] | None = None
     """The keys that lead to the handlers, where they are others than in the first place."""
     unless: str = ""
-    """The file beside which this one does not count."""
+    """If there is a file here, the one at `path` does not count."""
 
 
 class Layout(Record):
@@ -119,7 +119,7 @@ class Layout(Record):
     """Where a new hook's command goes; dots lead into nested objects."""
     matcher_key: str = "matcher"
     keys: tuple[str, ...] = ()
-    """What a handler may hold beside `command` and `timeout`."""
+    """What a handler may have besides `command` and `timeout`."""
     group_keys: tuple[str, ...] = ()
     needs_type: bool = True
     """Whether every handler names its type."""
@@ -143,7 +143,7 @@ class Layout(Record):
     patterns: bool = True
     """Whether a matcher that is not a valid pattern keeps its hook from running."""
     top: Mapping[str, Json] = {}
-    """What a new file holds beside its hooks."""
+    """What a new file has besides its hooks."""
 
 
 def roots_of(host: Host, roots: Roots) -> dict[str, str]:
@@ -267,7 +267,7 @@ def syntax(path: str) -> Syntax:
 
 
 def shape_of(name: str, events: tuple[EventRow, ...], layout: Layout) -> EntryShape:
-    """What the loader needs to know of an agent's files."""
+    """What the loader needs to know about an agent's files."""
     keys = ("command", layout.timeout_key, *layout.keys, *((layout.matcher_key,) if layout.style != "groups" else ()))
     skipped = layout.skipped
     return EntryShape(
@@ -342,7 +342,7 @@ def each_by_itself(hook: Hook) -> tuple[Json, ...]:
 
 
 def _scaffold(host: Host, layout: Layout) -> Scaffold:
-    """A new hook goes to the first place of its scope, and its script beside it."""
+    """A new hook goes to the first place of its scope, and its script next to it."""
     first = {place.scope: place for place in reversed(layout.places) if place.scope in ("project", "user")}
     scripts: dict[str, str] = {}
     command: dict[str, str] = {}

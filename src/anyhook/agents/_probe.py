@@ -1,5 +1,5 @@
-"""The live check's own hook: a user's file of a dialect that no agent reads by itself, so that whoever runs it came
-through our entry."""
+"""The live check's own hook: a user's file of a dialect that no agent reads itself, so it runs only through our
+entry."""
 
 from __future__ import annotations
 

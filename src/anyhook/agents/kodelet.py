@@ -173,7 +173,7 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
 
 
 def conversation(scene: Scene) -> Json:
-    """A sub-agent talks in a conversation of its own."""
+    """A sub-agent has its own conversation."""
     info = scene.event.get("sub_agent_info")
     own = info.get("id") if isinstance(info, dict) else None
     return own or session(scene)

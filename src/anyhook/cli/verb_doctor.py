@@ -68,8 +68,9 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
     and the settings and approvals that affect it, uses a scripted model, and turns the network off if the system
     allows it. The agent is told to run a harmless command that a hook refuses. ARMED: it called the entry and obeyed,
-    and your own guards are on in this project. INERT: it did not, or a guard of yours is off. UNKNOWN: the check could
-    not tell, and says why. REFUSING, with and without --live: anyhook cannot be run, so the agent refuses everything.
+    and your own guards are on in this project. INERT: it did not, or one of your guards is off. UNKNOWN: the check
+    could not tell, and says why. REFUSING, with and without --live: anyhook cannot be run, so the agent refuses
+    everything.
 
     \b
     Exit status: 0 nothing wrong, 1 an entry or a guard that cannot work (INERT, REFUSING), 3 bad call.
@@ -204,7 +205,7 @@ def _tell(table: Host, state: AgentState) -> None:
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
     lines = wrapped(state.reason, INDENT, INDENT)
     for entry in state.through:
-        lines += _row("note", f"it may also run {entry}, and is then answered in its own words")
+        lines += _row("note", f"it may also run {entry}, and then gets answers in its own format")
     if state.installed:
         if state.network not in (None, "off"):
             lines += _row("note", f"it was driven with the network on: {state.network}")

@@ -77,7 +77,7 @@ def new(name: str, options: NewOptions) -> int:
 def _check_cases(order: Order) -> None:
     """Check that cases can be written, before anything is."""
     if order.scope != "project":
-        raise BadCall("--with-test: cases run in a project, with a home of their own. Use it with --scope project.")
+        raise BadCall("--with-test: cases run in a project, with their own home. Use it with --scope project.")
     path = case_file(order, plan(order))
     if os.path.lexists(path):
         raise BadCall(f"--with-test: {path} is there already. Choose another name, or move the file away.")

@@ -65,8 +65,8 @@ def test(paths: tuple[str, ...], options: TestOptions) -> int:
     """Run the test cases of your hooks.
 
     PATHS are case files (NAME.hooktest.yaml), or folders to search for them; default: the current folder. Each case
-    fires one event at the hooks of a copy of its project, in real processes with a home directory of their own, and
-    compares the result. Only case files and hooks that `anyhook trust` has approved run.
+    fires one event at the hooks of a copy of its project, in real processes with their own home directory, and compares
+    the result. Only case files and hooks that `anyhook trust` has approved run.
 
     \b
     Exit status: 0 all passed, 1 a case failed, 3 no cases, or a file that is not valid or not approved.

@@ -1,5 +1,5 @@
-"""Budget: how much of a project is read before its hooks are left out. Whoever wrote the project decides what is in
-it, and an agent waits while it is read; so all of it together has a bound, however it is spread over files."""
+"""Budget: how much of a project is read before its hooks are left out. A project can contain anything, and an agent
+waits while it is read, so all of it together has a limit."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Budget:
         self.place = ""
         """The source that is being read."""
         self.exceeded: TooLarge | None = None
-        """Stays, once it is so: whoever swallows the exception changes nothing."""
+        """Stays True once it is, even if someone swallows the exception."""
         self._by_place: dict[str, dict[str, int]] = {}
         self._cpu, self._clock = cpu, clock
         self._cpu_begun_s = cpu()
 
     def charge(self, kind: str, amount: int = 1) -> None:
-        """Count a cost. TooLarge where that is too much, and ever after."""
+        """Count a cost. Raises TooLarge if that is too much, and ever after."""
         if self.exceeded is not None:
             raise self.exceeded
         spent = self.spent[kind] = self.spent[kind] + amount

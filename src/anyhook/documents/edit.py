@@ -23,7 +23,7 @@ UNUSUAL = "it is written in a way that cannot be edited without rewriting it"
 
 
 class Editor(Protocol):
-    """What the module of a syntax can do. None of it looks whether the result is right."""
+    """What the module of a syntax can do. The caller checks the result."""
 
     def insert(self, text: str, place: Place, key: str | None, value: Json, /) -> str:
         """Adds to the end of the list at the place, or of the map there with a key."""

@@ -42,7 +42,7 @@ class Fingerprint(Record):
     """A file's fingerprint."""
 
     digest: str
-    """SHA-256; "" where there is no file; after `!` why there cannot be one."""
+    """SHA-256; "" if there is no file; after `!` why there cannot be one."""
     binary: bool = False
     size: int = 0
     head: bytes = b""
@@ -69,7 +69,7 @@ class Files:
         """Dialect and scope of the layer that is being read."""
 
     def charge(self, kind: str, amount: int = 1) -> None:
-        """Count a cost, where somebody pays for it; TooLarge where it is too much."""
+        """Count a cost, where somebody pays for it; raises TooLarge if it is too much."""
         if self.budget is not None:
             self.budget.charge(kind, amount)
 
@@ -148,7 +148,7 @@ class Files:
         return self._real[path]
 
     def text(self, path: str) -> str | None:
-        """The text of a declaration, or None where there is no such file or it cannot be read (then with a problem)."""
+        """The text of a declaration, or None if there is no such file or it cannot be read (then with a problem)."""
         if self.look(path) is None and not self._is_there(path):
             return None
         try:

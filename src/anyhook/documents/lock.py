@@ -1,4 +1,4 @@
-"""`anyhook.lock`: the packages that `anyhook add` put beside a rule file, with the SHA-256 of each of their files."""
+"""`anyhook.lock`: the packages that `anyhook add` put next to a rule file, with the SHA-256 of each of their files."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ SCOPE: HookScope = "managed"
 
 
 def managed_dir(env: Mapping[str, str]) -> str:
-    """The folder. A variable, which tests set, names another one only where the organisation has none: otherwise
-    whoever sets it could turn the organisation's rules off."""
+    """The folder. A variable, which tests set, names another folder only if the organisation has none: otherwise it
+    could turn the organisation's rules off."""
     named = env.get(VARIABLE, "")
     return named if named.startswith("/") and not os.path.isdir(PLACE) else PLACE
 

@@ -98,7 +98,7 @@ def conflict_line(text: str) -> int | None:
 
 
 def merge_conflict(text: str) -> Unreadable | None:
-    """Why a text cannot be read in which a merge left its markers; None where it left none."""
+    """Why a text cannot be read in which a merge left its markers; None if it left none."""
     line = conflict_line(text)
     return None if line is None else Unreadable("a merge conflict was left in the file", "resolve the conflict", line)
 

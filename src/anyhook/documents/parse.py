@@ -254,7 +254,7 @@ def clean(text: str) -> str:
 
 
 def _utf8(text: str) -> bytes:
-    """Halves of surrogate pairs are what a lenient decoder makes of bytes that are not UTF-8."""
+    """A lenient decoder turns bytes that are not UTF-8 into halves of surrogate pairs."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:

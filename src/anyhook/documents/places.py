@@ -34,8 +34,8 @@ def state_dir(env: Mapping[str, str]) -> str:
 
 
 def runtime_dir(env: Mapping[str, str]) -> str:
-    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one. Whoever
-    uses it checks whose it is."""
+    """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one. The
+    caller checks who owns it."""
     base = env.get("XDG_RUNTIME_DIR", "")
     return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108
 

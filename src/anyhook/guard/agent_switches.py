@@ -22,7 +22,7 @@ NAMES = ("hook", "hooks")
 
 
 def turns_off(program: Program, caller: Host | None) -> str | None:
-    """Why a program may not be run: it is an agent that is told to leave its hooks out. None where it may."""
+    """Why a program may not be run: it is an agent that is told to leave its hooks out. None if it may."""
     table = _agent(program.name, caller)
     if table is None:
         return None

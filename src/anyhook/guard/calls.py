@@ -48,7 +48,7 @@ HARMLESS = frozenset({
 """Programs without a row in the table of effects that do not change the files they are given."""
 LINKERS = ("ln", "link")
 UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
-"""Programs that fill a folder with whatever they are given."""
+"""Programs that write arbitrary files to a folder."""
 
 
 def refused(
@@ -59,7 +59,7 @@ def refused(
     entries: Iterable[str],
     host: Host | None = None,
 ) -> str | None:
-    """Why a call may not be made; None where it may."""
+    """Why a call may not be made; None if it may."""
     held = protected(env, project, places, entries, host)
     given = event.data.get("input")
     given = given if isinstance(given, dict) else {}

@@ -34,7 +34,7 @@ INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents
 
 
 def decides(program: Program) -> str | None:
-    """Why a program may not be run by an agent; None where it may."""
+    """Why a program may not be run by an agent; None if it may."""
     name, texts = program.name, [word.text for word in program.words]
     if PYTHON.fullmatch(name):  # what it runs by `-m` is a program of its own
         return _by_python(program.code or "")

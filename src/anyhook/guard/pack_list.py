@@ -54,5 +54,5 @@ def path_of(name: str) -> str:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """The packs that a word on the command line stands for; none where it stands for something else."""
+    """The packs that a word on the command line stands for; none if it stands for something else."""
     return GUARDS if name == GUARD else (name,) if name in NAMES else ()

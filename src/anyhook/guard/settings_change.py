@@ -48,7 +48,7 @@ def new_variables(path: str, given: dict[str, Json], host: Host) -> list[str]:
 
 
 def _before(path: str) -> str | None:
-    """A file's text; None where it cannot be read."""
+    """A file's text; None if it cannot be read."""
     try:
         return read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def _before(path: str) -> str | None:
 
 
 def _after(before: str, given: dict[str, Json]) -> str | None:
-    """The text after the change; None where the input does not say."""
+    """The text after the change; None if the input does not say."""
     edits = given.get("edits")
     if isinstance(edits, list):
         text: str | None = before
@@ -79,7 +79,7 @@ def _after(before: str, given: dict[str, Json]) -> str | None:
 
 
 def _about_hooks(path: str, text: str, variables: tuple[str, ...]) -> dict[str, Json] | None:
-    """What a file says about hooks, by its keys down to the second level; None where it cannot be read."""
+    """What a file says about hooks, by its keys down to the second level; None if it cannot be read."""
     try:
         document = edit.read(text, syntax_of(path, text))
     except edit.CannotEdit:

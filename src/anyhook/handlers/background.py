@@ -1,5 +1,5 @@
-"""Background hooks: started and not waited for. A program that lives on watches them from a thread; the one-shot
-command leaves them to a process of its own, which enforces the limit and records their results."""
+"""Background hooks: started and not waited for. A long-running program watches them from a thread; the one-shot command
+leaves them to a separate process, which enforces the limit and records their results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""A Python callable in a process of its own: for the command, which has no host to share memory with. There a
-callable that ends its process, or leaves children behind, is one hook's affair. It reads no meaning into what the
-callable answers."""
+"""A Python callable in a separate process: for the command, which has no host to share memory with. A callable that
+ends its process or leaves children behind then affects only its own hook."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A function of a `hooks.py`, in a process of its own: never in the agent's, nor in ours. It gets and answers JSON;
-`anyhook.hooks.worker` is the other end."""
+"""A function of a `hooks.py`, in a separate process. It gets and answers JSON; `anyhook.hooks.worker` is the other
+end."""
 
 from __future__ import annotations
 

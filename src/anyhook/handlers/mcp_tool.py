@@ -1,6 +1,6 @@
 """Handlers that are a tool of an MCP server: the tool is called with what the declaration gives, and the text of its
-result is what a process would have printed. A process of its own holds the connection, so that the limit of the hook
-ends the server with it."""
+result is what a process would have printed. A separate process has the connection, so that the hook's time limit also
+ends the server."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Handlers that ask a model: one question in a thread of its own, bound in time, waited for like a process. It never
-decides: the model's text is what a process would have printed, and is read by the dialect's rules."""
+"""Handlers that ask a model: one question in a separate thread with a time limit, waited for like a process. The
+model's text counts as the output of a process, and is read by the dialect's rules."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Client:
                 result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:
             return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
-        except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client makes of it)
+        except Exception as error:  # noqa: BLE001 (a provider's failure is a value, whatever the client raises)
             return 1, f"{self._whom()} gave no answer: {words_of(error)}"
         return (0, result.output) if result.output.strip() else (1, f"{self._whom()} answered with an empty text")
 

@@ -1,5 +1,5 @@
-"""Python callables, in our own process: imported, called in a thread of their own, bound in time. A callable that
-overruns is left behind, for a thread cannot be killed; its answer no longer counts."""
+"""Python callables, in our own process: imported, called in a separate thread with a time limit. A callable that takes
+too long keeps running, because a thread cannot be killed, but its answer no longer counts."""
 
 from __future__ import annotations
 

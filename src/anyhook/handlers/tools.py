@@ -31,7 +31,7 @@ class Workplace:
     """The project's directory, for as long as one handler works."""
 
     def __init__(self, project: str, env: Mapping[str, str], nonce: str, until_s: float) -> None:
-        """`until_s` is when the handler's time is up, by the monotonic clock."""
+        """`until_s` is when the handler's time is up, on the monotonic clock."""
         self._project, self._until = project, until_s
         # Every command carries the mark: it is found and ended even where it left its group, and an agent or an
         # anyhook that it starts knows that it runs inside a hook, and fires none.

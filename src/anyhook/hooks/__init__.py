@@ -1,4 +1,4 @@
-"""What a `hooks.py` imports: hooks written in Python, beside the rules of a `hooks.toml`.
+"""What a `hooks.py` imports: hooks written in Python, next to the rules of a `hooks.toml`.
 
     from anyhook.hooks import Call, after, before, deny
 
@@ -8,8 +8,9 @@
             return
         deny("Migrations are generated. Change the models.")
 
-A decorator says when, in the words of the rule language; anyhook reads it without running the file. Only where it
-applies is the function called, in a process of its own. `deny` and `ask` end the function; the others are collected.
+A decorator says when, in the words of the rule language; anyhook reads it without running the file. The function is
+called only if the condition is true, in a separate process. `deny` and `ask` end the function; the others are
+collected.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class HookCall(Record):
     project: str
     tool: str
     input: dict[str, Json]
-    """The tool's input, in the agent's own words."""
+    """The tool's input, with the agent's own names."""
     command: str
     path: str
     paths: tuple[str, ...]

@@ -119,7 +119,7 @@ def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
 
 
 class SiblingFinder:
-    """Finds the modules beside a `hooks.py`."""
+    """Finds the modules next to a `hooks.py`."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self.modules = modules
@@ -138,7 +138,7 @@ def _loader(name: str, path: str):  # type: ignore[no-untyped-def]
     from importlib.machinery import SourceFileLoader
 
     class SourceOnly(SourceFileLoader):
-        """Runs the source that was approved: a compiled file beside it could say something else."""
+        """Runs the source that was approved: a compiled file next to it could be different."""
 
         def get_code(self, fullname: str) -> CodeType:
             place = self.get_filename(fullname)

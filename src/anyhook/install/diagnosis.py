@@ -42,11 +42,11 @@ EVERYTHING = (None, "", "*", ".*")
 """Matchers of a group that leave nothing out."""
 MODULE_CLOSED = "const CLOSED = true"
 ESCAPE_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-"""What steers a terminal: colours, titles, links. Some agents print it, terminal or not."""
+"""Terminal escapes: colours, titles, links. Some agents print them even without a terminal."""
 
 
 class Diagnosis(Record):
-    """What is known of one agent."""
+    """What is known about one agent."""
 
     installed: tuple[str, ...]
     status: Status
@@ -66,7 +66,7 @@ class OurHandler(Record):
     event: str
     """The agent's own name."""
     command: str
-    """"" where a module calls us."""
+    """"" if a module calls us."""
     matcher: Json = None
     dead: str = ""
     """Why its program cannot be started."""
@@ -215,7 +215,7 @@ def _is_about_us(text: str, host: Host, entry: Entry) -> bool:
 
 
 def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> Iterator[OurHandler]:
-    """Our handlers in one file; CannotEdit where its syntax is wrong."""
+    """Our handlers in one file; raises CannotEdit if its syntax is wrong."""
     if entry.style == "scripts":
         for line in text.splitlines():
             command = line.removeprefix("exec ")
@@ -223,7 +223,7 @@ def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> It
                 yield OurHandler(path, native, command)
         return
     if entry.style == "module":
-        if LAUNCHER not in text:  # what a plug-in needs beside it
+        if LAUNCHER not in text:  # files that a plug-in needs next to it
             return
         yield from (OurHandler(path, row.native, _launcher(text)) for row in host.events if row.installed)
         return
@@ -267,7 +267,7 @@ def _launcher(module: str) -> str:
 
 
 def _dead(handler: OurHandler, env: Mapping[str, str]) -> str:
-    """Why the program of an entry cannot be started; "" where nothing speaks against it."""
+    """Why the program of an entry cannot be started; "" if nothing speaks against it."""
     words, _ = launched(handler.command) if handler.command else ([], False)
     if not words:
         return ""
@@ -321,7 +321,7 @@ def turned_off(
 
 
 def version_of(program: str, limit_s: float = 15.0) -> str | None:
-    """What the agent says of its version; None where it says nothing soon."""
+    """The version that the agent prints; None if it does not answer soon."""
     try:
         done = subprocess.run(
             [program, "--version"],

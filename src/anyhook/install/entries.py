@@ -122,7 +122,7 @@ def _entry_of(host: Host, entry: Entry, event: str, handler: dict[str, Json]) ->
 
 
 def own_text(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed, row: HostEvent | None = None) -> str:
-    """The whole text of a file of our own; of one event's script where a row is given."""
+    """The text of one of our own files; with a row, the script of that event."""
     if entry.style == "scripts" and row is not None:
         return f"#!/bin/sh\n# {MARK} {host.name}`.\nexec {command_of(launcher, host, row, closed)}\n"
     if entry.style == "module":

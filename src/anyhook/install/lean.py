@@ -29,9 +29,9 @@ def lean(host: Host, wanted: Wanted) -> Host:
 
 
 def must_stay(host: Host, row: HostEvent) -> bool:
-    """Whether an event is always hooked up, for every tool. A gate is, whoever wants it: self-protection looks at every
-    call, and a hook of another project, or one of tomorrow, must not be passed over. So are the moments at which a
-    person is told which gates are off."""
+    """Whether an event is always hooked up, for every tool. Gates are: self-protection checks every call, and hooks of
+    other projects and future hooks must not be missed. So are the events at which a person is told which gates are
+    off."""
     if is_gate(row) or "session_start" in row.canonical:
         return True
     return _is_after_call(row) and not speaks_before_calls(host) and not row.says.keys().isdisjoint(CHANNELS)
@@ -61,7 +61,7 @@ def union(some: Collection[Tools]) -> Tools:
 
 
 def passes_over(host: Host, asked: Asked, event: str, tools: Tools) -> str:
-    """What of an event an entry leaves out; "" where the agent calls us at it for all of these tools."""
+    """What of an event an entry leaves out; "" if the agent calls us at it for all of these tools."""
     for row in host.events:
         if event in row.canonical and row.installed and not _covers(asked.get(row.native, frozenset()), tools):
             return _told(row, asked)

@@ -1,6 +1,6 @@
-"""Packages of rules from elsewhere: a folder, or a git repository at a revision. They are copied beside the rule file
-that uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. No part
-of a package runs while it is fetched or shown."""
+"""Packages of rules from elsewhere: a folder, or a git repository at a revision. They are copied next to the rule file
+that uses them and pinned in `anyhook.lock`: where they came from, the revision, and the bytes of every file. No part of
+a package runs while it is fetched or shown."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _rules(data: bytes) -> list[dict[str, Any]]:
 
 
 def read_lock(rule_file: str) -> dict[str, Any]:
-    """What is pinned beside a rule file, by package."""
+    """The pins next to a rule file, by package."""
     try:
         with open(_lock(rule_file), "rb") as file:
             found = json.load(file)
@@ -161,13 +161,13 @@ def read_lock(rule_file: str) -> dict[str, Any]:
 
 
 def current_files(rule_file: str, name: str) -> dict[str, bytes]:
-    """The files of a package as they are now beside a rule file."""
+    """The current files of a package next to a rule file."""
     folder = folder_of(rule_file, name)
     return dict(_read(folder)) if os.path.isdir(folder) else {}
 
 
 def put(package: Package, rule_file: str) -> list[str]:
-    """Copies a package beside a rule file and pins it; what `use` has to name."""
+    """Copies a package next to a rule file and pins it; returns the names for `use`."""
     drop_files(rule_file, package.name)
     write_files(package, folder_of(rule_file, package.name))
     pinned = {"source": package.source, "revision": package.revision, "files": package.pins()}

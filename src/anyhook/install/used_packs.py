@@ -38,7 +38,7 @@ def rule_file(scope: str, project: str, env: Mapping[str, str]) -> str:
 
 
 def used_in(path: str) -> list[str]:
-    """The packs that a file uses, in order; none where there is no file."""
+    """The packs that a file uses, in order; none if there is no file."""
     text = _text(path)
     return _used(path, text) if text is not None else []
 

@@ -52,7 +52,7 @@ def send(lines: Iterable[JournalLine], endpoint: str, timeout_s: float = 10.0) -
     ids = SpanIds()
     tracing = TracerProvider(
         sampling.ALWAYS_ON, resource=resource, shutdown_on_exit=False, id_generator=ids
-    )  # whoever asks for an export wants all of it, whatever the caller's tracing had chosen
+    )  # an export contains everything, whatever the caller's tracing had sampled
     tracing.add_span_processor(SimpleSpanProcessor(ended))
     measuring = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     meter = measuring.get_meter("anyhook")

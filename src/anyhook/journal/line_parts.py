@@ -44,7 +44,7 @@ _decoder = json.JSONDecoder()
 
 
 def parts_of(line: bytes) -> Parts | None:
-    """The parts of a line; None where it takes the parser to find them.
+    """The parts of a line; None if it takes the parser to find them.
 
     A key in its quotes, before a colon, is a key wherever it stands: inside a text its quotes would have backslashes.
     Only the event's data, and what a decision asks for, hold keys that are not ours. So where `calls` stands once in

@@ -1,5 +1,5 @@
-"""A line of the journal, read: who fired what, which hooks were called and how they ended, what was decided. Whoever
-explains, lists, counts, replays or exports takes it from here.
+"""A line of the journal, read: who fired what, which hooks were called and how they ended, what was decided. Everything
+that explains, lists, counts, replays or exports records uses it.
 
 What no line of this version has in a place counts as missing there: another version may have written the line, or
 somebody else."""
@@ -31,7 +31,7 @@ class RecordedRun(Record):
 
     @property
     def ending(self) -> str:
-        """ "" where the line does not say it."""
+        """ "" if the line does not say it."""
         return text(self.raw.get("ending")) or ""
 
     @property
@@ -57,7 +57,7 @@ class RecordedRun(Record):
 
     @property
     def duration_s(self) -> float | None:
-        """None where the line does not say it."""
+        """None if the line does not say it."""
         spent = self.raw.get("duration_s")
         return None if spent is None else seconds(spent)
 
@@ -76,7 +76,7 @@ class RecordedCall(Record):
 
     @property
     def hook(self) -> str:
-        """Its id; "" where the line has none."""
+        """Its id; "" if the line has none."""
         named = self.raw.get("hook") if self.background is None else self.background
         return named if isinstance(named, str) else ""
 
@@ -131,7 +131,7 @@ class RecordedCall(Record):
 
     @property
     def cause(self) -> str:
-        """Why it failed; "" where it did not."""
+        """Why it failed; "" if it did not."""
         return text(self.raw.get("failed") or "") or ""
 
     @property
@@ -238,7 +238,7 @@ class JournalLine(Record):
 
     @property
     def number(self) -> int:
-        """The same; 0 where it has none."""
+        """The same; 0 if it has none."""
         return self.n or 0
 
     @property
@@ -324,7 +324,7 @@ class JournalLine(Record):
 
     @property
     def decision(self) -> RecordedDecision | None:
-        """None where the line has none, as that of a background run."""
+        """None if the line has none, as that of a background run."""
         found = self._get("decision")
         return RecordedDecision(found) if isinstance(found, dict) else None
 

@@ -209,8 +209,8 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 
 
 def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
-    """The last N records, and then new ones, in whatever file; None whenever there are no more for now. Finding the
-    last ones may take a while; `stop` says whether the caller still wants them."""
+    """The last N records, and then new ones, from all files; None whenever there are no more for now. Finding the last
+    ones may take a while; `stop` says whether the caller still wants them."""
     chosen = chooser(wanted)
     files = open_all(state_dir)
     # A line that is being written has its end still to come.

@@ -1,4 +1,4 @@
-"""Secret named: what follows the name of a secret in a text, in whatever way people and programs write names and
+"""Secret named: what follows the name of a secret in a text, in all ways in which people and programs write names and
 values, at any depth of JSON inside JSON. It finds places; `redact` replaces them."""
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def _closes(count: int, level: int) -> bool:
 
 
 def _nested(line: str, place: int) -> Span | None:
-    """An object or a list as a whole; what stands for it is a text at the same depth. None where it holds no text at
+    """An object or a list as a whole; what stands for it is a text at the same depth. None if it holds no text at
     all, or where it does not end before the text that it is in."""
     end = place
     level, depth, outside = -1, 0, True

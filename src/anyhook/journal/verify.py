@@ -109,7 +109,7 @@ def _behind_last_break(state_dir: str) -> tuple[int, int]:
 
 def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof | None:
     """The proof where every line is the record that follows the one before it, found side by side: each part is held
-    against the end of the part before. None where anything is otherwise, so that it takes one reader to say what."""
+    against the end of the part before. None if anything is otherwise, so that it takes one reader to say what."""
     with open_parts(state_dir, Wanted()) as parts:
         if not parts:
             return None
@@ -167,7 +167,7 @@ class _Follows:
 
 
 class _ChainReader:
-    """Exists for the length of one verification."""
+    """The state of one verification."""
 
     def __init__(self, expected: Link | None) -> None:
         self.expected = expected

@@ -1,7 +1,7 @@
 """Word search: the records in which words are found, newest first, by SQLite's full-text search.
 
-A full file of the journal gets an index beside it, which says in which blocks a word is. A process of its own makes it
-after a search that it would have made faster; whoever deletes it loses nothing. Blocks that an index names, and files
+A full file of the journal gets an index beside it, which says in which blocks a word is. A separate process creates it
+after a search that was slow without it, and it can be deleted at any time. Blocks that an index names, and files
 without an index, are looked through for bytes that must be in a line; only lines that have these are parsed."""
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def tokens_of(words: str) -> list[str]:
 
 
 def blocks_with(tokens: Sequence[str], path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
-    """Beginning and end of each block of a file in which all these are found, oldest first; None where that is not
+    """Beginning and end of each block of a file in which all these are found, oldest first; None if that is not
     known: the file still grows, or its index is missing, being made, damaged, or that of an earlier content."""
     where = words_path(path)
     if not tokens or not os.path.exists(where):
@@ -205,7 +205,7 @@ def blocks_with(tokens: Sequence[str], path: str, file: BinaryIO) -> list[tuple[
 
 
 def make_elsewhere(state_dir: str) -> bool:
-    """Have a process of its own make what is missing, which nobody waits for; False where nothing can be kept."""
+    """Start a background process that creates what is missing; False if nothing can be stored."""
     if not os.access(state_dir, os.W_OK):
         return False
     process = subprocess.Popen(

@@ -154,7 +154,7 @@ class JournalWriter:
                 continue
             end = state.st_size
             full = end >= self._full_at
-            if fresh and not full:  # where the first record is old, a file of its own is due, to be deleted in time
+            if fresh and not full:  # start a new file if the first record is old
                 at = os.pread(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
                 full = at.isdigit() and time_ns() - int(at) > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
             last = link_of(os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))) if full else None

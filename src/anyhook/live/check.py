@@ -40,7 +40,7 @@ class Verdict(Record):
     status: str
     reason: str
     network: str = ""
-    """"" where the agent had none, else why it could not be cut off."""
+    """"" if the agent had none, else why it could not be cut off."""
     copied: tuple[str, ...] = ()
     """The user's files that the agent was given copies of."""
 
@@ -111,7 +111,7 @@ def judge(table: Host, seen: DriveResult, ran: bool, refused: list[str], limit_s
 
 
 def _last(seen: DriveResult) -> str:
-    """The last thing that the agent said, as a clue: words only, for it may be meant for a terminal."""
+    """The last thing that the agent printed, as a clue: only words, because it may contain terminal escapes."""
     said = _ESCAPE.sub("", seen.stderr.strip() or seen.stdout.strip())
     printable = "".join(character if character.isprintable() or character == "\n" else " " for character in said)
     lines = [line.strip() for line in printable.split("\n") if line.strip()]

@@ -1,5 +1,5 @@
 """One agent, driven once: cut off from the network, led to a scripted model, bounded in time, and none of it left
-running. `drive` starts a process of its own for that, which runs this module; it judges nothing."""
+running. `drive` starts a separate process for that, which runs this module."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DriveResult(Record):
     """The result of one run."""
 
     network: str
-    """"" where the agent had none; else why it could not be cut off."""
+    """"" if the agent had none; else why it could not be cut off."""
     ending: str
     exit_code: int | None
     stdout: str
@@ -109,7 +109,7 @@ def drive(
 
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
-    """The run itself, in a process of its own."""
+    """The run itself, in a separate process."""
     table, usual = registry.host(asked["agent"]), registry.drive(asked["agent"])
     if usual is None:
         raise ValueError(f"there is no way to drive {asked['agent']} without a person")
@@ -170,7 +170,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def _end_with_parent() -> None:
-    """Whoever asked may be killed; what was started for them is then ended all the same."""
+    """If the caller is killed, what was started for it is still killed."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
     if sys.platform == "linux":

@@ -140,7 +140,7 @@ def _body(http: BaseHTTPRequestHandler) -> dict[str, Any]:
 
 
 def _side(path: str) -> dict[str, Any] | None:
-    """What clients ask beside the conversation: which models there are, and how many tokens a text has."""
+    """What clients ask besides the conversation: which models there are, and how many tokens a text has."""
     path = path.partition("?")[0].rstrip("/")
     if path.endswith("/models"):
         return {"object": "list", "data": [{"id": MODEL, "object": "model", "type": "model", "display_name": MODEL}]}

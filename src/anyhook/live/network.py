@@ -1,5 +1,5 @@
-"""Leave the network: from then on this process and all it starts see a loopback of their own and nothing else. It says
-when that cannot be done, and then nothing is changed."""
+"""Leave the network: from then on this process and everything it starts see only a private loopback. If that is not
+possible, it says so and changes nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ GET_FLAGS, SET_FLAGS, IS_UP = 0x8913, 0x8914, 1
 
 
 def leave() -> str:
-    """Why it could not be done; "" where it is. For a process with one thread."""
+    """Why it could not be done; "" if it is. For a process with one thread."""
     if sys.platform != "linux":
         return "this system has no network namespaces"
     return _tried() or _leave()
 
 
 def _tried() -> str:
-    """The same in a process of its own: where it fails halfway, there is no way back."""
+    """The same in a separate process: if it fails halfway, there is no way back."""
     child = os.fork()
     if not child:
         try:

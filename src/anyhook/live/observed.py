@@ -1,4 +1,4 @@
-"""The capability matrix: what real agents were seen to do with each effect at each event, beside what their tables
+"""The capability matrix: what real agents were seen to do with each effect at each event, and what their tables
 promise. `make live` writes the data; this reads it, and says where the two differ."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Sight(Record):
     promised: str
     """`works`, the effect that it becomes, or `lost`."""
     seen: str
-    """One of the words above; "" where nobody has tried it."""
+    """One of the words above; "" if nobody has tried it."""
     why: str = ""
     """Why a run without a person cannot show it, where that is so."""
 
@@ -92,7 +92,7 @@ class Sight(Record):
 
 
 def promised(table: Host, event: str, effect: str) -> str | None:
-    """What a host's table says about an effect; None where it has no such event installed."""
+    """What a host's table says about an effect; None if it has no such event installed."""
     row = next((row for row in table.events if row.installed and event in row.canonical), None)
     if row is None:
         return None
@@ -117,7 +117,7 @@ def sights(table: Host, data: Mapping[str, Json]) -> Iterator[Sight]:
 
 
 def undriven(agent: str, event: str, effect: str) -> str:
-    """Why no run without a person can show it; "" where one can."""
+    """Why no run without a person can show it; "" if one can."""
     row = drive(agent)
     return row.why_not_shown(event, effect) if row is not None else ""
 

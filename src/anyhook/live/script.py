@@ -1,5 +1,5 @@
-"""What a scripted model says next: steps in terms of our own tools, in the words of the agent that asks. It does not
-count requests: the step is found in the conversation, so that titles, retries and summaries shift nothing."""
+"""What a scripted model says next: steps with our own tools, translated to the names of the agent that asks. It does
+not count requests: the step is found in the conversation, so that titles, retries and summaries shift nothing."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _aside(asked: ModelRequest) -> str:
 
 
 def _input(step: Step, schema: Schema, fills: Mapping[str, Json]) -> dict[str, Json] | str:
-    """The step's input in the tool's fields, with whatever else the tool insists on; a tool without fields takes a
+    """The step's input in the tool's fields, with everything else that the tool requires; a tool without fields takes a
     patch."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):

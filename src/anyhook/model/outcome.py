@@ -1,4 +1,4 @@
-"""Outcome: what one hook's run asks for, or the one cause of its failure. It decides nothing by itself."""
+"""Outcome: what one hook's run asks for, or the one cause of its failure."""
 
 from __future__ import annotations
 

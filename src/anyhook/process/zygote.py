@@ -254,7 +254,7 @@ class Zygote:
         if runs.ready([self.changes], 0.0):
             return "an installed package has changed"
         if call.beside and any(name.partition(".")[0] in self.shadowed for name in os.listdir(call.beside)):
-            return "a file beside the script has the name of a module that is loaded"
+            return "a file next to the script has the name of a loaded module"
         return ""
 
 

@@ -71,7 +71,7 @@ def numbers(data: bytes) -> list[int]:
 
 
 def full_path(script: str, folder: str) -> str:
-    """The path that Python makes of it."""
+    """The absolute path, as Python computes it."""
     return script if script.startswith("/") else f"{folder}/{script}"
 
 

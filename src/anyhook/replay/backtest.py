@@ -1,5 +1,5 @@
 """Backtest: hooks as they are today, over events of the past. Every pair of hook and event runs once, its result is
-kept, and an interrupted backtest goes on where it was. It decides nothing for anybody."""
+kept, and an interrupted backtest goes on where it was."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     Pair = tuple["Subject", Callable[[str], Trial] | Outcome]
 
 MIN_BATCH, MAX_BATCH = 25, 5_000
-"""A living interpreter has to start first, so a batch for one should be worth it. The first is small, each next one
-twice as large: nobody knows how many there will be. Others stay small, since what an interrupted batch did is lost."""
+"""A long-lived interpreter has to start first, so its batches should be large. The first is small and each next one
+twice as large, because the total is unknown. Others stay small, because an interrupted batch is lost."""
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
@@ -67,7 +67,7 @@ class Subject(Record):
     dialect: Dialect
     row: EventRow
     content: str
-    """Declaration, files and sandbox, as one hash: whoever changes them gets new results."""
+    """Declaration, files and sandbox, as one hash: if they change, there are new results."""
     posture: Posture
 
 
@@ -147,7 +147,7 @@ class Backtest:
         self.state_dir, self.wanted, self.pairs, self.policy = state_dir, wanted, pairs, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
-        """Hooks that went otherwise in a living interpreter than in a process of their own."""
+        """Hooks that behaved differently in a long-lived interpreter than in a new process."""
         self._under_way: set[str] = set()
         """Keys of trials that were sent and have not come back."""
         self._env: dict[str, str] = {}
@@ -164,7 +164,7 @@ class Backtest:
 
     def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
         """Run every pair that has no result yet."""
-        for again in (False, True):  # the second round is for hooks that turned out to need a process of their own
+        for again in (False, True):  # the second round is for hooks that turned out to need new processes
             last = self._last()
             tell(0, last)
             for hook, number, (results, strange) in _in_turn(executor, self._batches(), workers * AHEAD, sandbox):
@@ -213,8 +213,8 @@ class Backtest:
         return found
 
     def _take(self, hook: str, results: list[Result]) -> None:
-        """Keep results; of a hook that wants a process of its own, none that it had without, nor those from before:
-        whoever goes on after an interruption would take them for right."""
+        """Store results. For a hook that needs new processes, drop all results without one, also earlier ones: after an
+        interruption they would count as correct."""
         self._results.execute("BEGIN")
         if hook in self.cold_only:
             self._results.execute("DELETE FROM results WHERE hook = ? AND warm = 1", (hook,))
@@ -346,7 +346,7 @@ def _counted(subject: Subject, asked_for: Outcome) -> Outcome:
 
 
 def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:
-    """What the run asks for, and how that counts, in the words of the event's host."""
+    """What the run asks for, and how that counts, with the names of the event's host."""
     hook, table = subject.hook, subject.dialect
     read = interpret(hook, table.replies[hook.handler], event.name, run)
     whole = completed(read, to_native(event, table), table)

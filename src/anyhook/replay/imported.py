@@ -1,4 +1,4 @@
-"""The imported past: what transcripts of agents tell, in a journal of its own beside that of fired events. Nothing was
+"""The imported past: events from agents' transcripts, in a separate journal next to that of fired events. No hooks were
 asked then, so no line has a decision; rules and hooks can be tried on it from the first day."""
 
 from __future__ import annotations

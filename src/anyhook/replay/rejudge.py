@@ -64,7 +64,7 @@ class Change(Record):
     """The fields of the decision that differ, as they were."""
     after: dict[str, Json]
     unknown: tuple[str, ...]
-    """Hooks that a block kept from running then, and would not today: what they say, nobody knows."""
+    """Hooks that a block skipped then, but would not today: their answers are unknown."""
 
     def as_dict(self) -> dict[str, Json]:
         made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
@@ -87,7 +87,7 @@ class Judge:
         self._decisions: dict[tuple[Json, ...], _Judged] = {}
 
     def judge(self, line: JournalLine) -> Change | None:
-        """What would be different today; None where nothing is. Unjudgeable where that cannot be said."""
+        """What would be different today; None if nothing is. Raises Unjudgeable if that cannot be said."""
         before = line.own_decision
         if before is None or before.lost:
             raise Unjudgeable("its decision was not kept")
@@ -212,12 +212,13 @@ def by_runs_alone(line: JournalLine) -> bool:
 
 
 def _identity(call: RecordedCall) -> tuple[Json, ...]:
-    """What makes the hook of a call; ids of different hooks may be the same, for they leave signs of names out."""
+    """What identifies the hook of a call. Different hooks may have the same id, because ids leave out some characters
+    of names."""
     return call.hook, call.name, call.dialect, call.native, call.handler, call.limit_s
 
 
 def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] | None:
-    """Everything that a decision without its host's words depends on; None where that is too much to remember."""
+    """Everything that a decision without its host's words depends on; None if that is too much to remember."""
     key: list[Json] = [line.event, line.mode]
     for call in calls:
         run = call.run
@@ -233,7 +234,7 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
 
 
 def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
-    """Unjudgeable where something took part in the decision that no recorded run tells of."""
+    """Raises Unjudgeable if something took part in the decision that no recorded run tells of."""
     if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
     hooks = before.hooks
@@ -248,7 +249,7 @@ def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
 
 
 def is_repeated(line: JournalLine) -> bool:
-    """Whether a line only says that its event was fired by another entry already, which has a line of its own."""
+    """Whether a line only says that another entry already fired its event, which has a separate line."""
     decision = line.decision
     return decision is not None and decision.has_problem(REPEATED)
 
@@ -270,7 +271,7 @@ def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
 
 
 def run_from(run: RecordedRun | None) -> Run:
-    """The run that a line tells of; Unjudgeable where it does not tell all of it."""
+    """The run that a line tells of; raises Unjudgeable if it does not tell all of it."""
     if run is None or run.ending not in ENDINGS:
         raise Unjudgeable("its run was not kept")
     streams = []

@@ -106,9 +106,9 @@ class _Part:
         return judged, different, changes, dict(not_judged)
 
     def _known_by(self, line: bytes) -> tuple[int, tuple[bytes, ...]]:
-        """The time of a line, and everything in it that its judgement depends on; () where that takes the parser."""
+        """The time of a line, and everything in it that its judgement depends on; () if that takes the parser."""
         parts = parts_of(line) if self._only_by_time else None
-        # A host with words of its own has a say by its data too, and payloads that were not kept are not compared.
+        # With a host's own tool names the data counts too, and payloads that were not kept cannot be compared.
         if parts is None or b'"hosted": ' in line or b'"bodies": ' in line:
             return 0, ()
         at, about, _, calls, decision, _ = parts

@@ -32,9 +32,9 @@ EVERY = 2_000
 FIRST, SMALL = 3, 500
 """And so are this many at the beginning of each small batch, as the first ones are; one of each larger batch."""
 DEATHS = 3
-"""How often a living interpreter may die of a hook before the rest of a batch is run cold."""
+"""How often a hook may crash a long-lived interpreter before the rest of a batch runs cold."""
 START_S = 20.0
-"""How long a living interpreter may take to start."""
+"""How long a long-lived interpreter may take to start."""
 
 
 class Trial(Record):
@@ -48,7 +48,7 @@ class Trial(Record):
     cwd: str
     limit_s: float
     interpreter: str = ""
-    """What a living interpreter is started with; "" to run cold only."""
+    """The command of a long-lived interpreter; "" to run only cold."""
     task: tuple[object, ...] = ()
     """What it is given."""
 
@@ -58,8 +58,8 @@ def values_of(trial: Trial) -> tuple[object, ...]:
 
 
 def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...]:
-    """The words in front of a command that keep it from writing anything and from the network. LookupError where there
-    is no sandbox."""
+    """The command prefix that keeps a hook from writing anything and from the network. Raises LookupError if there is
+    no sandbox."""
     if kind == "none":
         return ()
     program = shutil.which("bwrap")
@@ -73,7 +73,7 @@ def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...
 
 
 def works(sandbox: tuple[str, ...]) -> str:
-    """Why the sandbox cannot be used; "" where it can."""
+    """Why the sandbox cannot be used; "" if it can."""
     if not sandbox:
         return ""
     done = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
@@ -81,8 +81,8 @@ def works(sandbox: tuple[str, ...]) -> str:
 
 
 def end_with(lifeline: Connection) -> None:
-    """In a worker of a pool: whoever started it interrupts it, and when that one is gone, however it went, the worker
-    and every hook that it runs go as well."""
+    """In a worker of a pool: its parent interrupts it, and if the parent is gone, the worker and all its hooks are
+    killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait() -> None:
@@ -141,7 +141,7 @@ def _cold(trial: Trial, sandbox: tuple[str, ...]) -> Run:
 
 
 def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, Run]]:
-    """What a living interpreter answers; nothing for those that it died of, which are run cold then."""
+    """The answers of a long-lived interpreter; none for events that crashed it, which then run cold."""
     rest = trials
     for _ in range(DEATHS + 1):
         if not rest:
@@ -164,7 +164,7 @@ def _warm(trials: list[Trial], sandbox: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 class _Worker:
-    """One living interpreter."""
+    """One long-lived interpreter."""
 
     alive: ClassVar[set[_Worker]] = set()
 

@@ -1,5 +1,5 @@
-"""A living interpreter that runs Python hooks one after the other, as if each had a process of its own. A program by
-itself: it is started with the hook's own interpreter, and imports nothing from anyhook unless a callable is asked for.
+"""A long-lived interpreter that runs Python hooks one after the other, as if each had its own process. It is a separate
+program: it is started with the hook's own interpreter, and imports nothing from anyhook unless a callable is asked for.
 
 It says "ready", reads one list of tasks after the other from stdin, and answers each task on its own: (exit status,
 stdout, stderr, seconds). What escapes it (other processes' output, ends of the whole process) shows in the samples that
@@ -45,7 +45,7 @@ def tell(answer: object, answers: BinaryIO) -> None:
 
 
 class KeptBuffer(io.BytesIO):
-    """Holds what was written, though whoever wrote it closes it."""
+    """Keeps what was written, even after the writer closes it."""
 
     def close(self) -> None:
         return

@@ -165,7 +165,7 @@ class _Reading:
             return [part.replace(column=token.column) for part in tokens(known[names[0][1:]])]
         for name in names:
             if len(known[name[1:]].split()) != 1:
-                fix = f"Write `{name}` as a word of its own."
+                fix = f"Write `{name}` as a separate word."
                 raise BadCondition(f"`{name}` is several words, and cannot be an alternative", token.column, fix)
         made = "|".join(known[part[1:]] if part in names else part for part in parts)
         return [token.replace(pattern=made)]

@@ -1,5 +1,5 @@
-"""Expansion: a word of the grammar's tree → the words that a shell would make of it. Quoted signs are moved out of the
-way into a range that no text uses, so that braces, blanks and globs which are left are those that count."""
+"""Expansion: a word of the grammar's tree → the words that a shell would expand it to. Quoted signs are moved out of
+the way into a range that no text uses, so that braces, blanks and globs which are left are those that count."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Values:
     def __init__(self, unknowns: Unknowns, home: str) -> None:
         self.unknowns, self.home = unknowns, home
         self.lookup: Callable[[str], Sequence[str] | None] = lambda _name: None
-        """The values that a variable may have; None where that is not known."""
+        """The values that a variable may have; None if that is not known."""
         self.output: Callable[[Node], tuple[str | None, tuple[Program, ...]]] = lambda _node: (None, ())
         """The known output of a substitution, and the programs in it."""
         self.assign: Callable[[str, Sequence[str]], None] = lambda _name, _values: None
@@ -305,7 +305,7 @@ def _indirect(found: re.Match[str] | None, source: str, values: Values, quoted: 
 def _default(
     node: Node, found: re.Match[str], sign: str, known: Sequence[str] | None, values: Values, quoted: bool
 ) -> list[str]:
-    """`${x:-y}`: where nobody knows whether x is set, either value."""
+    """`${x:-y}`: either value if it is unknown whether x is set."""
     children = [child for child in node.named_children if child.type not in ("variable_name", "subscript")]
     other = _product([_pieces(child, values, quoted) for child in children]) if children else [""]
     if sign.endswith("+"):

@@ -40,12 +40,12 @@ def loose_commands(text: str) -> list[list[str]]:
 
 
 COMPUTED = ("$(", "`", "{", "=", "<<", "''", '""', "$'", "\\")
-"""Signs of words that a shell makes of others."""
+"""Characters of words that a shell would expand."""
 
 
 def words_read(command: str) -> list[str]:
-    """The words without the files that the line only writes: they change with every run, and nobody runs them. Where
-    the line computes words, those that it makes of them come after its own."""
+    """The words without the files that the line only writes: they change with every run, and nobody runs them. If the
+    line computes words, the computed ones come after the others."""
     words = loose_words(command)
     found = [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
     if not any(sign in command.replace("${", "$") for sign in COMPUTED):
@@ -61,7 +61,7 @@ def words_read(command: str) -> list[str]:
 
 
 def plain_parts(line: str) -> list[str] | None:
-    """The commands of a line as text, without variables in front; None where commands hide inside of commands."""
+    """The commands of a line as text, without variables in front; None if commands hide inside of commands."""
     if any(sign in line for sign in HIDDEN):
         return None
     for separator in SEPARATORS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def output_of(program: Program, cwd: str | None, file: Callable[[str], str | None]) -> str | None:
-    """The text; None where only running it would show it."""
+    """The text; None if only running it would show it."""
     act = KNOWN.get(program.name)
     if act is None or any(redirection.writes for redirection in program.redirections) is None:
         return None

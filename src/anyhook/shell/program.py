@@ -45,13 +45,13 @@ class Program(Record):
     """One program that runs."""
 
     name: str
-    """Its base name, `git`; "" where only running the line would show it, or where a line only redirects."""
+    """Its base name, `git`; "" if only running the line would show it, or where a line only redirects."""
     args: tuple[str, ...] = ()
     """The words after it; what is not known is kept as it was written."""
     words: tuple[Word, ...] = ()
     """The same with what is known about each."""
     path: str = ""
-    """The program as it was written, `/usr/bin/git`; what is not known of it as in `args`."""
+    """The program as it was written, `/usr/bin/git`; unknown parts as in `args`."""
     via: tuple[str, ...] = ()
     """The programs that it runs through, outermost first: `sudo`, `xargs`, `bash -c`."""
     stdin_from: tuple[Program, ...] = ()
@@ -62,7 +62,7 @@ class Program(Record):
     redirects."""
     redirections: tuple[Redirection, ...] = ()
     cwd: str | None = None
-    """Where it runs; None where that is not known."""
+    """Where it runs; None if that is not known."""
     remote: bool = False
     """Whether it runs on another machine or in a container, so that its paths are not ours."""
     set: tuple[tuple[str, str], ...] = ()

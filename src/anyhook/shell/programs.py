@@ -54,7 +54,7 @@ class StartContext(Record):
 
 
 def fault_of(argv: Sequence[str], context: StartContext, in_shell: bool = False) -> Fault | None:
-    """What speaks against starting this command; None where nothing does, or where only the shell can know."""
+    """What speaks against starting this command; None if nothing does, or where only the shell can know."""
     program = argv[0]
     fault = _program_fault(program, context, in_shell)
     if fault is not None:

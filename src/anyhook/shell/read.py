@@ -1,6 +1,6 @@
 """Reading shell lines: the one door to what a line would run, for rules, trust and the guard. The tree of the grammar
-is walked as a shell would walk it, with what is known of variables, folders, functions and pipes. Nothing is started,
-and no file is looked at."""
+is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing is
+started, and no file is looked at."""
 
 from __future__ import annotations
 

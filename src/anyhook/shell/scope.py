@@ -18,7 +18,7 @@ class Stream(Record):
     """What goes through a pipe."""
 
     text: str | None = None
-    """None where only running the line would show it."""
+    """None if only running the line would show it."""
     origins: tuple[Program, ...] = ()
 
     def then(self, other: Stream) -> Stream:

@@ -369,7 +369,7 @@ def plain(marked: str) -> str:
 
 
 def _name_of(program: Word) -> str:
-    """A program's base name; "" where only running the line would show it."""
+    """A program's base name; "" if only running the line would show it."""
     return program.text.rpartition("/")[2] if program.known else ""
 
 

@@ -160,7 +160,7 @@ def _later(words: Sequence[Word], wrapper: Wrapper) -> list[tuple[str, Word]]:
 
 
 def _after(words: Sequence[Word], text: str) -> list[Word]:
-    """The words behind this one; none where it is not there."""
+    """The words behind this one; none if it is not there."""
     texts = [word.text for word in words]
     return list(words[texts.index(text) + 1 :]) if text in texts else []
 

@@ -1,4 +1,4 @@
-"""Installs: which files of agents we changed, what was in them before, and what we wrote. It decides nothing."""
+"""Installs: which files of agents we changed, what was in them before, and what we wrote."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Setup(Record):
     state_dir: str | None = None
     """The state directory of dialects that keep their hooks there; not ours."""
     read_by_s: float | None = None
-    """The time, by the monotonic clock, after which no more of a project is read."""
+    """The time, on the monotonic clock, after which no more of a project is read."""
     outer: str = ""
     """The last folder upwards in which a dialect's project files count: the repository's root; below the home directory
     no further than the folder under it; outside both, the project itself."""

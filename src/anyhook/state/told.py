@@ -1,5 +1,5 @@
-"""Told: the guards that are off and that a person has been told about, by session; every event is a process of its own.
-If it is lost, somebody is told twice."""
+"""Told: the guards that are off and that a person has been told about, by session. It is a file because every event
+runs in a new process. If it is lost, a person is told twice."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Turns: how often each dialect has kept an agent working in its current turn; every event is a process of its own. If
-it is lost, the agent works a little longer."""
+"""Turns: how often each dialect has kept an agent working in its current turn. It is a file because every event runs in
+a new process. If it is lost, the agent works a little longer."""
 
 from __future__ import annotations
 

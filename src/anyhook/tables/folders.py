@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FolderShape(Record):
-    """What the loader needs to know of a dialect's folders."""
+    """What the loader needs to know about a dialect's folders."""
 
     declared_in: str
     events: tuple[EventRow, ...]

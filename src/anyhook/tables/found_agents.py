@@ -95,7 +95,7 @@ def _row(name: str, module: str) -> tuple[Row, list[str]]:
             variables = tuple(dialect.variables) if dialect is not None else ()
             calls = 0 if host is None else BRIDGED if host.entry is None else CALLS
             roles = calls if dialect is None else DECLARES | calls
-    except Exception as error:  # noqa: BLE001 (another's code: whoever asks for its table is told what is wrong with it)
+    except Exception as error:  # noqa: BLE001 (third-party code: reported when its table is needed)
         wrong = f"{type(error).__name__}: {error}{_place(error, module)}"
     loaded = [
         str(value.__file__)

@@ -39,7 +39,7 @@ def host_mistakes(host: Host) -> Iterator[str]:
     for native, tool in host.tools.items():
         yield from unknown(f"HOST.tools[{native}].ours", [tool.ours], OUR_TOOLS, "anyhook tool")
         if tool.rejoin is not None and tool.split is None:
-            yield f"HOST.tools[{native}].rejoin: nothing is rejoined, for there is no `split`"
+            yield f"HOST.tools[{native}].rejoin: nothing is rejoined, because there is no `split`"
     for dialect, scopes in host.reads.items():
         yield from unknown(f"HOST.reads[{dialect}]", scopes, SCOPES, "scope")
     for sign in host.signs:

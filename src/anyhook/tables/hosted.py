@@ -75,7 +75,7 @@ def alone(host: Host, more: Iterable[str] = ()) -> frozenset[str]:
 
 
 def tool_rows(host: Host) -> dict[str, ToolRow]:
-    """Our own tools in the agent's words; the first if there are several."""
+    """The agent's names for our own tools; the first if there are several."""
     found: dict[str, ToolRow] = {}
     for native, tool in host.tools.items():
         found.setdefault(tool.ours, ToolRow(native, tool.inputs))

@@ -1,5 +1,4 @@
-"""Agents' transcripts as events: the common parts of the readers. It judges nothing, and a line that cannot be read is
-skipped."""
+"""Agents' transcripts as events: the common parts of the readers. A line that cannot be read is skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ MAX_FILE = 512 << 20
 
 
 class PastEvent(Record):
-    """One event of a session that was kept, in the agent's own words for tools and inputs."""
+    """One event of a saved session, with the agent's own names for tools and inputs."""
 
     at_ns: int
     session: str
@@ -109,7 +108,7 @@ def json_object(text: Json) -> Object:
 
 
 def inner(value: Json, *keys: str) -> Json:
-    """What nested objects hold; None where a key is missing."""
+    """What nested objects hold; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -101,7 +101,7 @@ def compile_pattern(pattern: str) -> Pattern:
         at: int | None = getattr(error, "pos", None)
         position = None if at is None else at - sum(place < at for place in added)
         raise BadPattern(str(getattr(error, "msg", error)), position) from None
-    except ValueError as error:  # flags that exclude each other
+    except ValueError as error:  # flags that cannot be combined
         raise BadPattern(str(error)) from None
     except RecursionError:
         raise BadPattern("the pattern is nested too deeply") from None
@@ -147,7 +147,7 @@ def _bound(pattern: str) -> None:
 
 
 def can_never_match(pattern: str) -> str | None:
-    """Why this pattern can be the whole name of no tool; None where that is not certain, and for `` and `*` (all)."""
+    """Why this pattern can be the whole name of no tool; None if that is not certain, and for `` and `*` (all)."""
     import re
 
     if pattern in ("", "*") or re.search(_VERBOSE, pattern):
@@ -159,7 +159,7 @@ def can_never_match(pattern: str) -> str | None:
 
 
 def _choices(pattern: str) -> list[str]:
-    """The alternatives on the outermost level; none where the brackets do not close."""
+    """The alternatives on the outermost level; none if the brackets do not close."""
     import re
 
     choices, start, depth = [], 0, 0

@@ -1,5 +1,5 @@
-"""Permission rules, `Tool` or `Tool(what)`: whether a tool call is one that a rule speaks of. A rule that cannot be
-told holds: a guard that runs once too often does no harm, one that is passed over does."""
+"""Permission rules, `Tool` or `Tool(what)`: whether a rule applies to a tool call. A rule that cannot be read applies:
+a guard that runs once too often does no harm, one that is skipped does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parsed(rule: str) -> tuple[str, str] | None:
 
 
 def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> bool:
-    """Whether the rule is about this call; `project` is "" where it is not known."""
+    """Whether the rule is about this call; `project` is "" if it is not known."""
     found = parsed(rule)
     if found is None:
         return True

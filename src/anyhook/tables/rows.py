@@ -143,7 +143,7 @@ class Key(Record):
     """For `verdict`: word, verdict, and the canonical events on which the word has an effect (() for all); for `note`,
     the known words."""
     any_case: bool = False
-    """Whether upper and lower case are the same in its words."""
+    """Whether its words ignore case."""
 
 
 BLOCKING: tuple[ExitMeaning, ...] = ("block", "block_if_said")
@@ -257,7 +257,7 @@ class Scaffold(Record):
     key: str = "command"
     """The handler's key for it; dots lead into nested objects."""
     under: tuple[str, ...] = ("hooks",)
-    """The keys that lead to the handlers; () where the file holds nothing else."""
+    """The keys that lead to the handlers; () if the file holds nothing else."""
     matcher: str = "matcher"
     """The key for the tool."""
     event: str = ""
@@ -269,7 +269,7 @@ class Scaffold(Record):
     declared_in: tuple[str, ...] = ()
     """The files of a source that is a folder; the first is used for a new hook. () if the source is the file."""
     top: Mapping[str, Json] = {}
-    """What a new file needs beside its hooks."""
+    """What a new file needs besides its hooks."""
     log: str = ".."
     """The path from the folder of scripts to a folder for a hook's own log: one that is not searched for hooks and not
     covered by approvals."""
@@ -326,7 +326,7 @@ class Dialect(Record):
     recipes: tuple[str, ...] = ()
     """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` comes first."""
     subagents: tuple[str, ...] = ()
-    """Folders with its types of sub-agents, `NAME.md` each, written in its words for tools."""
+    """Folders with its types of sub-agents, `NAME.md` each, with its own tool names."""
     skills: tuple[str, ...] = ()
     """Folders with its skills, `NAME/SKILL.md` each."""
     plain_output: Callable[[Json], Json] | None = None

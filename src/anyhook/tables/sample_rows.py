@@ -85,7 +85,7 @@ def guarded(
     event: str = "PreToolUse",
     **more: Any,
 ) -> Sample:
-    """The sample of a product that has its hooks in one file, where the usual guard is in a folder beside it, and of
+    """The sample of a product that has its hooks in one file, where the usual guard is in a folder next to it, and of
     the host that calls us for the same event; `more` are fields of `Sample`. Without an answer among them, the host
     reads `denied`."""
     guard = guard or f"{path.partition('/')[0]}/hooks/guard"

@@ -1,7 +1,7 @@
-"""The tables' check of themselves: names nobody knows, cells without effect, handlers that could not be started. A
-mistake names the table and the cell, as `DIALECT.events[PreToolUse].canonical`.
+"""The tables' check of themselves: unknown names, cells without effect, handlers that could not be started. A mistake
+names the table and the cell, as `DIALECT.events[PreToolUse].canonical`.
 
-Tests call it for the agents that come with anyhook, and whoever finds an agent of another package calls it for that.
+Tests call it for the agents that come with anyhook; the search for agents of other packages calls it for those.
 """
 
 from __future__ import annotations

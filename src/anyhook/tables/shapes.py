@@ -50,7 +50,7 @@ class EntryShape(Record):
     limits: Mapping[str, Limits]
     timeout_key: str
     top_keys: frozenset[str] | None
-    """Known keys beside `hooks`; None where the file holds other things as well."""
+    """Known keys besides `hooks`; None if the file also has other contents."""
     check_matcher: Callable[[Json], str | None] | None = None
     matcher_may_be_ignored: bool = False
     """Whether an event without a target ignores the matcher, right or wrong."""
@@ -61,7 +61,7 @@ class EntryShape(Record):
     default_kind: str = ""
     """The type of a handler that names none."""
     under: tuple[str, ...] = ("hooks",)
-    """The keys that lead to the handlers; () where the file holds nothing else."""
+    """The keys that lead to the handlers; () if the file holds nothing else."""
     matcher_key: str = "matcher"
     flat: tuple[str, ...] = ()
     """Events whose lists may hold handlers where the others hold groups."""

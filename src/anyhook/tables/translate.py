@@ -17,7 +17,7 @@ REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_outp
 
 
 def to_native(event: Event, dialect: Dialect) -> Event:
-    """The event in the words of a dialect's hooks."""
+    """The event with the names of a dialect."""
     row = _row(event, dialect)
     if row is None:
         return event
@@ -29,7 +29,7 @@ def to_native(event: Event, dialect: Dialect) -> Event:
 
 
 def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
-    """What a hook of the dialect asked for, in the words of the event's host."""
+    """What a hook of the dialect asked for, with the names of the event's host."""
     if not event.hosted:
         return outcome
     row = _row(event, dialect)
@@ -53,7 +53,7 @@ def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
 def rewritten(
     current: Event, seen: Event, outcome: Outcome, plain: Outcome, chains: Sequence[str]
 ) -> tuple[Event, Event]:
-    """The event with what a hook rewrote: in the host's words (`plain`), and as the dialect's next hook sees it."""
+    """The event with what a hook rewrote: with the host's names (`plain`), and as the dialect's next hook sees it."""
     for field, rewrite in REWRITES:
         value = getattr(outcome, rewrite)
         if value is not None:

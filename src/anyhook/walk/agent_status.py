@@ -57,7 +57,7 @@ def agent_status(
     state, why = _judged(table, seen, found)
     through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
     if through:
-        state, why = "unknown", f"{why}; it may run {through[0]}, and is then answered in its own words"
+        state, why = "unknown", f"{why}; it may run {through[0]}, and then gets answers in its own format"
     agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
     return agent, [_unasked(gate, agent) for gate in found]
 
@@ -155,7 +155,7 @@ def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> Gate
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:
-    """Why an agent that asks us is not guarded, or not by every guard; "" where it is."""
+    """Why an agent that asks us is not guarded, or not by every guard; "" if it is."""
     if protected(found):
         return ""
     off = not_holding(found)

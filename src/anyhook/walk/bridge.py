@@ -63,7 +63,7 @@ class Incoming(Record):
     refusal: str = ""
     """Why self-protection refuses this call."""
     begun_s: float = 0.0
-    """When the agent began to wait, by the monotonic clock."""
+    """When the agent began to wait, on the monotonic clock."""
     places: Iterable[str] | None = None
     """The files that self-protection checked this call against; None if they were not known yet."""
 

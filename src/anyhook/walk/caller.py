@@ -40,7 +40,7 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
 
 
 def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:
-    """The agent that sent this payload through an entry of `entry`; None where no table knows it."""
+    """The agent that sent this payload through an entry of `entry`; None if no table knows it."""
     for name in HOSTS:
         if name == entry.name:
             continue

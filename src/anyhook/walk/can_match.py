@@ -106,7 +106,7 @@ def not_in_its_own(hook: Hook) -> str:
 
 
 def misspelt(hook: Hook) -> str:
-    """What a matcher probably means by a tool that no agent has which we know; "" where nothing is near. (It may be a
+    """What a matcher probably means by a tool that no agent has which we know; "" if nothing is near. (It may be a
     tool of somebody's own, so this is only a hint.)"""
     table, pattern = dialect(hook.dialect), _tool_pattern(hook)
     row = table.row(hook.native_event)

@@ -159,7 +159,7 @@ def _one(setup: Setup, all_of_it: Findings, path: str) -> Findings:
 
 
 def _in_its_project(setup: Setup, path: str) -> Findings | None:
-    """A file by the nearest folder above it whose hooks include it; None where no folder looks for hooks there."""
+    """A file by the nearest folder above it whose hooks include it; None if no folder looks for hooks there."""
     folder, beside = path, None
     for _ in range(ANCESTORS):
         folder = os.path.dirname(folder)

@@ -1,4 +1,4 @@
-"""Context: what a walk needs from its engine, as one value. It decides nothing."""
+"""Context: what a walk needs from its engine, as one value."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Context(Record):
     posture: Posture | None = None
     """Overrides every other posture, for one call."""
     deadline_s: float | None = None
-    """The time, by the monotonic clock, by which the host wants its answer: no hook runs beyond it."""
+    """The time, on the monotonic clock, by which the host needs its answer: no hook runs beyond it."""
     exhausted: frozenset[str] = frozenset()
     """Dialects that have kept the agent working as often as they may; their blocks no longer count in this turn."""
     hurried: bool = False

@@ -88,8 +88,8 @@ class Recent:
             time.sleep(POLL_S)
 
     def keep(self, decision: Decision, later: bool = True) -> None:
-        """What this entry decided, for the others, in a file of its own; in a warm worker once its own agent has the
-        answer. Forgets what nobody asks for any more: decisions are stored as they are, with whatever hooks said."""
+        """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
+        has the answer. Deletes old decisions, because they contain everything that hooks printed."""
         if later and here.tell_duty is not None:
             here.afterwards.append(lambda: self.keep(decision, later=False))
             return

@@ -1,4 +1,4 @@
-"""Discover: where a dialect's hooks may be declared for these roots. It reads nothing."""
+"""Discover: where a dialect's hooks may be declared for these roots."""
 
 from __future__ import annotations
 

@@ -191,8 +191,8 @@ class Engine:
         return decision
 
     def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
-        """Answer one call of an agent's hook, in the agent's words: `host` and `event` are its own names, `payload` is
-        what it sent. If the payload shows that another agent made the call, the answer is in that agent's words. Any
+        """Answer one call of an agent's hook, in the agent's format: `host` and `event` are its own names, `payload` is
+        what it sent. If the payload shows that another agent made the call, the answer is in that agent's format. Any
         failure is answered by the posture for broken hooks. ValueError for an unknown name."""
         from anyhook.walk.bridge import Incoming, answer_call, named, taken
 

@@ -1,4 +1,4 @@
-"""A report about an unexpected failure, written to a file for whoever fixes it, without secrets. It never raises."""
+"""A report about an unexpected failure, written to a file for the developers, without secrets. It never raises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTENT = ("--input", "--output", "--data", "--prompt", "--message", "--tool-err
 
 
 def write_report(error: BaseException) -> str:
-    """The file's path; "" where it could not be written."""
+    """The file's path; "" if it could not be written."""
     try:
         folder = os.path.join(state_dir(os.environ), FOLDER)
         make_private_dir(os.path.dirname(folder))
@@ -49,7 +49,7 @@ def report_text(error: BaseException) -> str:
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """The words of the call; data is replaced by its length."""
+    """The command line of the call; data is replaced by its length."""
     shown: list[str] = []
     before = ""
     for word in words:

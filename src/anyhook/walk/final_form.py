@@ -205,7 +205,7 @@ def _overruled(walk: Walk, second: SecondWalk, final: Event, known: Sequence[Pro
 
 
 def _changes(event: Event, entry: Judged, field: str, rewrite: str, all_of_it: bool = False) -> dict[str, Json]:
-    """Name → value of what a hook changed, in the words of the event's host."""
+    """Name → value of what a hook changed, with the names of the event's host."""
     value = getattr(entry.outcome, rewrite)
     if field != "input":
         return {field: value}

@@ -38,7 +38,7 @@ def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def likely(name: str, hooks: Iterable[Hook]) -> str:
-    """` Did you mean …?` where a name is nearly one of theirs."""
+    """` Did you mean …?` if a name is similar to one of them."""
     return guess(name, [*dict.fromkeys(each for hook in hooks for each in _names(hook))])
 
 

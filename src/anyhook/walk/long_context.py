@@ -35,7 +35,7 @@ def cut(settled: Settled, limit: int, env: Mapping[str, str], where: str) -> Set
 
 
 def _kept(folder: str, data: bytes) -> str:
-    """Where it was written; "" where that failed."""
+    """Where it was written; "" if that failed."""
     path = f"{folder}/{digest(data)[:16]}.txt"
     try:
         write_private(path, data)

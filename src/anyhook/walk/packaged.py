@@ -1,4 +1,4 @@
-"""Packaged hooks: folders of hooks from elsewhere that `anyhook add` has put beside the rules of a user or a project.
+"""Packaged hooks: folders of hooks from elsewhere that `anyhook add` has put next to the rules of a user or a project.
 Each is read like a project of its own: its hooks have the package's folder as their project, and run once somebody has
 approved their content for that folder. No other folder's hooks are hidden or switched by them."""
 

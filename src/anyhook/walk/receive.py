@@ -35,7 +35,7 @@ class Received(Record):
 
 
 ABOUT_CALLS = ("tool", "command", "action")
-"""Words in the keys of a payload that says something about a call, in whatever agent's words."""
+"""Words in the keys of a payload about a call, for any agent."""
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
 """Our tools that do nothing without an input; others may have none."""
 

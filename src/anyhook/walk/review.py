@@ -1,5 +1,5 @@
 """Review: what in a project needs approval, and how it differs from what was approved. Every file is read once, so a
-person approves what was shown; it decides nothing and starts nothing."""
+person approves what was shown. It starts nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reviewed(Record):
     item: Item
     status: str
     event: str
-    """The dialect's own name; "" where an executable has not been asked."""
+    """The dialect's own name; "" if an executable has not been asked."""
     hook: Hook | None
     """None for an empty list, for a case file, and for what is no longer there."""
     overrides: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ class Catalog(Record):
     config: Settings
     stamps: dict[str, Stamp | None]
     complete: bool = True
-    """False where an executable has not been asked for its event yet, or time ran out."""
+    """False if an executable has not been asked for its event yet, or time ran out."""
     gone: tuple[Hook, ...] = ()
     """Hooks that were approved and are no longer declared, as their approvals describe them."""
 

@@ -106,7 +106,7 @@ def _by_real_path(word: str, cwd: str) -> str:
 def read_by_all(
     walk: Walk, place: int, step: HookStep, call: Call, run: Run, outcome: Outcome
 ) -> tuple[HookStep, Outcome]:
-    """The strictest reading of a run, in the words of the dialect that ran it, and the step that it counts for. The
+    """The strictest reading of a run, with the names of the dialect that ran it, and the step that it counts for. The
     other declarations that match are then done; one that cannot read the answer runs by itself."""
     shadowed = walk.context.config.hook_mode
     readings = [] if shadowed.get(step.hook.id) == "shadow" else [(step.row, outcome)]
@@ -135,7 +135,7 @@ def read_by_all(
 
 
 def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> Outcome | None:
-    """How another declaration reads the run, in the words of `table`; None if it does not want the event."""
+    """How another declaration reads the run, with the names of `table`; None if it does not want the event."""
     context, event, hook = walk.context, walk.event, again.hook
     seen = to_native(walk.queue.event, again.dialect)
     why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.queue.event)
@@ -150,7 +150,7 @@ def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> 
 
 
 def in_words_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event) -> Outcome:
-    """One dialect's reading of an answer, in the words of another."""
+    """One dialect's reading of an answer, with the names of another."""
     plain = to_host(outcome, event, read_by)
     if plain.tool_input is None or not event.hosted:
         return plain

@@ -1,5 +1,5 @@
 """Settle: a decision and a host's powers → what will really happen. What the host cannot do becomes the nearest thing
-it can, by the rules below, or is lost; either way a problem names it. It decides nothing itself."""
+it can, by the rules below, or is lost; either way a problem names it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class GateStatus(Record):
     id: str
     name: str
     event: str | None
-    """Canonical; None where it is not known."""
+    """Canonical; None if it is not known."""
     dialect: str
     scope: HookScope
     source: str
@@ -86,7 +86,7 @@ def not_holding(found: Iterable[GateStatus]) -> list[GateStatus]:
 
 
 def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
-    """Why the setting `off` applies to a gate; "" where it does not."""
+    """Why the setting `off` applies to a gate; "" if it does not."""
     gate = _of_hook(hook, setup, catalog, None, None)
     return gate.why if gate.state in OFF_STATES else ""
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def start_together(walk: Walk, first: int) -> None:
     """Match the hooks of the dialect whose first hook is at this position, and start those that will run, unless one
-    of them wants to run by itself. Whoever waits for one process looks after all of them; handlers of other kinds get
-    a thread each."""
+    of them wants to run by itself. Waiting for one process serves all of them; handlers of other kinds get a thread
+    each."""
     steps, queue, prepared = walk.route.steps, walk.queue, walk.prepared
     table = steps[first].dialect
     seen: dict[tuple[Json, ...], str] = {}

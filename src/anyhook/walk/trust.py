@@ -1,5 +1,4 @@
-"""Trust: which hooks of a project may run. It fingerprints what would run and compares it with the ledger. It asks no
-questions."""
+"""Trust: which hooks of a project may run. It fingerprints what would run and compares it with the ledger."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure:
             is_written = not write_note(note).problems
         except BlockingIOError:
             continue  # another process took it
-        except Exception:  # noqa: BLE001 (whoever makes the next call in the ordinary way is told)
+        except Exception:  # noqa: BLE001 (the next ordinary call reports it)
             is_written = False
         if not is_written:
             tell_failure()

@@ -24,8 +24,8 @@ def drive() -> Drive:
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         },
-        # The user's own file of this name holds credentials beside trust, so it is not copied; without a person no
-        # trust is asked for.
+        # The user's own file of this name has credentials besides trust, so it is not copied; without a person no trust
+        # is asked for.
         writes={
             "{home}/.claude.json": {
                 "hasCompletedOnboarding": True,

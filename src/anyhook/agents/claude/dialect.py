@@ -77,7 +77,7 @@ def _check_matcher(matcher: Json) -> str | None:
 
 
 SIGNS = "_- ,|"
-"""What a matcher may hold beside letters and digits and still be a list of names."""
+"""What a matcher may contain besides letters and digits and still be a list of names."""
 EXACT = ("FileChanged", "StopFailure")
 """Events whose matchers are names and never patterns."""
 COMMON = ("if", "timeout", "statusMessage", "once")
@@ -235,8 +235,8 @@ DIALECT = Dialect(
         ("user", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)"),
         ("project", ".claude/settings.json, then .claude/settings.local.json"),
         ("plugin", "hooks/hooks.json of a folder with .claude-plugin/plugin.json, given or installed"),
-        ("sub-agent", "`hooks` in the front matter of agents/*.md beside the settings"),
-        ("skill", "`hooks` in the front matter of skills/*/SKILL.md beside the settings"),
+        ("sub-agent", "`hooks` in the front matter of agents/*.md next to the settings"),
+        ("skill", "`hooks` in the front matter of skills/*/SKILL.md next to the settings"),
     ),
     find=find,
     variables=("CLAUDE_CONFIG_DIR",),
@@ -288,7 +288,7 @@ DIALECT = Dialect(
             "C-20",
             "Of several rewrites the last declared counts; in the product, the last to finish.",
         ),
-        ("C-23", "`transcript_path` is empty where the host keeps no transcript."),
+        ("C-23", "`transcript_path` is empty if the host keeps no transcript."),
         ("C-24", "`onFailure` is taken from anyhook's settings instead."),
         ("C-32", "A skill's hooks run for events whose `skills` name it (`--data`, the library); `once` is not kept."),
     ),

@@ -1,4 +1,4 @@
-"""CodeBuddy Code, by Tencent: Claude's table with files of its own."""
+"""CodeBuddy Code, by Tencent: Claude's table with its own files."""
 
 from __future__ import annotations
 

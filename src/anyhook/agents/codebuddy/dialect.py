@@ -1,4 +1,4 @@
-"""CodeBuddy Code: Claude's table, except: files of its own, sixty seconds, and a hook that takes too long refuses."""
+"""CodeBuddy Code: Claude's table, except: its own files, sixty seconds, and a hook that takes too long refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code Puppy: Claude's groups in a file of its own, with exit statuses the other way round."""
+"""Code Puppy: Claude's groups in its own file, with exit statuses the other way round."""
 
 from __future__ import annotations
 

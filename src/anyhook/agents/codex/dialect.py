@@ -1,5 +1,5 @@
 """Codex CLI: `hooks.json` or the `[hooks]` of `config.toml`; Claude's shapes with every key checked, and a run that
-fails the check, or refuses without a word of why, refuses nothing."""
+fails the check, or refuses without a reason, refuses nothing."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ ALIASES = {"apply_patch": ("Write", "Edit"), "spawn_agent": ("Agent",)}
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     names = (str(event.get("tool")), *ALIASES.get(str(event.get("tool")), ())) if row.target == "tool" else ("",)
     why: str | None = None
-    for name in reversed(names):  # its own name last: that is the one to speak of
+    for name in reversed(names):  # its own name last: messages use that one
         spelled = event.replace(data={**event.data, "tool": name}) if name else event
         why = named_or_found(hook.matcher, spelled, row, "_|")
         if why is None:

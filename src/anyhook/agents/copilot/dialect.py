@@ -114,7 +114,7 @@ PASCAL = {
     "Stop": ("agentStop", (Field("stop_reason", "stop_reason"), STOPPING)),
     "SessionEnd": ("sessionEnd", (Field("reason", "reason"),)),
 }
-"""The other spelling of an event, and what its payload holds beside the base."""
+"""The other spelling of an event, and what its payload has besides the base."""
 
 
 def _renamed(row: EventRow) -> EventRow:

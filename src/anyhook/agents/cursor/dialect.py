@@ -131,7 +131,7 @@ STRICT = REPLY.replace(read=whole_object)
 
 
 def _seen(event: Event, row: EventRow) -> str | None:
-    """What a matcher is tried against; None where there is nothing."""
+    """What a matcher is tried against; None if there is nothing."""
     given = event.get("input")
     if "Shell" in row.native:
         return str(given.get("command", "")) if isinstance(given, dict) else ""

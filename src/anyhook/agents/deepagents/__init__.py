@@ -1,4 +1,4 @@
-"""deepagents-code, by LangChain: Claude's table with a file of its own."""
+"""deepagents-code, by LangChain: Claude's table with its own file."""
 
 from __future__ import annotations
 

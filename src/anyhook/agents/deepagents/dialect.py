@@ -1,4 +1,4 @@
-"""deepagents-code: Claude's table, except: commands only, a file of its own, and no rewrites."""
+"""deepagents-code: Claude's table, except: commands only, its own file, and no rewrites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devin CLI: Claude's groups in files of its own, decisions at the top of the answer, context and rewrites inside."""
+"""Devin CLI: Claude's groups in its own files, decisions at the top of the answer, context and rewrites inside."""
 
 from __future__ import annotations
 

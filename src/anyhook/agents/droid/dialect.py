@@ -1,5 +1,5 @@
 """Factory Droid: Claude's table, except: a file keyed by event, with the settings as the older place; a filter for
-commands beside the matcher; and a rewrite that names only the fields that change."""
+commands in addition to the matcher; and a rewrite that names only the fields that change."""
 
 from __future__ import annotations
 

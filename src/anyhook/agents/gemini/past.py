@@ -58,7 +58,7 @@ def _output(result: Json) -> Json:
 
 
 def _project(path: str) -> str:
-    """The folder that the agent worked in: a file beside the chats names it."""
+    """The folder that the agent worked in: a file next to the chats names it."""
     try:
         with open(f"{path.rpartition('/chats/')[0]}/.project_root", encoding="utf-8", errors="replace") as file:
             return file.read().strip()

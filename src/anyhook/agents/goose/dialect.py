@@ -42,7 +42,7 @@ OURS = {native: tool.ours for native, tool in HOST.tools.items()}
 
 
 def _seen(event: Event, native: str, target: str | None) -> str | None:
-    """What a matcher is tried against; None where there is nothing."""
+    """What a matcher is tried against; None if there is nothing."""
     if native in FACETS:
         given = event.get("input")
         return str(given.get(FACETS[native][2], "")) if isinstance(given, dict) else ""

@@ -47,7 +47,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 
 def _one(entry: Json) -> Json:
-    """An entry with its action's keys beside its own."""
+    """An entry with its action's keys next to its own."""
     action = entry.get("action") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(action, dict):
         return entry

@@ -261,7 +261,7 @@ ASKING = Asking(
 
 # The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
 # by patch or by lines, which no single replacement is, so `edit_file` keeps the host's name.
-# The names are the document's; those of the released product (0.45.1) beside them.
+# The names are the document's; those of the released product (0.45.1) next to them.
 TOOLS = {
     "shell": ToolRow("execute_terminal_command", also=("exec_command", "write_stdin")),
     "read_file": ToolRow("read_entire_file", {"path": "relative_path"}, also=("read",)),

@@ -144,8 +144,8 @@ def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:
 
 
 def _written(package: str, folders: tuple[str, ...]) -> dict[str, Json]:
-    """Its settings. Beside plugins it wants a package, which it would fetch and wait for. Ours needs none, so it may
-    believe that it has it."""
+    """Its settings. Next to plugins it expects a package, which it would fetch and wait for. Ours needs none, so we
+    make it believe that the package is there."""
     from anyhook.tables.drive_rows import KEY, PROVIDER
 
     model: Json = {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}

@@ -1,4 +1,4 @@
-"""Mistral Vibe: `[[hooks]]` in files of their own."""
+"""Mistral Vibe: `[[hooks]]` in separate files."""
 
 from __future__ import annotations
 

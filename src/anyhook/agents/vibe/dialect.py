@@ -1,5 +1,5 @@
-"""Mistral Vibe: `[[hooks]]` in files of their own, wildcards for dotted tool names; every exit status but 0 is a
-failure, which refuses where `strict` is set."""
+"""Mistral Vibe: `[[hooks]]` in separate files, wildcards for dotted tool names; every exit status but 0 is a failure,
+which refuses where `strict` is set."""
 
 from __future__ import annotations
 

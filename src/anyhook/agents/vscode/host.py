@@ -97,7 +97,7 @@ HOST = Host(
     reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
     misreads=("copilot",),  # its own harness gives them payloads without `toolName` and `toolArgs`
     program="code",
-    confirm="It runs a workspace's hooks once the workspace is trusted, and none where `chat.useHooks` is off.",
+    confirm="It runs a workspace's hooks once the workspace is trusted, and none if `chat.useHooks` is off.",
     gaps=(
         "the Claude and Codex harnesses, which run those agents' own entries",
         "cloud sessions",

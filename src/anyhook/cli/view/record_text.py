@@ -118,7 +118,7 @@ def _call_lines(call: RecordedCall) -> list[str]:
     if call.limit_s is not None:
         lines[-1] += f", at most {round(call.limit_s, 1):g} s"
     if run is None:
-        return [*lines, "      end     in the background; its run is a record of its own"]
+        return [*lines, "      end     in the background; its run is a separate record"]
     end = run.ending.replace("_", " ") or "unknown"
     if run.exit_code is not None:
         end += f", status {run.exit_code}"

@@ -48,7 +48,7 @@ def faults(expected: Json, path: str = "$") -> list[str]:
         return []
     if is_operation(expected):
         return [line for name, operand in expected.items() for line in _operator_faults(name, operand, path)]
-    mixed = [f"{path}: operator {key} beside plain keys" for key in expected if _is_operator_key(key)]
+    mixed = [f"{path}: operator {key} mixed with plain keys" for key in expected if _is_operator_key(key)]
     return mixed + [line for key, item in expected.items() for line in faults(item, member(path, key))]
 
 

@@ -280,12 +280,12 @@ def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
         lonely += [key for key in ANSWER if isinstance(expect, dict) and key in expect]
         mistakes += [((), f"`{key}` needs `agent`: it is what an agent's bridge reads or says.") for key in lonely]
     elif "payload" in raw and "stdin" in raw:
-        mistakes.append((("stdin",), "`payload` and `stdin` exclude each other. Give one of them."))
+        mistakes.append((("stdin",), "`payload` and `stdin` cannot be combined. Give one of them."))
     elif "hosted" in raw:
         mistakes.append((("hosted",), "`hosted` is for events without `agent`; an agent's always are."))
     if agent and ("payload" in raw or "stdin" in raw):
         given = [key for key in (*FIELDS, "data") if key in raw]
-        mistakes += [((key,), f"`{key}` and `payload` or `stdin` exclude each other.") for key in given]
+        mistakes += [((key,), f"`{key}` and `payload` or `stdin` cannot be combined.") for key in given]
     mistakes += _unknown_names(raw, agent)
     return mistakes
 

@@ -115,7 +115,7 @@ class Sandbox:
             value = self.env.get(name, "" if name == "HOME" else self.home)
             if not within(os.path.realpath(value or "/"), self.root):
                 raise NoSandbox(
-                    f"`env` {name}: a case keeps to folders of its own. Name one below {{home}} or {{project}}."
+                    f"`env` {name}: a case uses only its own folders. Name one below {{home}} or {{project}}."
                 )
 
     def lay_out(self, files: Mapping[str, FileEntry], home: Mapping[str, FileEntry]) -> None:
