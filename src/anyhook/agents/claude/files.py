@@ -172,7 +172,7 @@ def _front_with_hooks(path: str, text: str, files: Files) -> dict[str, Json] | N
 
 
 def _may_have_hooks(front: str) -> bool:
-    """Whether some key could be `hooks`: plain or in quotes, on a line of its own or in braces."""
+    """Whether some key could be `hooks`: plain or in quotes, on a separate line or in braces."""
     starts = (part.lstrip(" \t\"'") for part in front.replace("{", "\n").replace(",", "\n").split("\n"))
     return any(start.startswith("hooks") and start[5:].lstrip(" \t\"'").startswith(":") for start in starts)
 
