@@ -1,6 +1,6 @@
 """Hooks in an agent of the Claude Agent SDK: `ClaudeAgentOptions(hooks=Hooked(Engine.open(".")).matchers())`. The agent
-runs in a separate process and asks these callbacks at each event; what they answer is its own JSON. They answer no key
-that it does not know, and where they fail it stops what it was about to do."""
+runs in a separate process and asks these callbacks at each event; what they answer is its own JSON. They use only keys
+that it knows, and if they fail it stops what it was about to do."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     Answer = dict[str, Any]
 
 PATIENCE_S = 600.0
-"""How long the agent waits for all hooks of one event; past it, it stops what it was about to do."""
+"""How long the agent waits for all hooks of one event. After that, it stops what it was about to do."""
 
 TEXT_PLACES = (("stdout",), ("file", "content"), ("result",), ("content",))
-"""Where the results of the agent's own tools carry their text; a replaced one has to keep its tool's shape."""
+"""Where the results of the agent's own tools have their text; a replaced result must keep its tool's shape."""
 
 
 class Hooked:
@@ -176,7 +176,7 @@ def _call(given: Payload) -> dict[str, Json]:
 
 
 def _duration(given: Payload) -> dict[str, Json]:
-    """The tool ran elsewhere, so only the agent knows how long."""
+    """How long the tool took, which only the agent knows."""
     return {"duration_ms": int(given["duration_ms"])} if "duration_ms" in given else {}
 
 

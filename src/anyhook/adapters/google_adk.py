@@ -1,5 +1,5 @@
-"""Hooks in an agent of Google's ADK: `App(…, plugins=[Hooked(Engine.open("."))])`. One plugin for the
-runner's agents, sub-agents included; it brings no tools and no model of its own."""
+"""Hooks in an agent of Google's ADK: `App(…, plugins=[Hooked(Engine.open("."))])`. One plugin for all of the runner's
+agents, including sub-agents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.walk.engine import Engine
 
 NOTES = "hook_notes"
-"""Where the model finds what hooks add to a result, which has to be an object here."""
+"""The key for what hooks add to a result, which must be an object here."""
 
 
 class Hooked(BasePlugin):
@@ -32,7 +32,7 @@ class Hooked(BasePlugin):
         """By invocation; a runner has many at once."""
         self._refused: dict[str, str] = {}
         self._answers: dict[str, str] = {}
-        """The last words of each invocation's agents."""
+        """The last answer of each invocation's agents."""
         self._calls: dict[tuple[str, str], ToolCall] = {}
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
@@ -89,7 +89,7 @@ class Hooked(BasePlugin):
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any
     ) -> dict[str, Any] | None:
         call = self._calls.pop(_key(tool_context), None)
-        if call is None:  # it was denied, or its failure has been told already
+        if call is None:  # it was denied, or its failure was already reported
             return None
         heard = await self.conversation.play(call.after(result))
         self._end(call, tool_context)

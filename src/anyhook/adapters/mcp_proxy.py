@@ -1,5 +1,5 @@
 """Hooks around the tools of an MCP server, for agents that have no hooks: a proxy between agent and server that asks
-before and after every call of a tool. Every other message passes as it is. A call that cannot be judged is refused."""
+before and after every call of a tool. Every other message passes unchanged. A call that cannot be judged is refused."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class McpProxy:
         facts: dict[str, Json] | None = None,
     ) -> None:
         self.name = name
-        """The server's name in `mcp__NAME__TOOL`; "" until the server has told it."""
+        """The server's name in `mcp__NAME__TOOL`; "" until the server has sent it."""
         self._greeting: RequestId | None = None
-        """The request whose answer tells the name, while it is awaited."""
+        """The pending request whose answer has the name."""
         self._greeted = anyio.Event()
         self._open_engine = open_engine
         """Called for every call: a connection lasts for hours, and hooks and approvals change meanwhile."""
@@ -77,11 +77,11 @@ class McpProxy:
         self._judging: set[RequestId] = set()
         """Calls whose hooks are being asked."""
         self._calls: dict[RequestId, _McpCall] = {}
-        """Calls that the server has, by the id of the request that brings their result."""
+        """Calls that the server is running, by the id of the request for their result."""
         self._tasks: dict[str, _McpCall] = {}
         """Calls that go on after their first answer, by the id of their task."""
         self._open: set[RequestId] = set()
-        """The agent's requests that nobody has answered yet."""
+        """The agent's unanswered requests."""
         self._all_answered = anyio.Event()
 
     async def run(self, server: TransportStreams) -> bool:
@@ -159,7 +159,7 @@ class McpProxy:
         except Exception as error:  # noqa: BLE001 (our faults never open a gate)
             allowed, call.refusal = False, f"anyhook could not ask the hooks of {call.tool}: {error}"
         if asked.id not in self._judging:
-            return  # the agent has taken it back
+            return  # the agent has cancelled it
         self._judging.discard(asked.id)
         if not allowed:
             result = {"content": [_text(call.refusal or f"A hook denied {call.tool}.")], "isError": True}
@@ -173,7 +173,7 @@ class McpProxy:
     async def _answered(self, message: SessionMessage | Exception, group: TaskGroup) -> None:
         """One message of the server."""
         if isinstance(message, Exception):
-            return  # not a message; whatever asked for it goes without an answer, as without us
+            return  # not a message; its request stays unanswered, as without us
         said = message.message
         call = None
         if isinstance(said, JSONRPCResponse | JSONRPCError) and said.id is not None:
@@ -217,7 +217,7 @@ class McpProxy:
             return answer
         result = {**said.result, "content": heard.parts(content, _text)}
         if heard.replaced is not None:
-            result.pop("structuredContent", None)  # it holds what a hook took away
+            result.pop("structuredContent", None)  # it contains what a hook removed
         return JSONRPCResponse(jsonrpc="2.0", id=said.id, result=result)
 
     async def _tell(self, message: JSONRPCResponse | JSONRPCError) -> None:

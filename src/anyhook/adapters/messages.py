@@ -1,5 +1,5 @@
-"""Messages of pydantic-ai ↔ the plain `{role, content}` of hooks. It loses what plain messages cannot say (tool calls
-become text) and calls no model."""
+"""Messages of pydantic-ai ↔ the plain `{role, content}` of hooks. What plain messages cannot express is lost (tool
+calls become text)."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def _words(part: object) -> str:
 
 
 def transcript(messages: Sequence[ModelMessage]) -> str:
-    """The conversation as material for somebody who was not there."""
+    """The conversation as text, for a model that did not take part in it."""
     return "\n\n".join(f"{message['role']}: {message['content']}" for message in plain(messages))
 
 
 def from_plain(history: Sequence[dict[str, str]]) -> list[ModelMessage]:
-    """A conversation out of plain messages."""
+    """A conversation from plain messages."""
     made: list[ModelMessage] = []
     for message in history:
         if message["role"] == "assistant":
@@ -81,7 +81,7 @@ def final_text(messages: Sequence[ModelMessage]) -> str:
 
 
 def last_size(messages: Sequence[ModelMessage]) -> int:
-    """Tokens of the last exchange as a whole: what the conversation takes of the context now."""
+    """Tokens of the last exchange: how much of the context the conversation uses now."""
     for message in reversed(messages):
         if isinstance(message, ModelResponse):
             return message.usage.input_tokens + message.usage.output_tokens
@@ -89,7 +89,7 @@ def last_size(messages: Sequence[ModelMessage]) -> int:
 
 
 class TokenCount:
-    """Tokens of a conversation that grows: each message is looked at once, so that a long one costs no more per step
+    """Counts the tokens of a growing conversation. Each message is counted once, so a long one costs no more per step
     than a short one."""
 
     def __init__(self) -> None:

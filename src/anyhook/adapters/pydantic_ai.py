@@ -1,5 +1,5 @@
 """Hooks in a pydantic-ai agent: `Agent(…, capabilities=[Hooked(Engine.open("."))])`. One capability fires every event
-of the agent's loop and lets every decision take effect; it brings no tools and no model of its own."""
+of the agent's loop and applies every decision."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 COMPACT = "compact"
 NO_GAP = "Go on with the task."
-"""What stands for the user where a hook's conversation ends with the assistant."""
+"""The user's message if a hook's conversation ends with the assistant."""
 
 
 class TurnsExhausted(Exception):  # noqa: N818
@@ -67,21 +67,21 @@ class Hooked(WrapperCapability[Any]):
     gate: Gate | None = None
     """Who asks for permission before a tool runs; None if the host does that itself."""
     exit_code: Callable[[str, object], int] = lambda tool, result: 0
-    """The exit status that a tool's result tells of; a failed one is a failed tool."""
+    """The exit status in a tool's result; any but 0 is a failed tool."""
     before_tool: Callable[[str, dict[str, Json]], Awaitable[None]] | None = None
-    """Called with a tool and its input when everybody has let it run, just before it does."""
+    """Called with a tool and its input just before it runs, after all permissions."""
     log: Callable[[ToolRecord], None] = lambda record: None
     recipes: Recipe | None = None
     auto_compact: float = 0.0
-    """The part of the context window past which the conversation is compacted; 0 for never."""
+    """The fraction of the context window at which the conversation is compacted; 0 for never."""
     context_window: int = 0
-    """For models that do not say how much they hold."""
+    """For models that do not say how large it is."""
     max_turns: int = 0
     """How often the model may answer in one turn; 0 for no limit."""
     state: RunState = field(default_factory=RunState)
     wrapped: AbstractCapability[Any] = field(default_factory=NoCapability, kw_only=True)
-    """Another capability of the agent, which goes inside this one. The framework copies the context of a run for each
-    capability at each of its own hooks, whether that does anything then or not: one inside the other is one less."""
+    """Another capability of the agent, inside this one. The framework copies a run's context for each capability at
+    each step, so one capability inside another is faster than two."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,7 +133,7 @@ class Hooked(WrapperCapability[Any]):
         return self.wrapped.has_wrap_run_event_stream
 
     def wrap_run_event_stream(self, ctx: RunContext[Any], *, stream: Any) -> AsyncIterable[AgentStreamEvent]:
-        """The stream as it is, unless what is inside wants to see it: each layer costs every event a little."""
+        """The unchanged stream, unless the inner capability uses it: each layer costs time for every event."""
         if not self.wrapped.has_wrap_run_event_stream:
             return stream  # type: ignore[no-any-return]
         return self.wrapped.wrap_run_event_stream(ctx, stream=stream)
@@ -272,7 +272,7 @@ class Hooked(WrapperCapability[Any]):
         return await self._go_on(ctx, result, decision)
 
     async def _go_on(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
-        """The end, or the request with which the agent goes on."""
+        """The end, or the next request."""
         if decision.stops and decision.effect == "keep_working":
             self.state.stops.count(decision)
             return ModelRequestNode(user_request(instruction(decision)))
@@ -299,7 +299,7 @@ class Hooked(WrapperCapability[Any]):
     # -- a conversation that is replaced
 
     async def _act(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
-        """Replace the conversation, where a hook asks for it or the context is full."""
+        """Replace the conversation if a hook asks for it or the context is full."""
         history = decision.history
         full = history is None and decision.recipe is None and decision.event == "step_end" and self._full(ctx)
         if history is None and decision.recipe is None and not full:
@@ -330,7 +330,7 @@ class Hooked(WrapperCapability[Any]):
     async def _cooked(
         self, ctx: RunContext[Any], name: str, arguments: Mapping[str, Json], said: list[ModelMessage]
     ) -> list[dict[str, str]] | None:
-        """What a recipe's run leaves of the conversation; None if it has to stay as it is."""
+        """The conversation after a recipe's run; None if it stays unchanged."""
         if self.recipes is None:
             return None
         if name == COMPACT:
@@ -376,7 +376,7 @@ def _with(prompt: str | Sequence[Any], made: Prompt) -> str | list[Any]:
 
 
 def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
-    """The end of a run that a hook ends, where a text can be its result."""
+    """The end of a run that a hook ends, if its result can be a text."""
     if not _gives_text(ctx):
         raise Refused(decision)
     return End(FinalResult(text))

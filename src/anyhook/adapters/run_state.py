@@ -1,4 +1,4 @@
-"""One run of a pydantic-ai agent, as the hooks around it need to know it. A run inside another is a sub-agent's."""
+"""The state of one run of a pydantic-ai agent for its hooks. A run inside another belongs to a sub-agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RunState:
     """One run of the agent, or of a sub-agent inside it."""
 
     info: dict[str, Json] = field(default_factory=dict)
-    """What every event of a sub-agent tells about it."""
+    """Fields that every event of a sub-agent has."""
 
     kind: str = MAIN
     name: str = ""
@@ -33,10 +33,10 @@ class RunState:
     stops: KeepWorkingBounds = field(default_factory=KeepWorkingBounds)
     tally: TokenCount = field(default_factory=TokenCount)
     over: Decision | None = None
-    """The decision that ends the turn once the tools of this step are through."""
+    """The decision that ends the turn once the tools of this step are done."""
     notes: list[str] = field(default_factory=list)
     """What hooks add to a sub-agent's result."""
 
 
 running: ContextVar[RunState | None] = ContextVar("anyhook_running", default=None)
-"""The run that is going on here; a run inside it is a sub-agent's."""
+"""The current run; a run inside it belongs to a sub-agent."""

@@ -1,4 +1,4 @@
-"""Hooks in a Strands agent: `Agent(…, hooks=[Hooked(Engine.open("."))])`. It brings no tools and no model."""
+"""Hooks in a Strands agent: `Agent(…, hooks=[Hooked(Engine.open("."))])`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anyhook.walk.engine import Engine
 
 WORTH_A_STOP = ("end_turn", "stop_sequence")
-"""Ends of a turn that are the model's own; the others are interruptions and limits."""
+"""The stop reasons that come from the model; the others are interruptions and limits."""
 
 
 class Hooked(HookProvider):

@@ -72,7 +72,7 @@ CODES = {
         OWN,
         ERROR,
         "The tables of an agent cannot be loaded, so none of its hooks is known. Every other agent works.",
-        "Correct the table that the message names, or remove the package that brings it.",
+        "Correct the table that the message names, or remove its package.",
     ),
     "schema-version": Code(
         FILE,
@@ -121,11 +121,11 @@ CODES = {
         "Correct the rule; the message says where.",
     ),
     "unknown-pack": Code(
-        ENTRY, ERROR, "The file uses a pack of rules that is not there.", "Correct the name, or remove it from `use`."
+        ENTRY, ERROR, "The file uses a pack of rules that does not exist.", "Correct the name, or remove it from `use`."
     ),
     "unknown-agent": Code(
         ENTRY, WARNING, "anyhook knows no agent of this name, so the rule may never apply.",
-        "Correct the name. A program that embeds anyhook may have one of its own."),
+        "Correct the name. A program that embeds anyhook may have its own name."),
     "matcher-never-matches": Code(
         ENTRY, WARNING, "This event has no value that can match, so the hook never runs.",
         "Correct the matcher, or remove it."),
@@ -264,7 +264,7 @@ CODES = {
     ),
     "rewrite-conflict": Code(
         ANSWER, WARNING, "Two hooks want different values for one field.",
-        "Let one hook rewrite it, or let the second build on what the first made of it."),
+        "Let one hook rewrite it, or let the second use the first one's value."),
     "unseen-form": Code(
         ANSWER, WARNING, "The gate answered before the call was rewritten, or failed on its final form.",
         "Let one hook do both, or declare the gate for another agent too: gates of other dialects are asked again."),
@@ -346,9 +346,9 @@ CODES = {
     "context-cut": Code(
         ANSWER,
         WARNING,
-        "Hooks gave the model more context than this agent takes at once. What is over is left out, and a line at its"
+        "Hooks gave the model more context than this agent takes at once. The rest is left out, and a line at the"
         " end says so.",
-        "Let the hooks say less. The whole text is in the file that the line names.",
+        "Let the hooks print less. The whole text is in the file that the line names.",
     ),
     "journal-failed": Code(
         OWN,
@@ -361,7 +361,7 @@ CODES = {
     ),
     "matcher-misspelt": Code(
         ENTRY, WARNING, "A matcher names a tool that no known agent has, and that is nearly the name of one.",
-        "Correct the name. If it is a tool of your own, or of an MCP server, leave it."),
+        "Correct the name. If it is your own tool, or one of an MCP server, leave it."),
     "merge-conflict": Code(COMMAND, ERROR, "A merge left its markers in a hook's script.", "Resolve the conflict."),
     "downloaded-code": Code(
         COMMAND, WARNING, "A hook runs code as it is downloaded or decoded, so it cannot be approved.",

@@ -1,1 +1,1 @@
-"""The past judged again: replay, and backtests of hooks over recorded events."""
+"""Judging the past again: replay, and backtests of hooks over recorded events."""

@@ -1,5 +1,5 @@
-"""Backtest: hooks as they are today, over events of the past. Every pair of hook and event runs once, its result is
-kept, and an interrupted backtest goes on where it was."""
+"""Backtest: try today's hooks on past events. Every pair of hook and event runs once, its result is stored, and an
+interrupted backtest can continue."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ twice as large, because the total is unknown. Others stay small, because an inte
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
-"""How many of the events that differ are told; the rest is counted."""
+"""How many of the differing events are shown; the rest is counted."""
 COUNTED = "CREATE TEMP TABLE counted (key TEXT PRIMARY KEY) WITHOUT ROWID"
 """The runs that a tally has seen. On disk, since they may be very many."""
 TABLES = (
@@ -57,7 +57,7 @@ TABLES = (
 
 
 class WorkerLost(Exception):  # noqa: N818 (it says what happened)
-    """Why a batch came to nothing; everything before it is kept."""
+    """Why a batch failed; earlier results are stored."""
 
 
 class Subject(Record):
@@ -72,7 +72,7 @@ class Subject(Record):
 
 
 class Finding(Record):
-    """One event of the past on which a hook has something else to say than what happened."""
+    """One past event that a hook would handle differently."""
 
     n: Json
     at: Json
@@ -94,7 +94,7 @@ class Finding(Record):
 
 
 class Tally:
-    """What one hook did with all the events."""
+    """What one hook did on all events."""
 
     def __init__(self) -> None:
         self.events = self.runs = self.blocks = self.rewrites = self.failures = self.asks = self.warm = 0
@@ -116,7 +116,7 @@ class Tally:
 
     @property
     def speaks(self) -> bool:
-        """Whether it had anything to say."""
+        """Whether it would have done anything."""
         return bool(self.blocks or self.asks or self.rewrites or self.failures or self.runs)
 
     def add(self, outcome: Outcome, failed: bool) -> None:
@@ -134,8 +134,8 @@ class Tally:
 
 
 class Backtest:
-    """One backtest: `pairs` gives for an event the subjects that want it, and for each of them the trial; of a rule,
-    which starts nothing, what it asks for."""
+    """One backtest. For an event, `pairs` gives the matching subjects, each with its trial, or for a rule, which starts
+    nothing, its outcome."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class Backtest:
         self.cold_only: set[str] = set()
         """Hooks that behaved differently in a long-lived interpreter than in a new process."""
         self._under_way: set[str] = set()
-        """Keys of trials that were sent and have not come back."""
+        """Keys of trials in progress."""
         self._env: dict[str, str] = {}
         self._tallies: dict[str, Tally] = {}
         self._results = sqlite3.connect(f"{state_dir}/backtest.sqlite", timeout=60.0, isolation_level=None)
@@ -177,15 +177,15 @@ class Backtest:
                 return
 
     def _batches(self) -> Iterator[tuple[int, list[Trial]]]:
-        """Trials of one hook each, of the pairs without a result, and the number of the last record that was read for
-        them; read from the journal as they are asked for."""
+        """Batches of trials of one hook each, for pairs without a result, with the number of the last record read. The
+        journal is read lazily."""
         size: dict[str, int] = {}
         made: dict[str, list[Trial]] = {}
         number = 0
         for line, event, session in self._events():
             number = line.number
             for subject, make in self.pairs(line, event, session):
-                if isinstance(make, Outcome):  # a rule has been asked already
+                if isinstance(make, Outcome):  # a rule is already evaluated
                     continue
                 key, hook = self._key(subject, event, session), subject.hook.id
                 if key in self._under_way or self._result(key) is not None:
@@ -200,7 +200,7 @@ class Backtest:
             yield number, trials
 
     def _sendable(self, trial: Trial) -> Trial:
-        """Cold where it must be. Equal environments become one, which is then sent once for a whole batch."""
+        """Mark it as cold if needed. Equal environments are shared, so that a batch sends each only once."""
         if trial.env == self._env:
             trial = trial.replace(env=self._env)
         self._env = trial.env
@@ -229,8 +229,7 @@ class Backtest:
     # -- the result
 
     def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
-        """Every event again, with the results: one row per hook, the newest of what would be different, and how much
-        that is in all."""
+        """Combine all events with the results: one row per hook, the newest differences, and their total number."""
         tallies = self._tallies = {}
         findings: deque[Finding] = deque(maxlen=EXAMPLES)
         count, last = 0, self._last()
@@ -306,8 +305,7 @@ class Backtest:
 def _in_turn(
     executor: Executor, batches: Iterator[tuple[int, list[Trial]]], max_waiting: int, sandbox: tuple[str, ...]
 ) -> Iterator[tuple[str, int, tuple[list[Result], list[str]]]]:
-    """Hook, number and answer of each batch, with this many of them in progress; whatever interrupts that calls off the
-    rest."""
+    """Hook, number and answer of each batch, with this many in progress. An interruption cancels the rest."""
     waiting: deque[tuple[str, int, Future[tuple[list[Result], list[str]]]]] = deque()
 
     def answered() -> tuple[str, int, tuple[list[Result], list[str]]]:
@@ -335,7 +333,7 @@ def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def _kept_run(text: str) -> RecordedRun | None:
-    """A run as a backtest has kept it."""
+    """A run from the stored results."""
     kept = lean_json.loads(text)
     return RecordedRun(kept) if isinstance(kept, dict) else None
 
@@ -364,7 +362,7 @@ def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read:
         return Finding(*start, "lets go", str(before.get("reason")))
     if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
         return Finding(*start, "asks", outcome.reason or "")
-    stopped = blocked and before.get("effect") in STOPPING  # then nobody has used what was rewritten
+    stopped = blocked and before.get("effect") in STOPPING  # then nothing has used the rewrite
     for field, rewrite in REWRITES:
         value, was = getattr(outcome, rewrite), before.get(rewrite)
         if not stopped and value is not None and was not in (value, clipped(value)):

@@ -1,5 +1,5 @@
-"""Hook requests: what each hook of a recorded event asked for, read from its run, and the result. Of runs that
-were not kept it says nothing."""
+"""Hook requests: what each hook of a recorded event asked for, read from its run, and the result. Runs that were not
+kept are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.walk.merge import Judged
 
 ONE_OF_MANY = ("history", "recipe")
-"""Of what several hooks ask for here, the first counts; of rewrites the last."""
+"""If several hooks ask for one of these, the first counts; for rewrites the last does."""
 JOINED = ("context", "messages", "follow_ups")
 
 
@@ -33,7 +33,7 @@ class HookRequest(Record):
 
 
 def requests_of(line: JournalLine) -> dict[str, list[HookRequest]]:
-    """By hook; only those whose runs tell."""
+    """By hook; only those with a recorded run."""
     decision, calls = line.decision, [call for call in line.calls if call.run is not None]
     if decision is None or not calls:
         return {}

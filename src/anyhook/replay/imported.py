@@ -27,7 +27,7 @@ AT_ONCE = 500
 
 
 class Imported(Record):
-    """What one agent's transcripts held."""
+    """What one agent's transcripts contained."""
 
     files: int = 0
     sessions: int = 0
@@ -60,7 +60,7 @@ class Importer:
             self._known.add(_key(str(line.host), str(line.session), str(line.event), line.at_ns or 0, line.data))
 
     def read(self, agent: str, past: Past, roots: Roots, since_ns: int) -> Imported:
-        """Takes in what an agent has kept since then. OSError where nothing can be written."""
+        """Import what an agent has recorded since then. Raises OSError if nothing can be written."""
         files, count, new = 0, 0, 0
         sessions: set[str] = set()
         unread: list[str] = []
@@ -95,6 +95,6 @@ class Importer:
 
 
 def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:
-    """One event of one session; by its call where it has one, else by its time."""
+    """The key of one event of one session: by its call if it has one, otherwise by its time."""
     call = str(data.get("call_id") or at_ns)
     return digest(dumps([agent, session, event, call]).encode())

@@ -1,4 +1,4 @@
-"""Judges a line of the journal again: its runs, by today's tables and settings. It starts nothing, and says what it
+"""Judges the runs of a journal line again, with today's tables and settings. It starts nothing, and reports what it
 cannot judge."""
 
 from __future__ import annotations
@@ -34,23 +34,22 @@ if TYPE_CHECKING:
 
 MAX_REMEMBERED = 5_000
 REMEMBERED_CHARACTERS = 1_000
-"""What a hook says at length it hardly says twice, and would fill the memory."""
+"""Longer outputs are not cached: they rarely repeat, and would fill the memory."""
 COMPARED = ("verdict", *ASKED_FOR)
 _compared = attrgetter(*COMPARED)
 BESIDE = ("enforced", "hooks", "problems")
 """Other fields of a recorded decision."""
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
-"""A problem after which a block did not count, for a reason that no record has."""
+"""A problem that made a block not count, for a reason that is not recorded."""
 REPEATED = "fired-twice"
-"""A problem that a record has where the event was another one's, and only told to us twice."""
+"""The problem of a record whose event another entry had already fired."""
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
-"""What reading a record raises if its values are not like those of our records: another version wrote it, or someone
-else."""
+"""What reading a record raises if another version, or someone else, wrote it."""
 
 
 class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
-    """Why a record cannot be judged again, in a few words that are the same for all of its kind."""
+    """Why a record cannot be judged again; the same text for all records with this reason."""
 
 
 class Change(Record):
@@ -114,7 +113,7 @@ class Judge:
         )
 
     def decision(self, line: JournalLine, calls: Sequence[RecordedCall]) -> _Judged:
-        """Today's. Where nothing but the runs has a say, the same runs mean the same, whatever else differs."""
+        """Today's decision. If it depends only on the runs, it is cached by them."""
         key = _key(line, calls) if by_runs_alone(line) else None
         try:
             found = self._decisions.get(key) if key else None
@@ -196,14 +195,14 @@ class Judge:
 
 
 def event_in(line: JournalLine) -> Event:
-    """The event that a line tells of, in the words that its host had."""
+    """The event of a line, with its host's names."""
     event = Event(str(line.event), line.data, b"", line.hosted)
     by = line.host
     return recalled(host(by), event) if event.hosted and by in HOSTS and "tool" in event.data else event
 
 
 def by_runs_alone(line: JournalLine) -> bool:
-    """Whether a decision depends on nothing but the runs: no words of a host, no rewrite of single fields."""
+    """Whether a decision depends only on the runs: no host names, no rewrite of single fields."""
     if line.hosted:
         return False
     return not any(
@@ -218,7 +217,7 @@ def _identity(call: RecordedCall) -> tuple[Json, ...]:
 
 
 def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] | None:
-    """Everything that a decision without its host's words depends on; None if that is too much to remember."""
+    """Everything that a decision without host names depends on; None if that is too much to cache."""
     key: list[Json] = [line.event, line.mode]
     for call in calls:
         run = call.run
@@ -234,7 +233,7 @@ def _key(line: JournalLine, calls: Sequence[RecordedCall]) -> tuple[Json, ...] |
 
 
 def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
-    """Raises Unjudgeable if something took part in the decision that no recorded run tells of."""
+    """Raises Unjudgeable if the decision depended on something without a recorded run."""
     if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
     hooks = before.hooks
@@ -271,14 +270,14 @@ def _hook_of(call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:
 
 
 def run_from(run: RecordedRun | None) -> Run:
-    """The run that a line tells of; raises Unjudgeable if it does not tell all of it."""
+    """The run of a recorded call; raises Unjudgeable if it is incomplete."""
     if run is None or run.ending not in ENDINGS:
         raise Unjudgeable("its run was not kept")
     streams = []
     for said in (run.stdout, run.stderr):
         if not isinstance(said, str):
             raise Unjudgeable("its payloads were not kept")
-        if said.endswith(CUT) and run.ending == "exited":  # nobody reads what a run that failed has printed
+        if said.endswith(CUT) and run.ending == "exited":  # the output of a failed run does not matter
             raise Unjudgeable("its output was too long to be kept whole")
         streams.append(said.encode("utf-8", "surrogatepass"))
     return Run(ENDINGS[run.ending], run.exit_code, streams[0], streams[1], 0, run.duration_s or 0.0, run.error)
@@ -290,7 +289,7 @@ def _kept(decision: Decision) -> list[tuple[str, Json]]:
 
 
 def _is_kept(kept: list[tuple[str, Json]], before: dict[str, Json]) -> bool:
-    """Whether a recorded decision is this one and asks for nothing else: most are, and this is quickly said."""
+    """Whether a recorded decision is exactly this one: a fast check, true for most."""
     if len(before) != len(kept) + sum(map(before.__contains__, BESIDE)):
         return False
     return [before.get(field) for field, _ in kept] == [value for _, value in kept]

@@ -1,5 +1,5 @@
-"""Replay: the whole journal judged again, part by part and side by side. Lines that say the same as one before are
-judged once, by their bytes. It starts no hook."""
+"""Replay: judge the whole journal again, in parallel parts. Lines with the same content are judged once. It starts no
+hook."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def replay_journal(
     posture: Posture | None,
     tell: Callable[[int, int], None],
 ) -> Replayed:
-    """Judge what is wanted of the journal; `settings` and `posture` as for a Judge. `tell` hears how many bytes of how
-    many are done."""
+    """Judge the selected records; `settings` and `posture` as for a Judge. `tell` is called with the number of bytes
+    done and the total."""
     judged = changed = read = 0
     changes: list[Change] = []
     not_judged = Counter[str]()
@@ -116,7 +116,7 @@ class _Part:
         return int(at), (how, decision, *(text for called, _, run, _, _ in calls for text in (called, run)))
 
     def _how(self, about: bytes) -> bytes:
-        """Event and mode, the only things that a judgement takes of these."""
+        """Event and mode, the only parts that a judgement depends on."""
         found = lean_json.loads(f"{{{about.decode('ascii')}}}")
         how = f"{found['event']} {found['mode']}".encode() if isinstance(found, dict) else b""
         if len(self._hows) >= MAX_REMEMBERED:
@@ -126,7 +126,7 @@ class _Part:
 
     def _remember(self, key: tuple[bytes, ...]) -> None:
         if not key or sum(map(len, key)) > REMEMBERED_BYTES:
-            return  # what is said at length is hardly said twice
+            return  # long texts rarely repeat
         if len(self._unchanged) >= MAX_REMEMBERED:
             self._unchanged.clear()
         self._unchanged.add(key)

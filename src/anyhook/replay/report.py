@@ -1,5 +1,5 @@
-"""Report: what hooks and rules stopped, or would have stopped, of the calls that the journal has. A rule is asked
-about calls from before it existed, too: that starts nothing."""
+"""Report: which calls in the journal hooks and rules stopped, or would have stopped. Rules are also tried on calls from
+before they existed, which starts nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
 
 EXAMPLES = 100
-"""How many of the calls are told; the rest is counted."""
+"""How many of the calls are shown; the rest is counted."""
 
 
 class StoppedCall(Record):
@@ -46,7 +46,7 @@ class StoppedCall(Record):
 
 
 class HookReport:
-    """What is counted while the journal is read."""
+    """The counts of one hook while the journal is read."""
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
@@ -75,8 +75,8 @@ class HookReport:
 
 
 def reports_of(hooks: Sequence[Hook], folder: str, since_ns: int | None, context: Context) -> list[HookReport]:
-    """Reads the calls of the hooks' events, fired and imported: those of its project for a hook of a project, of all
-    for a hook of the user's."""
+    """Reads the calls of the hooks' events, fired and imported: for a project's hook those of its project, for a user's
+    hook all."""
     found = [HookReport(hook) for hook in hooks]
     for event in dict.fromkeys(event for hook in hooks for event in hook.events):
         asked = [each for each in found if event in each.hook.events]
@@ -116,7 +116,7 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
 
 
 def _past_rules(line: JournalLine, context: Context) -> Rules:
-    """Rules as they would be asked where the call was made."""
+    """The rules, evaluated as if in the folder where the call was made."""
     where = context.setup.replace(project=line.project or context.setup.project)
     return Rules(context.replace(setup=where, host=line.host or context.host), line.session or "")
 

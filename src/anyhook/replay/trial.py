@@ -1,5 +1,5 @@
-"""Trials: calls of a hook over recorded events, run in a sandbox; warm where the hook is Python, else cold. The workers
-of a pool or a cluster do this; plain values go in and come out."""
+"""Trials: calls of a hook for recorded events, run in a sandbox; warm if the hook is Python, otherwise cold. The
+workers of a pool or a cluster run them, with plain values in and out."""
 
 from __future__ import annotations
 

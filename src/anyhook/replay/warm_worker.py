@@ -1,9 +1,9 @@
 """A long-lived interpreter that runs Python hooks one after the other, as if each had its own process. It is a separate
 program: it is started with the hook's own interpreter, and imports nothing from anyhook unless a callable is asked for.
 
-It says "ready", reads one list of tasks after the other from stdin, and answers each task on its own: (exit status,
-stdout, stderr, seconds). What escapes it (other processes' output, ends of the whole process) shows in the samples that
-are also run cold."""
+It prints "ready", reads lists of tasks from stdin, and answers each task separately: (exit status, stdout, stderr,
+seconds). What it cannot capture (other processes' output, exits of the whole process) shows in the samples that also
+run cold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def main() -> None:
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
-        del sys.path[0]  # a hook must not find our modules where it looks for its own
+        del sys.path[0]  # a hook must not import our modules instead of its own
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def tell(answer: object, answers: BinaryIO) -> None:
-    """With its length first: that is read much faster than a value whose end must be found."""
+    """Write the length first: that is much faster to read than a value whose end must be found."""
     data = marshal.dumps(answer)  # type: ignore[arg-type]
     answers.write(len(data).to_bytes(4, "little") + data)
     answers.flush()
@@ -63,7 +63,7 @@ def run_one(task: tuple[object, ...], code_of: dict[str, object], home: str) -> 
         if kind == "script":
             script(*rest, code_of)  # type: ignore[call-arg, arg-type]
         else:
-            sys.stdout = sys.stderr  # what a callable prints is talk
+            sys.stdout = sys.stderr  # what a callable prints is not its answer
             stdout.write(callable_answer(*rest))  # type: ignore[arg-type]
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -89,7 +89,7 @@ def failure(kind: object, error: BaseException) -> None:
 
 
 def script(path: str, arguments: tuple[str, ...], stdin: bytes, code_of: dict[str, object]) -> None:
-    """As `python PATH ARGUMENTS` would: the same names, the same first place to import from."""
+    """Run it like `python PATH ARGUMENTS`: with the same names and the same import path."""
     code = code_of.get(path)
     if code is None:
         with open(path, "rb") as file:

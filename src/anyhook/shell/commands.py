@@ -1,4 +1,4 @@
-"""Commands as dialects declare them: whether they can be started, and their words. Nothing is started here."""
+"""Commands as dialects declare them: whether they are valid, and their words. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 """What runs a shell line."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
-"""Programs that run the script that is named after them."""
+"""Programs that run the script given as an argument."""
 
 
 def check_text(value: Json) -> str | None:
@@ -41,7 +41,7 @@ def check_command(value: Json) -> str | None:
 
 
 def check_argv(value: Json) -> str | None:
-    """The same where a list of words will do as well."""
+    """The same, but a list of words is allowed too."""
     if not isinstance(value, list):
         return check_command(value)
     if not value or not all(isinstance(word, str) and "\0" not in word for word in value) or not value[0]:
@@ -55,8 +55,8 @@ def split(value: Json) -> list[str]:
 
 
 def words_of(line: str) -> list[str]:
-    """The same as `shlex.split`, which is loaded only for a line that needs it: it is slow, and most lines have plain
-    words. ValueError for a quote without its end."""
+    """Like `shlex.split`, which is slow and loaded only for a line that needs it; most lines have plain words. Raises
+    ValueError for an unclosed quote."""
     if line.isascii() and line.isprintable() and not any(sign in line for sign in QUOTING):
         return line.split()
     import shlex

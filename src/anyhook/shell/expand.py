@@ -1,5 +1,5 @@
-"""Expansion: a word of the grammar's tree → the words that a shell would expand it to. Quoted signs are moved out of
-the way into a range that no text uses, so that braces, blanks and globs which are left are those that count."""
+"""Expansion: a word of the grammar's tree → the words that a shell would expand it to. Quoted characters are replaced
+by characters that no text uses, so that the remaining braces, spaces and globs are the active ones."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ QUOTED = {ord(sign): chr(0xE000 + ord(sign)) for sign in SPECIAL}
 PLAIN = {0xE000 + ord(sign): sign for sign in SPECIAL}
 FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
-"""Characters that stand for something else in here, so no line may contain them."""
+"""Characters with a special meaning in here, so no line may contain them."""
 UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
 LITERAL = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
-"""A word, or several without a blank, that a shell takes as it is."""
+"""A word that a shell does not change."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 
 
 class Unknowns:
-    """What was not known in one line, each part under a sign of its own."""
+    """The unknown parts of one line, each under its own character."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, tuple[Program, ...]]] = []
@@ -45,7 +45,7 @@ class Unknowns:
     def word(self, marked: str, keep: tuple[Program, ...] = ()) -> Word:
         """The finished word."""
         globs = "*" in marked or "?" in marked or "[" in marked
-        if marked.isascii():  # then it holds none of our signs
+        if marked.isascii():  # then it contains none of our characters
             return Word(marked, marked, globs, keep)
         plain = marked.translate(PLAIN)
         origins = keep
@@ -73,7 +73,7 @@ class Values:
 
 
 def expand(node: Node, values: Values) -> list[str]:
-    """The marked words that a node stands for: none for an empty expansion, several for braces and lists."""
+    """The marked words that a node expands to: none for an empty expansion, several for braces and lists."""
     text = text_of(node)
     if LITERAL.fullmatch(text):
         return [text]
@@ -88,13 +88,13 @@ def expand(node: Node, values: Values) -> list[str]:
 
 
 def one(node: Node, values: Values) -> list[str]:
-    """The same without splitting, as for the value of an assignment or the target of a redirection: each is a value
-    that it may have."""
+    """The same without splitting, for the value of an assignment or the target of a redirection: its possible
+    values."""
     return [_tilde(each, values) for each in _pieces(node, values, quoted=False)] or [""]
 
 
 def braces(word: str) -> list[str]:
-    """The words that `a{b,c}` and `a{1..3}` stand for."""
+    """The words that `a{b,c}` and `a{1..3}` expand to."""
     made: list[str] = []
     left = [word]
     while left and len(made) + len(left) < MAX_WORDS:
@@ -108,7 +108,7 @@ def braces(word: str) -> list[str]:
 
 
 def _brace(word: str) -> tuple[int, int, list[str]]:
-    """The first pair of braces that stands for several words, and these; an end of 0 without one."""
+    """The first pair of braces that expands to several words, and these words; an end of 0 without one."""
     start = word.find("{")
     while start >= 0:
         depth, commas, end = 0, [start], 0
@@ -152,7 +152,7 @@ def _tilde(marked: str, values: Values) -> str:
 
 
 def _split(marked: str, signs: str) -> list[str]:
-    """The words of a text, cut at blanks and at what `IFS` says."""
+    """The words of a text, split at spaces and at the characters in `IFS`."""
     blank = rf"[ \t\n{re.escape(signs)}]"
     return [piece for piece in re.split(f"{blank}+", marked) if piece] if re.search(blank, marked) else [marked]
 
@@ -165,7 +165,7 @@ def _product(parts: list[list[str]]) -> list[str]:
 
 
 def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
-    """The marked texts that a node may stand for, before braces and blanks are looked at."""
+    """The possible marked texts of a node, before braces and spaces are handled."""
     kind = node.type
     if kind in ("concatenation", "command_name", "string", "translated_string", "heredoc_body", "array"):
         return _mixed(node, values, quoted or kind in ("string", "heredoc_body", "translated_string"))
@@ -209,7 +209,7 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
         if child.type == '"':
             plain(begin)
         elif is_nothing(child) and whole.strip(b'"') != child.text and values.lookup(text_of(child)[1:]) is None:
-            plain(begin)  # `r$1m`, with which a name is disguised
+            plain(begin)  # `r$1m`, which disguises a name
         elif child.is_named or child.type == "``":
             lead = len(text_of(child)) - len(text_of(child).lstrip()) if child.type == "command_substitution" else 0
             plain(begin + lead)
@@ -227,7 +227,7 @@ def is_nothing(node: Node) -> bool:
 
 
 def _unescaped(text: str, only: str | None) -> str:
-    """Without backslashes; what they quote is marked. In quotes they quote only some signs."""
+    """Without backslashes; what they quote is marked. In quotes they quote only some characters."""
     if "\\" not in text:
         return text
     signs = r"\\(.)" if only is None else r"\\([" + re.escape(only) + "])"

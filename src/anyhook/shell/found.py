@@ -1,4 +1,4 @@
-"""What `find`, `fd` and `ls` name, as patterns: for what is run on each of those files, and for what reads their
+"""The files that `find`, `fd` and `ls` name, as patterns: for commands that run on each of them, or that read their
 output."""
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 """Options that are followed by what is run for each file."""
 FILTERS = ("-newer", "-mtime", "-mmin", "-size", "-user", "-perm", "-empty", "-regex", "-path", "-links", "-inum")
-"""Tests of `find` that no pattern says."""
+"""Tests of `find` that a pattern cannot express."""
 
 
 def found_files(words: Sequence[Word], origins: tuple[Program, ...] = ()) -> list[Word]:
-    """What `find` finds, as patterns: anything below where it starts, or what has one of the names that it asks for."""
+    """What `find` finds, as patterns: everything below its start folders, or what has one of the names that it looks
+    for."""
     texts = [word.text for word in words]
     names = [
         texts[place + 1]
@@ -70,8 +71,8 @@ def _lists_files(program: Program) -> bool:
 
 
 def producers_words(producers: Sequence[Program]) -> list[Word]:
-    """What the programs before `xargs` are known to name: the files below where `find` starts, those in a listed
-    folder."""
+    """The files that the programs before `xargs` print, if known: those below the start folders of `find`, those in a
+    listed folder."""
     if not producers:
         return [Word("\0", "$(stdin)")]
     for program in reversed(producers):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
 HIDDEN = ("$(", "`", "<(", ">(")
-"""Signs of commands inside a command, whose words cannot be told without a shell."""
+"""Marks of commands inside a command, whose words cannot be found without a shell."""
 
 
 def is_assignment(word: str) -> bool:
@@ -44,8 +44,8 @@ COMPUTED = ("$(", "`", "{", "=", "<<", "''", '""', "$'", "\\")
 
 
 def words_read(command: str) -> list[str]:
-    """The words without the files that the line only writes: they change with every run, and nobody runs them. If the
-    line computes words, the computed ones come after the others."""
+    """The words without the files that the line only writes: they change with every run and are not run. If the line
+    computes words, the computed ones come after the others."""
     words = loose_words(command)
     found = [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
     if not any(sign in command.replace("${", "$") for sign in COMPUTED):

@@ -1,5 +1,5 @@
-"""The files that a command names, for an approval to pin: found by looking at its words from several sides, because
-what is not found can be changed behind an approval's back. It reads folders and stamps, starts nothing, and expands
+"""The files that a command names, for an approval to pin. Its words are interpreted in several ways, because a file
+that is not found could be changed without a new approval. It reads folders and stamps, starts nothing, and expands
 nothing that only a shell could."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SEPARATORS = {ord(char): " " for char in "\t\n\r;&|<>()=:,@'\"`{}"}
 """What may be between two paths inside one word: a shell line after `-c`, an assignment, a list."""
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "Makefile", "main.go")
-"""What runs where a folder is named in place of a script."""
+"""What runs if a folder is named instead of a script."""
 READ_BY = {
     "make": ("Makefile", "makefile", "GNUmakefile"),
     "just": ("justfile", "Justfile", ".justfile"),
@@ -36,14 +36,15 @@ STREAMS = frozenset({"/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/de
 
 
 def is_stream(path: str) -> bool:
-    """Whether a path names a stream of the process, or a device that holds nothing: there are no bytes to pin."""
+    """Whether a path names a stream of the process or an empty device: there are no bytes to pin."""
     return path in STREAMS or path.startswith("/dev/fd/")
 
 
 def named_files(
     words: Sequence[str], cwd: str, home: str, variables: Mapping[str, str], files: Files
 ) -> tuple[str, ...]:
-    """Absolute paths: every word with a slash, there or not, and every other file that a part of a word leads to."""
+    """Absolute paths: every word with a slash, whether it exists or not, and every other existing file that a part of a
+    word names."""
     return _Search(cwd, home, {"PWD": cwd, "HOME": home, **variables}, files).run(words)
 
 
@@ -106,7 +107,7 @@ class _Search:
     def substituted(self, word: str) -> str:
         for name, value in self.variables:
             word = word.replace("${" + name + "}", value).replace("$" + name, value)
-        # A hook's own current folder is the project, whatever ours is.
+        # A hook's current folder is the project, not ours.
         return word.replace("/proc/self/cwd", self.cwd).replace("/proc/thread-self/cwd", self.cwd)
 
     def pieces(self, word: str) -> Iterator[str]:
@@ -124,12 +125,12 @@ class _Search:
                 yield piece[2:]
 
     def absolute(self, piece: str, folder: str) -> str:
-        """`..` stays as it is: through a link it leads elsewhere than its letters say."""
+        """`..` is kept: after a link it leads somewhere else."""
         path = os.path.join(folder, piece)
         return path if ".." in path.split("/") else os.path.normpath(path)
 
     def whole(self, word: str) -> None:
-        """A word that can only be a path counts even where nothing is there yet."""
+        """A word that can only be a path counts even if it does not exist yet."""
         word = expand_home(word.split("=", 1)[1] if word.startswith("--") and "=" in word else word, self.home)
         odd = any(mark in word for mark in ("\0", "$", "`", "://")) or word.startswith("-") or len(word) > 4096
         if "/" in word and not odd and not any(char.isspace() for char in word):

@@ -1,5 +1,5 @@
-"""Programs as commands name them: what would go wrong if they were started, found by looking. Nothing is started here,
-and no pipe or device is waited for."""
+"""What would go wrong if a command's program were started, found without starting it. It never waits for a pipe or
+device."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StartContext(Record):
 
 
 def fault_of(argv: Sequence[str], context: StartContext, in_shell: bool = False) -> Fault | None:
-    """What speaks against starting this command; None if nothing does, or where only the shell can know."""
+    """Why this command cannot be started; None if nothing is wrong, or if only the shell can know."""
     program = argv[0]
     fault = _program_fault(program, context, in_shell)
     if fault is not None:
@@ -151,7 +151,7 @@ def _is_plain_option(word: str) -> bool:
 
 
 def _script_fault(interpreter: str, words: Sequence[str], context: StartContext) -> Fault | None:
-    """The script that an interpreter is given, where that is certainly one."""
+    """The script argument of an interpreter, if it certainly is one."""
     words = [*dropwhile(_is_plain_option, words)]
     if not words or words[0].startswith("-"):
         return None

@@ -1,5 +1,5 @@
-"""Reading shell lines: the one door to what a line would run, for rules, trust and the guard. The tree of the grammar
-is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing is
+"""Reading shell lines: the one entry point for what a line would run, for rules, trust and the guard. The tree of the
+grammar is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing is
 started, and no file is looked at."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_LINE = 200_000
-"""Characters beyond which a line is not read."""
+"""Longer lines are not read."""
 
 
 def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None) -> ShellLine:

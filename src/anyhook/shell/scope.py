@@ -1,4 +1,4 @@
-"""What a shell knows at one place of a line: its folder, variables, functions, and the files that it has written."""
+"""A shell's state at one place of a line: its folder, variables, functions, and the files that it has written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Scope:
         self.files: dict[str, Stream] = {}
         """What the line itself has written so far."""
         self.links: dict[str, str] = {}
-        """Links and copies of programs that the line has made, and what they stand for."""
+        """Links and copies of programs that the line has made, and the originals."""
         self.calls: tuple[str, ...] = ()
 
     def copy(self) -> Scope:
@@ -53,7 +53,7 @@ class Scope:
         self.cwd, self.variables, self.functions = other.cwd, other.variables, other.functions
 
     def either(self, other: Scope) -> None:
-        """Takes over what another branch of the line may have left behind."""
+        """Add what another branch of the line may have changed."""
         for name, values in other.variables.items():
             mine = self.variables.get(name, ())
             self.variables[name] = tuple(dict.fromkeys((*mine, *values)))[:MAX_VALUES]

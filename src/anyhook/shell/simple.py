@@ -1,4 +1,4 @@
-"""Simple commands: what one is, what it changes in the scope, and what it runs in its turn."""
+"""Simple commands: what one is, what it changes in the scope, and what else it runs."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ INTERPRETER = re.compile(
     r"|ts-node)[0-9.]*"
 )
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-"""Words by which an interpreter is told to read its program from its input."""
+"""Arguments that make an interpreter read its program from stdin."""
 MOVERS = ("cd", "pushd", "chdir", "z")
 DECLARERS = ("export", "declare", "local", "readonly", "typeset")
 CHANGERS = frozenset({*MOVERS, *DECLARERS, *LINKERS, "popd", "eval", "trap", "read", "hash", "alias", "printf", "set"})
-"""Commands that change what a shell knows."""
+"""Commands that change the state of the shell."""
 
 
 class Commands(MadeFiles):
-    """The part of the interpreter that knows simple commands; it leaves lines and trees to the rest."""
+    """The part of the interpreter for simple commands."""
 
     def __init__(self, home: str) -> None:
         self.programs: list[Program] = []
@@ -64,7 +64,7 @@ class Commands(MadeFiles):
         set_: tuple[tuple[str, str], ...],
         stdin: Stream,
     ) -> Stream:
-        """One simple command: what it is, what it changes in the scope, and what it runs in its turn."""
+        """One simple command: what it is, what it changes in the scope, and what else it runs."""
         if self.scope.links:
             words = [self._followed(words[0], True), *(self._followed(word, False) for word in words[1:])]
         first = words[0]
@@ -132,7 +132,7 @@ class Commands(MadeFiles):
         return None if stdin.text is None else self.unknowns.word(stdin.text)
 
     def _inside(self, inner: Sequence[InnerCommand], set_: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
-        """What a program runs in its turn."""
+        """What a program runs."""
         outs: list[Stream] = []
         for each in inner:
             before = self.via, self.remote
@@ -185,7 +185,7 @@ class Commands(MadeFiles):
         )  # fmt: skip
         self.programs.append(program)
         if code is not None and _runs_code(name, first):
-            if not (name in SHELLS and rest and rest[0].text == "-n"):  # which only looks for mistakes
+            if not (name in SHELLS and rest and rest[0].text == "-n"):  # it only checks the syntax
                 self._apart(lambda: self.line(code, self.scope))
         elif where and any(origin.name in FETCHERS for origin in where):
             self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
@@ -194,7 +194,7 @@ class Commands(MadeFiles):
         return program
 
     def _code(self, first: Word, rest: Sequence[Word], stdin: Stream) -> tuple[str | None, tuple[Program, ...]]:
-        """The program that an interpreter is given, where it can be read, and the programs that wrote it."""
+        """The code that an interpreter runs, if it can be read, and the programs that wrote it."""
         name = first.text.rpartition("/")[2]
         is_shell = name in SHELLS or name in ("source", ".")
         found = INTERPRETER.fullmatch(name)
@@ -216,11 +216,11 @@ class Commands(MadeFiles):
                 return self._kept(self._behind(word))
         if texts:
             return "\n".join(texts), ()
-        reads_stdin = name not in ("source", ".") or bool(rest)  # which read it only where they are told to
+        reads_stdin = name not in ("source", ".") or bool(rest)  # they read it only if they are told to
         return (self._shown(stdin.text) if stdin.text is not None and reads_stdin else None), ()
 
     def _behind(self, word: Word) -> Stream | None:
-        """What the line has put into a file: a file that it has written, or the output behind `<(…)`."""
+        """What the line has put into a file that it has written, or the output of `<(…)`."""
         if word.source.startswith("<(") and word.origins:
             return Stream(output_of(word.origins[-1], self.scope.cwd, self._file))
         return self.scope.files.get(self._absolute(word.text))
@@ -314,7 +314,7 @@ class Commands(MadeFiles):
                     self.scope.variables[key] = value
 
     def _apart(self, act: Callable[[], Stream]) -> Stream:
-        """In a scope of its own, which is forgotten."""
+        """In a temporary scope."""
         before = self.scope
         self.scope = before.copy()
         try:
@@ -342,7 +342,7 @@ class Commands(MadeFiles):
         return ("/tmp",) if found is None and name == "TMPDIR" else found  # noqa: S108
 
     def _declare(self, name: str, values: Sequence[str]) -> None:
-        """A variable that the line sets for what follows. What others run of it counts as run."""
+        """A variable that the line sets for what follows. If other programs run its value, that counts as run."""
         self._assign(name, values)
         for value in values:
             self._run_later(name, value)
@@ -374,17 +374,17 @@ def _name_of(program: Word) -> str:
 
 
 def _readable(word: Word) -> bool:
-    """Whether enough of a line is known to read it: it is more than one expansion."""
+    """Whether enough of a line is known to read it: more than one expansion."""
     return bool(word.text.replace(UNKNOWN, "").strip())
 
 
 def _is_handed(name: str, word: Word) -> bool:
-    """Whether a word hands a program the output of others to read or to run, not only as a name."""
+    """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
     return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
 
 
 def _runs_code(name: str, program: Word) -> bool:
-    """Whether the code that a program is given is a shell line: a shell's, or a file's that is run itself."""
+    """Whether a program's code is shell code: for a shell, or for a script that is run directly."""
     return name in SHELLS or name in ("source", ".") or ("/" in program.text and not INTERPRETER.match(name))
 
 

@@ -1,5 +1,5 @@
-"""Lines that tree-sitter's grammar takes apart wrongly, in a spelling that it takes as every shell does: `a$X/b$Y/c` is
-two words to it, and so is ``a`b`c``."""
+"""Rewrites lines that tree-sitter's grammar parses wrongly into a spelling that it parses like every shell: `a$X/b$Y/c`
+is two words to it, and so is ``a`b`c``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHERS = (
     (re.compile(r"\r\n"), "\n"),
     (re.compile(r"\s*\Z"), "\n"),
 )
-"""Texts that the grammar does not take, and the same in a form that it does."""
+"""Texts that the grammar does not accept, and the same in a form that it does."""
 DOUBTFUL = re.compile(r"\$(?<=[^\s\"'(=;&|\\]\$)[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
 """A variable or a backtick in the middle of a word. The sign stands first: long texts are searched faster."""
 NAME = re.compile(rb"[0-9]|[A-Za-z_]\w*")
@@ -29,7 +29,7 @@ MAX_ROUNDS = 4
 
 
 def understood(text: str) -> Node:
-    """The tree of a line. What this grammar does not take though every shell does is tried in another spelling."""
+    """The tree of a line. What this grammar rejects although every shell accepts it is tried in another spelling."""
     root = parse(text)
     if DOUBTFUL.search(text):
         for _ in range(MAX_ROUNDS):
@@ -76,7 +76,7 @@ def _is_lone(node: Node) -> bool:
 
 
 def _touches(node: Node, text: bytes) -> bool:
-    """Whether text touches it, before or after, that the grammar sees as another word."""
+    """Whether there is text right before or after it that the grammar sees as another word."""
     word = node.parent if node.parent is not None and node.parent.type == "concatenation" else node
     ends = (word.start_byte, word.end_byte)
     before, after = text[max(ends[0] - 1, 0) : ends[0]], text[ends[1] : ends[1] + 1]

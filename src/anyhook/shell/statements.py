@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anyhook.shell.scope import Scope
 
 MAX_DEPTH = 12
-"""How many lines inside lines are looked into."""
+"""How deeply nested lines are read."""
 MAX_PROGRAMS = 2_000
 BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", "elif_clause", "ERROR"})
 REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
@@ -32,10 +32,10 @@ HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
 
 
 class LineReader(Commands):
-    """Reads one line. It lives as long as that."""
+    """Reads one line."""
 
     def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
-        """Walks through one line, in the scope that is given and changed."""
+        """Walks through one line, and changes the given scope."""
         if self.depth >= MAX_DEPTH or len(self.programs) > MAX_PROGRAMS:
             self.unknown.append("not read: lines inside lines go too deep")
             return NOTHING
@@ -55,8 +55,8 @@ class LineReader(Commands):
         return out
 
     def _doubt(self, text: str) -> None:
-        """A line that the grammar does not understand: what is between its operators is taken for commands as well, so
-        that nothing is missed which a shell might still run."""
+        """A line that the grammar does not understand: the parts between its operators also count as commands, so that
+        nothing is missed that a shell might still run."""
         from anyhook.shell.loose import loose_commands
 
         shown = text.strip().splitlines()[0][:60] if text.strip() else ""
@@ -93,7 +93,7 @@ class LineReader(Commands):
         return Stream(text, origins)
 
     def _look_inside(self, node: Node) -> None:
-        """Substitutions in tests, arithmetic and the like run as well."""
+        """Substitutions in tests, arithmetic and other places run too."""
         for child in node.children:
             if child.type in ("command_substitution", "process_substitution"):
                 self._substituted(child)
@@ -121,7 +121,7 @@ class LineReader(Commands):
             if child.type == "comment":
                 continue
             feed, given = child, stream
-            if _is_list(child):  # `a && b 2>&1 | c`: the grammar takes `a` into the pipe, and no shell does
+            if _is_list(child):  # `a && b 2>&1 | c`: the grammar puts `a` into the pipe, but no shell does
                 out = self.run(feed, given)
             else:
                 out = self._apart(lambda feed=feed, given=given: self.run(feed, given))  # type: ignore[misc]
@@ -132,7 +132,7 @@ class LineReader(Commands):
         return self._all(node.named_children, stdin)
 
     def _run_if_statement(self, node: Node, stdin: Stream) -> Stream:
-        """Every branch is taken from where the line stood before, and what any of them leaves behind may hold."""
+        """Every branch starts from the same scope, and the effects of any of them may apply afterwards."""
         branches: list[list[Node]] = [[]]
         for child in node.named_children:
             if child.type in ("elif_clause", "else_clause", "case_item"):
@@ -255,7 +255,7 @@ class LineReader(Commands):
         return self._redirected(inner, [*own, *nodes], stream)
 
     def _redirections(self, nodes: Sequence[Node]) -> tuple[tuple[Redirection, ...], Stream | None, list[Node]]:
-        """The files that are named, what is read from a here-document, and statements that hang below one."""
+        """The named files, the text of a here-document, and statements that the grammar puts below one."""
         found: list[Redirection] = []
         given: Stream | None = None
         after: list[Node] = []
@@ -278,7 +278,7 @@ class LineReader(Commands):
         return tuple(found), given, after
 
     def _file_redirect(self, node: Node) -> list[Redirection]:
-        """The file that is named. (The grammar counts words behind it as well; see `_words_behind`.)"""
+        """The named file. (The grammar also includes words after it; see `_words_behind`.)"""
         sign = "".join(text_of(child) for child in node.children if not child.is_named or child.type == "ERROR").strip()
         named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
         if not named:
@@ -369,7 +369,7 @@ class LineReader(Commands):
 
 
 def _words_behind(node: Node) -> list[Node]:
-    """The arguments of a command that stand behind a redirection, which the grammar hangs below that."""
+    """The arguments of a command after a redirection, which the grammar puts below it."""
     if node.type == "file_redirect":
         named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
         following = node.next_sibling
@@ -392,5 +392,5 @@ def _is_list(node: Node) -> bool:
 
 
 def _leaves(node: Node) -> bool:
-    """Whether what follows `||` gives up or does nothing, so that the folder stays where the left side went."""
+    """Whether what follows `||` exits or does nothing, so that the left side's folder stays."""
     return text_of(node).split(" ")[0] in ("exit", "return", "true", ":", "echo", "{")

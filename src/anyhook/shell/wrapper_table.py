@@ -1,5 +1,4 @@
-"""Programs that run other programs, in tables: how each names what it runs, and where other settings hold a shell
-line."""
+"""Tables of programs that run other programs: how each names what it runs, and which settings contain a shell line."""
 
 from __future__ import annotations
 
@@ -10,19 +9,19 @@ class Wrapper(Record):
     """How a program names the one that it runs."""
 
     values: str = ""
-    """Its short options that take a value, and its long ones after a blank."""
+    """Its short options that take a value, then long ones, separated by spaces."""
     skip: int = 0
     """How many words come between its options and the program."""
     folder: tuple[str, ...] = ()
-    """Options by which it changes the folder."""
+    """Options that change the folder."""
     line: tuple[str, ...] = ()
     """Options whose value is a shell line."""
     joined: bool = False
-    """Whether the words are put together to a shell line."""
+    """Whether its arguments are joined into a shell line."""
     remote: bool = False
     """Whether it runs elsewhere."""
     keep: bool = False
-    """Whether it is itself worth telling of."""
+    """Whether it is reported itself."""
     verbs: tuple[str, ...] = ()
     """Its sub-commands that run something; without one of them it runs nothing."""
     packages: bool = False
@@ -127,9 +126,9 @@ WRAPPERS = {
     "distrobox": Wrapper("n name", skip=1, verbs=("enter",)),
 }  # fmt: skip
 FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
-"""Programs that run what they read as a shell line, where they are given no other."""
+"""Programs that run their input as shell lines if they get no other command."""
 OTHER_SHELLS = ("fish", "nu", "csh", "tcsh", "ash", "rbash", "mksh", "yash", "elvish", "xonsh")
-"""Shells with a language of their own, in which a simple command is much the same."""
+"""Shells with a different language, in which a simple command is much the same."""
 FOR_EACH = ("xargs", "parallel")
 """Programs that run another for each word of their input."""
 XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")

@@ -1,4 +1,4 @@
-"""Programs that run other programs: what is run is found behind their options, in a word that is a shell line, or
+"""Programs that run other programs: the other program comes after their options, in a word that is a shell line, or
 between `-exec` and `;`."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InnerCommand(Record):
     words: tuple[Word, ...] = ()
     line: Word | None = None
     params: tuple[Word, ...] = ()
-    """What `$0`, `$1` … are in the line."""
+    """The values of `$0`, `$1` … in the line."""
     folder: Word | None = None
     set: tuple[tuple[str, Word], ...] = ()
     remote: bool = False
@@ -54,8 +54,7 @@ GIT_WORDS = frozenset({"foreach", "run", "-c", *GIT_LINES})
 
 
 def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
-    """What a command runs in its turn; nothing for one that runs nothing else. `script` is its input, where that is
-    known."""
+    """The commands that a command runs. `script` is its input, if that is known."""
     if name not in RUNNERS and not name.startswith(("python", "pypy")):
         return []
     fed = WRAPPERS.get(name)
@@ -80,12 +79,12 @@ def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], scri
 
 
 def likely_programs(pattern: str) -> list[Word]:
-    """The harmful programs that a name with wildcards may stand for: `r[m]`, `/???/c?t`."""
+    """The harmful programs that a name with wildcards may match: `r[m]`, `/???/c?t`."""
     return [Word(name, name) for name in OFTEN_HIDDEN if fnmatchcase(name, pattern)] if pattern.strip("*") else []
 
 
 def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> InnerCommand:
-    """What a program runs that takes its input for a shell line."""
+    """What a program runs if it reads shell lines from its input."""
     rest = _past_options(words[1:], wrapper.values)[0]
     label = " ".join([name, *(word.source for word in rest[:1])])
     return InnerCommand(label, line=script, remote=wrapper.remote, keep=True)
@@ -146,8 +145,8 @@ def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCo
 
 
 def _later(words: Sequence[Word], wrapper: Wrapper) -> list[tuple[str, Word]]:
-    """The options with a shell line that stand behind other words: `su postgres -c LINE`. (What `env` runs has options
-    of its own.)"""
+    """The options with a shell line that come after other words: `su postgres -c LINE`. (Not for `env`: what it runs
+    has its own options.)"""
     if "--split-string" in wrapper.line:
         return []
     texts = [word.text for word in words]
@@ -160,7 +159,7 @@ def _later(words: Sequence[Word], wrapper: Wrapper) -> list[tuple[str, Word]]:
 
 
 def _after(words: Sequence[Word], text: str) -> list[Word]:
-    """The words behind this one; none if it is not there."""
+    """The words after this one; empty without it."""
     texts = [word.text for word in words]
     return list(words[texts.index(text) + 1 :]) if text in texts else []
 
@@ -235,7 +234,7 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
         text = rest.pop(0).text
         if text in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O") and rest:
             rest.pop(0)
-        elif text in ("-n", "-nc"):  # which only looks for mistakes
+        elif text in ("-n", "-nc"):  # it only checks the syntax
             return []
         elif not text.startswith("--") and text[0] == "-" and "c" in text[1:]:
             while rest and rest[0].text[:1] == "-" and len(rest[0].text) > 1:
@@ -245,18 +244,18 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
 
 
 def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
-    """`xargs` and `parallel` with what they add: at the end, or in place of a sign."""
+    """`xargs` and `parallel` with the words that they add: at the end, or for a placeholder."""
     rest, options = _past_options(words[1:], (XARGS if name == "xargs" else PARALLEL).values)
     sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
     given = list(stdin)
-    if sign and script is not None:  # which then takes whole lines
+    if sign and script is not None:  # it then uses whole lines
         given = [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
     if name == "parallel":
         sign = sign or "{}"
         marks = [place for place, word in enumerate(rest) if word.text in (":::", "::::")]
         if marks:
             given = [word for word in rest[marks[0] + 1 :] if word.text not in (":::", "::::")]
-            if rest[marks[0]].text == "::::":  # files that hold them
+            if rest[marks[0]].text == "::::":  # files that contain them
                 given = [Word("\0", f"$(cat {word.source})") for word in given]
             rest = rest[: marks[0]]
     if not rest:
@@ -273,14 +272,14 @@ def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: W
 
 
 def argument_file(words: Sequence[Word]) -> Word | None:
-    """The file of `xargs -a FILE`, which it reads in place of its input."""
+    """The file of `xargs -a FILE`, which it reads instead of its input."""
     options = _past_options(words[1:], XARGS.values)[1]
     return next((value for option, value in options if option in ("-a", "--arg-file")), None)
 
 
 def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
-    """A word with what is put in place of the sign. Some programs print names and some paths, so behind a folder
-    (`DIR/{}`) a name counts as well."""
+    """A word with the placeholder replaced. Some programs print names and some print paths, so after a folder
+    (`DIR/{}`) a name alone counts too."""
     if sign not in word.text:
         return [word]
     names = [Word(each.text.rpartition("/")[2], each.source.rpartition("/")[2], each.globs, each.origins)
@@ -292,7 +291,7 @@ def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
 
 
 def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
-    """What `find` runs for each file: the sign for a file stands for anything below where it starts."""
+    """What `find` runs for each file: the placeholder stands for anything below the start folders."""
     below = found_files(words) if "find" in name or name == "bfs" else fd_files(words)
     place = 0
     while place < len(words):
@@ -308,7 +307,7 @@ def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
 
 
 def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
-    """Lines that git runs for somebody: `submodule foreach`, `bisect run`, `rebase --exec`, filters, `!` aliases."""
+    """Lines that git runs: `submodule foreach`, `bisect run`, `rebase --exec`, filters, `!` aliases."""
     texts = [word.text for word in words]
     for place, text in enumerate(texts[:-1]):
         following = words[place + 1]
@@ -326,7 +325,7 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
 
 
 def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
-    """What a setting runs that git is given for one call."""
+    """What a git setting for one call runs."""
     key, _, text = setting.text.partition("=")
     value = Word(text, setting.source.partition("=")[2])
     name = key.lower().removeprefix("alias.")

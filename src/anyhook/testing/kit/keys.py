@@ -23,7 +23,7 @@ KINDS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "texts": ("a text or a list of texts", {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/texts"}]}),
     "list of texts": ("a list of texts", {"$ref": "#/$defs/texts"}),
     "variables": (
-        "a mapping of names to texts; null takes one away",
+        "a mapping of names to texts; null removes one",
         {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
     ),
     "files": (
@@ -74,9 +74,9 @@ EVENT_KEYS = (
 PLACE_KEYS = (
     CaseKey("env", "variables", "Variables besides PATH, HOME, LANG and the folders below HOME."),
     CaseKey("files", "files", "Files that the project has besides its own, or instead of them."),
-    CaseKey("home", "files", "Files in the home folder, which is empty otherwise: hooks of the user's."),
-    CaseKey("bring", "list of texts", "Folders of the project to copy though they are left out otherwise."),
-    CaseKey("setup", "text", "A line for the shell, run in the project before the event; it has to succeed."),
+    CaseKey("home", "files", "Files in the home folder, which is otherwise empty: the user's hooks."),
+    CaseKey("bring", "list of texts", "Folders of the project to copy that are otherwise left out."),
+    CaseKey("setup", "text", "A shell command, run in the project before the event; it must succeed."),
 )
 SWITCH_KEYS = (
     CaseKey("dialect", "texts", "Only the hooks of these dialects."),
@@ -91,10 +91,10 @@ EXPECT_KEYS = (
     CaseKey("effect", "comparison", "What a block does here, such as `deny_tool`."),
     CaseKey("reason", "comparison", "Why it was blocked."),
     CaseKey("hook", "comparison", "The id of the hook that blocked."),
-    CaseKey("tool_input", "comparison", "The rewritten input; null where none is wanted."),
+    CaseKey("tool_input", "comparison", "The rewritten input; null if there must be none."),
     CaseKey("tool_output", "comparison", "The replaced output."),
     CaseKey("prompt", "comparison", "The replaced prompt."),
-    CaseKey("context", "comparison", "Context for the model: a list; or a text that one of its entries holds."),
+    CaseKey("context", "comparison", "Context for the model: a list, or a text that one of its entries contains."),
     CaseKey("messages", "comparison", "Messages for the user, in the same way."),
     CaseKey("follow_ups", "comparison", "Messages that make the agent go on, in the same way."),
     CaseKey("history", "comparison", "The conversation that replaces the current one."),
@@ -103,12 +103,12 @@ EXPECT_KEYS = (
     CaseKey("enforced", "comparison", "Whether the decision counts; false in shadow mode."),
     CaseKey("exit", "comparison", "The exit status of `anyhook fire`, or of the bridge."),
     CaseKey("stdout", "comparison", "What the bridge answers; needs `agent`."),
-    CaseKey("stderr", "comparison", "What it says besides; needs `agent`."),
+    CaseKey("stderr", "comparison", "What it prints on stderr; needs `agent`."),
     CaseKey("json", "comparison", "Its answer, read as JSON; needs `agent`."),
     CaseKey("ran", "list of texts", "Hooks that ran, by id, name or part of the id."),
-    CaseKey("not_ran", "list of texts", "Hooks that are there and did not run."),
+    CaseKey("not_ran", "list of texts", "Hooks that exist but did not run."),
     CaseKey("failed", "list of texts", "Hooks that broke. Any other that breaks fails the case."),
-    CaseKey("hooks", "object", "By id, name or part of the id: what the hook's record in `fire --json` holds."),
+    CaseKey("hooks", "object", "By id, name or part of the id: what the hook's record in `fire --json` contains."),
     CaseKey("problems", "list of texts", "The codes of all problems; [] for no problems."),
     CaseKey("files", "object", "By path: the text of a file in the project afterwards; null if it must not exist."),
 )
@@ -118,14 +118,16 @@ ANSWER = ("stdout", "stderr", "json")
 MERGED = ("data", "env", "files", "home", "expect")
 """Keys whose mappings in `defaults` are added to, not replaced."""
 
-NAME = CaseKey("name", "text", "What the case shows; `{column}` stands for a value of the table.")
-TABLE = CaseKey("table", "rows", "One case for each row; `{column}` in any text of the case stands for its value.")
+NAME = CaseKey("name", "text", "What the case shows; `{column}` is replaced by a value of the table.")
+TABLE = CaseKey("table", "rows", "One case for each row; `{column}` in any text of the case is replaced by its value.")
 EXPECT = CaseKey("expect", "object", "The expected result.")
 COMMON_KEYS = (*EVENT_KEYS, *PLACE_KEYS, *SWITCH_KEYS, EXPECT)
 CASE_KEYS = (NAME, *COMMON_KEYS, TABLE)
 FILE_KEYS = (
-    CaseKey("project", "text", "The project's folder, from this file's; default: the nearest one above with hooks."),
-    CaseKey("defaults", "object", "What every case has that does not say otherwise."),
+    CaseKey(
+        "project", "text", "The project's folder, relative to this file; default: the nearest one above with hooks."
+    ),
+    CaseKey("defaults", "object", "Default values for every case."),
     CaseKey("cases", "rows", "The cases."),
 )
 
