@@ -1,5 +1,5 @@
-"""The command's way in. Calls that an agent waits for go straight to their verb; everything else loads the full command
-line. It never shows a traceback."""
+"""The entry point of the command. Calls that an agent waits for go straight to their verb; everything else loads the
+full command line. Without `--debug` it never shows a traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> None:
     words = sys.argv[1:]
     status: int | None = None
     own = words[: words.index("--")] if "--" in words else words
-    # The agent has a `--debug` of its own: it shows hooks in the words of the documents that describe it.
+    # The agent has its own `--debug`, in the format of the documents that describe it.
     debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     then: Callable[[], None] | None = None
     try:
@@ -40,7 +40,7 @@ def main() -> None:
             from anyhook.cli.app import run
 
             status = run(words)
-    except KeyboardInterrupt:  # before anybody else listens for it
+    except KeyboardInterrupt:  # before anything else handles it
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error, debug)
@@ -51,7 +51,7 @@ def main() -> None:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass
-    os._exit(status)  # at once: taking the interpreter apart costs more than some hooks
+    os._exit(status)  # at once: shutting the interpreter down costs more than some hooks
 
 
 def _stand_in(caller: int) -> None:
@@ -63,7 +63,7 @@ def _stand_in(caller: int) -> None:
 
 
 def _give_up(error: Exception, debug: bool) -> int:
-    """Something that nobody thought of: what, where, and what to do. A full disk under stdout is nobody's mistake."""
+    """An unexpected failure: print what, where, and what to do. A full disk under stdout is not our bug."""
     if debug:
         import traceback
 
@@ -128,6 +128,6 @@ def _status(words: list[str]) -> int | None:
         sys.stdout.buffer.write(kept[0].encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
         sys.stderr.write(kept[1])
-    except (OSError, ValueError, AttributeError):  # nobody reads it
+    except (OSError, ValueError, AttributeError):  # the reader is gone
         pass
     return kept[2]

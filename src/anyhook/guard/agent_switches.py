@@ -1,5 +1,5 @@
-"""Agents started, or configured by their own command, so that their hooks are off: `AGENT config set …`, settings given
-on its command line, another folder for its settings."""
+"""Commands that start or configure an agent with its hooks off: `AGENT config set …`, settings on its command line,
+another folder for its settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TURNING = frozenset({
     "disable", "--disable", "disable-all", "off", "set", "unset", "remove", "rm", "delete", "uninstall", "reset",
     "false",
 })  # fmt: skip
-"""Words by which an agent's own command changes what it is told about hooks."""
+"""Words with which an agent's own command changes its settings about hooks."""
 NAMES = ("hook", "hooks")
 
 
 def turns_off(program: Program, caller: Host | None) -> str | None:
-    """Why a program may not be run: it is an agent that is told to leave its hooks out. None if it may."""
+    """Why a program may not be run: it starts an agent without its hooks. None if it may."""
     table = _agent(program.name, caller)
     if table is None:
         return None

@@ -1,5 +1,5 @@
-"""One call against what must stay: by the facts of the call, program by program, so that a refusal can name the one
-that it is about."""
+"""Checks one call against the protected paths, by its facts, program by program, so that a refusal can name the
+program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HARMLESS = frozenset({
     "eslint", "mypy", "pyright", "pylint", "flake8", "tsc", "pytest", "gh", "docker", "ssh", "eval", "anyhook",
     "make", "npm",
 })  # fmt: skip
-"""Programs without a row in the table of effects that do not change the files they are given."""
+"""Programs without a row in the table of effects that do not change their files."""
 LINKERS = ("ln", "link")
 UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
 """Programs that write arbitrary files to a folder."""
@@ -71,7 +71,7 @@ def refused(
     home = home_of(env)
     variables = {name: value for name, value in env.items() if name.isidentifier() and value.startswith("/")}
     folder = str(event.data.get("cwd") or "") or project
-    # The agent's shell may be elsewhere than its payload says, so paths are looked at without a folder as well.
+    # The agent's shell may not be in the folder that its payload names, so paths are also checked without one.
     for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
         why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held, host)
@@ -97,7 +97,7 @@ def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | 
 
 
 def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, host: Host | None = None) -> str | None:
-    """A tool that works on files itself."""
+    """A file tool."""
     variables = host.variables if host is not None else ()
     for path in facts.deletes:
         if found := hit(path, held, deletes=True):
@@ -142,8 +142,8 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
 
 
 def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
-    """A program in a container, or on what is called another machine: it may be this one, with the project mounted
-    anywhere. So its paths are compared from their end."""
+    """A program in a container or on another machine, which may be this one with the project mounted anywhere. So its
+    paths are compared from their end."""
     for path in (*own.deletes, *own.writes, *own.changes):
         if found := hit(f"$THERE{path}", held):
             return f"`{program.name}` would change {path} through `{program.via[0]}`, and {found} {SAME_NAME}."
@@ -157,8 +157,8 @@ BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.
 
 
 def _mounted(program: Program, held: Protected, home: str) -> str | None:
-    """A container that is given a protected path, or the folder of one, and may write there. The project and the home
-    are what most are given; what is changed inside is looked at by its name."""
+    """A container with write access to a protected path or its folder. Most containers get the project or the home;
+    changes inside are checked by name."""
     if program.name not in ENGINES:
         return None
     for before, word in pairwise((Word("", ""), *program.words)):
@@ -186,7 +186,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
     for path in own.changes:
         if path in own.makes_executable:
             continue
-        # A folder that nobody can enter any more, or that another is mounted over, takes along what is in it.
+        # A folder that cannot be entered any more, or that is mounted over, hides its contents.
         is_inside = not f"{held.above}/".startswith(f"{path.rstrip('/')}/")
         if found := hit(path, held, deletes=is_recursive or is_inside):
             return f"`{name}` would change {path}, {_what(found, held)}."
@@ -203,7 +203,7 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
 
 
 def _is_named(word: Word, program: Program, held: Protected) -> bool:
-    """Whether git is given a protected path itself, or a folder in the project that has one in it."""
+    """Whether git gets a protected path itself, or a folder in the project that contains one."""
     path = resolve(word, program.cwd) if word.known and not word.text.startswith("-") else ""
     if not path or f"{held.above}/".startswith(f"{path.rstrip('/')}/"):
         return False
@@ -211,7 +211,7 @@ def _is_named(word: Word, program: Program, held: Protected) -> bool:
 
 
 def _copied_over(program: Program, path: str, held: Protected) -> str:
-    """What is in a folder into which a whole tree is copied or unpacked."""
+    """The protected path in a folder into which a whole tree is copied or unpacked."""
     if not path.endswith("/**") and (found := hit(path, held)):
         return found
     folder = path.removesuffix("/**").rstrip("/")
@@ -236,7 +236,7 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
         return _interpreted(program, own, held, home)
     for before, word in pairwise((Word("", ""), *words)):
         option, sign, text = word.text.partition("=")
-        if not sign and name not in EFFECTS:  # for those the table knows which options take a value
+        if not sign and name not in EFFECTS:  # the table knows which of their options take a value
             option, text = before.text, word.text
         if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
             return f"`{name}` would write to {text}, {_what(found, held)}."
@@ -263,7 +263,7 @@ def _named(text: str, word: Word, program: Program, held: Protected) -> str:
 
 
 def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> str | None:
-    """An interpreter that is given a protected path after its script, or whose code computes what it changes."""
+    """An interpreter that gets a protected path after its script, or whose code computes what it changes."""
     words = list(program.words)
     if program.code is None:
         if [word.text for word in words[:1]] == ["-m"] and words[1:2] and words[1].text in READERS and len(words) < 4:
@@ -285,7 +285,7 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
 
 
 def _spellings(path: str, held: Protected, home: str) -> list[str]:
-    """The ways in which a program may name a path: whole, and from the home or the project."""
+    """How a program may name a path: absolute, and relative to the home or the project."""
     found = [path]
     for folder in (home, held.above):
         if path.startswith(f"{folder}/") and path.count("/") > folder.count("/") + 1:
@@ -294,13 +294,13 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
 
 
 REMOVING = frozenset({"trash", "delete", "remove", "purge", "rm", "rmdir", "unlink", "wipe", "move", "mv"})
-"""Words by which a program that does many things is told to take something away."""
+"""Sub-commands that remove something."""
 OUTPUT = re.compile(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
-"""Options by whose name it is told that a program writes to the path after it."""
+"""Options whose names suggest that a program writes to the path after them."""
 READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")
-"""Modules of Python that only read what they are given."""
+"""Python modules that only read their arguments."""
 CHANGING = re.compile(
     r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"
 )
-"""Words and signs without which a program is taken to read only."""
+"""Without any of these words and characters, we assume that code only reads."""

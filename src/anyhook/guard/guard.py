@@ -1,5 +1,5 @@
 """Self-protection: refuses tool calls of an agent that would change what anyhook depends on. This is the part that
-every call passes: it only tells whether a call could mean such a file or program at all. It reads paths and command
+every call passes: a quick check whether a call could concern such a file or program at all. It reads paths and command
 lines and runs nothing, so it is a fence, not a sandbox."""
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ FIX = (
     " set `protect = false` in anyhook's settings."
 )
 READERS = ("read_file", "list_files", "grep", "web_fetch")
-"""Our names of tools that only look."""
+"""Our names of tools that only read."""
 OWN_NAMES = (
     "anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook", "site-packages",
     "dist-packages",
 )  # fmt: skip
-"""Names by which our files, or places for hooks, are recognised at a glance."""
+"""Names that may belong to our files or to places for hooks."""
 SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=")
-"""Signs of a shell by which a line names more than its letters say, and variables that move an agent's settings."""
+"""Shell characters with which a line can name other paths than it shows, and variables that move an agent's
+settings."""
 CHANGERS = frozenset({
     "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "link", "install", "rsync", "scp", "tee", "touch",
     "truncate", "dd",
@@ -48,14 +49,14 @@ CHANGERS = frozenset({
     "systemctl", "crontab", "npm", "npx", "make", "osascript", "open", "code", "base64", "xxd", "printf", "docker",
     "ssh",
 })  # fmt: skip
-"""A line without any of these programs is taken to change nothing, unless it redirects or computes what it runs."""
+"""We assume that a line without any of these programs changes nothing, unless it redirects or computes what it runs."""
 LOOKERS = frozenset({
     "ls", "cat", "head", "tail", "grep", "wc", "more", "diff", "stat", "du", "cd", "pwd", "echo", "which", "type",
     "test",
 })  # fmt: skip
-"""Programs that write nowhere but to their output, whatever they are given."""
+"""Programs that write only to stdout, whatever their arguments are."""
 REMOVERS = frozenset({"rm", "rmdir", "mv", "chmod", "chown", "find", "rsync", "mount", "trash", "srm"})
-"""Programs that can take a whole folder away, with what is in it."""
+"""Programs that can remove a whole folder."""
 LINE_KEYS = ("command", "cmd", "description")
 """Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
@@ -78,14 +79,14 @@ def guard(
 def refusal(
     event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = (), host: Host | None = None
 ) -> str | None:
-    """Why a tool call is not allowed; None if it is. `places` are the files that hooks are declared in, or would be,
-    and those that approvals pin; the settings of `host` can turn hooks off. Cheap if the call cannot mean any."""
+    """Why a tool call is not allowed; None if it is. `places` are the files that declare hooks, or would, and those
+    that approvals pin; the settings of `host` can turn hooks off. Cheap if the call cannot concern any of them."""
     given = event.data.get("input")
     if event.name != "pre_tool" or not isinstance(given, dict) or event.ours in READERS:
         return None
     if ("command" in given or "cmd" in given) and _only_looks(given):
         return None
-    entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that hold our entry
+    entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that contain our entry
     if not _may_matter(given, env, project, (*places, *entries), host):
         return None
     from anyhook.guard.calls import refused
@@ -96,15 +97,15 @@ def refusal(
 def _may_matter(
     given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
 ) -> bool:
-    """Whether any text of the input could name us, a file that must stay, or a folder above one. `native/glance.c` asks
-    the same, and calls every doubt a yes."""
+    """Whether any text of the input could name us, a protected file, or a folder above one. `native/glance.c` does the
+    same check, and says yes in doubt."""
     texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
     names, held = telling(env, project, places, host)
     if any(name in text for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
-    # A link leads elsewhere than its name says, and a folder may hold what must stay.
+    # A link leads elsewhere, and a folder may contain protected files.
     real = os.path.realpath(project)
     parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
     # Most lines that name the project only go there.
@@ -122,8 +123,8 @@ def _may_matter(
 def telling(
     env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
 ) -> tuple[set[str], list[str]]:
-    """What gives a call away that may mean us or the host's hooks: names, anywhere in its texts; and paths, of which no
-    word may be a folder above."""
+    """What shows that a call may concern us or the host's hooks: names, anywhere in its texts; and paths, including the
+    folders above them."""
     home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
     names = {*OWN_NAMES}
     if host is not None:
@@ -137,7 +138,7 @@ def telling(
 
 
 def _only_looks(given: dict[str, Json]) -> bool:
-    """Whether every command of a line is a program that only looks, and no word of it one that changes something."""
+    """Whether every command of a line only reads, and none of its words is a program that changes something."""
     text = "\n".join(lean_json.every_text(given)).translate(_QUOTES)
     if any(sign in text for sign in ">$`") or not CHANGERS.isdisjoint(text.translate(_WORDS).split()):
         return False
@@ -155,5 +156,5 @@ def _only_looks(given: dict[str, Json]) -> bool:
 
 
 def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Where everything is ours."""
+    """Folders in which everything is ours."""
     return state_dir(env), os.path.dirname(config_file(env)), runtime_dir(env)

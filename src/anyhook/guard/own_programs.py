@@ -1,5 +1,5 @@
-"""Programs that decide about us: our own verbs that only a person may use, package managers that take us away, and
-signals to our processes."""
+"""Programs that can turn us off: our own verbs that only a person may use, package managers that remove us, and signals
+to our processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOKING = {
     "trust": ("--list",), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
     "warm": ("--json",),
 }  # fmt: skip
-"""but for these options, with which they only show something."""
+"""except with these options, which only show something."""
 PACKAGERS = re.compile(
     r"(pip[0-9.]*|pipx|uv|poetry|pdm|conda|mamba|micromamba|hatch|rye|apt|apt-get|dnf|yum|brew|pacman|easy_install|npm|pnpm|yarn|bun)"
 )
@@ -30,13 +30,13 @@ KILLERS = ("pkill", "killall", "kill", "skill")
 SCHEDULERS = ("crontab",)
 PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
-"""Parts of our package that no program of a project imports."""
+"""Parts of our package that a project's programs never need."""
 
 
 def decides(program: Program) -> str | None:
     """Why a program may not be run by an agent; None if it may."""
     name, texts = program.name, [word.text for word in program.words]
-    if PYTHON.fullmatch(name):  # what it runs by `-m` is a program of its own
+    if PYTHON.fullmatch(name):  # what it runs with `-m` is a separate program
         return _by_python(program.code or "")
     if name.startswith("anyhook.") and "python" in " ".join(program.via):
         is_command = name in ("anyhook.__main__", "anyhook.entry")
@@ -63,7 +63,7 @@ FORCED = ("--force-reinstall", "-U", "--upgrade", "--ignore-installed", "-I", "-
 
 
 def _names_us(program: Program) -> bool:
-    """Whether a program names us, or one does whose output it is given: `kill $(pgrep anyhook)`."""
+    """Whether a program names us, or gets its arguments from one that does: `kill $(pgrep anyhook)`."""
     fed = (*program.stdin_from, *(origin for word in program.words for origin in word.origins))
     return any("anyhook" in word.source for each in (program, *fed) for word in each.words)
 
@@ -85,7 +85,7 @@ def _verb(texts: Sequence[str]) -> str | None:
 
 
 def _by_python(code: str) -> str | None:
-    """Our package imported behind our command's back."""
+    """Python code that imports our package directly."""
     if "anyhook" not in code:
         return None
     if INSIDE.search(code) and "import" in code:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(__file__), "packs")
 GUARD = "guard"
-"""The name that stands for all guards."""
+"""The name that means all guards."""
 GUARDS = ("files", "git", "code", "secrets", "data", "infrastructure", "system", "outside", "rules")
 HELPERS = ("format", "notify", "test-after-edit", "context")
 """Packs that refuse nothing; each is turned on by its own name."""
@@ -29,7 +29,7 @@ class Pack(Record):
     description: str
     rules: tuple[Mapping[str, Any], ...]
     trial: str
-    """The words after `anyhook` that show what it does."""
+    """The arguments of `anyhook` that show what it does."""
 
     @property
     def guards(self) -> bool:
@@ -54,5 +54,5 @@ def path_of(name: str) -> str:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """The packs that a word on the command line stands for; none if it stands for something else."""
+    """The packs that a word on the command line means; empty if it means something else."""
     return GUARDS if name == GUARD else (name,) if name in NAMES else ()

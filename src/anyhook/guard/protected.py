@@ -1,5 +1,5 @@
-"""What must stay as it is: our own folders, package and launcher, the files that approvals pin, every place for hooks,
-and the settings by which agents turn hooks off. It looks at the disk and changes nothing."""
+"""What agents must not change: our own folders, package and launcher, the files that approvals pin, every place for
+hooks, and the settings that turn hooks off."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
 LAUNCHER = "/bin/anyhook"
 MAX_NAMES = 2_000
-"""How many names in one of our folders a pattern is compared with."""
+"""How many names in one of our folders are matched against a pattern."""
 
 
 class Protected(Record):
-    """Everything that must stay, by kind. Paths are as they are written, and with links followed."""
+    """Everything that is protected, by kind. Paths are as written, and with links followed."""
 
     own: tuple[str, ...]
     """Folders in which everything is ours: state and settings,"""
@@ -40,13 +40,13 @@ class Protected(Record):
     files: tuple[str, ...]
     """Files that may not change at all: scripts of hooks, hook files, our launcher."""
     folders: tuple[str, ...]
-    """Folders of hooks: what is put in there is one."""
+    """Folders of hooks: every file in them is a hook."""
     settings: tuple[str, ...]
     """Files of agents in which only the settings about hooks may not change."""
     entries: frozenset[str]
     """Files with our entry; they may not be deleted either."""
     above: str
-    """The project. A folder above it counts where it is deleted, and not for what is copied into it."""
+    """The project. A folder above it counts if it is deleted, but not if something is copied into it."""
 
     def all(self) -> Iterator[str]:
         yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings)
@@ -55,7 +55,7 @@ class Protected(Record):
 def protected(
     env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], host: Host | None = None
 ) -> Protected:
-    """What must stay, for calls that start in this project."""
+    """What is protected for calls that start in this project."""
     files: set[str] = set()
     folders: set[str] = set()
     settings: set[str] = set()
@@ -97,12 +97,12 @@ def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator
         try:
             yield path.format(**roots)
         except (KeyError, IndexError):
-            continue  # of a root that only the agent knows
+            continue  # its root is known only to the agent
 
 
 def _package(project: str) -> list[str]:
-    """Our own code, unless it is what the project is about, and the packages of its interpreter: a file there may be
-    run whenever Python starts."""
+    """Our own code, unless it is the project itself, and the packages of its interpreter: a file there may run whenever
+    Python starts."""
     import sysconfig
 
     import anyhook
@@ -114,7 +114,7 @@ def _package(project: str) -> list[str]:
 
 
 def _launchers(env: Mapping[str, str]) -> list[str]:
-    """Our program, and the interpreter that runs it where it is one of its own."""
+    """Our program, and its interpreter if that is in its own environment."""
     found = [shutil.which("anyhook", path=env.get("PATH")), os.path.join(sys.prefix, "bin", "anyhook")]
     if sys.prefix != sys.base_prefix:
         found += [os.path.join(sys.prefix, "pyvenv.cfg"), sys.executable]
@@ -125,7 +125,7 @@ def _launchers(env: Mapping[str, str]) -> list[str]:
 
 
 def hit(path: str, held: Protected, deletes: bool = False) -> str:
-    """The protected path that a change of this one would change; "" for none. A deletion reaches what is below."""
+    """The protected path that a change of this one would affect, or "". A deletion also affects everything below."""
     if path.startswith("$"):
         return _ends_like(path, held)
     if path.endswith(LAUNCHER):
@@ -145,19 +145,19 @@ def hit(path: str, held: Protected, deletes: bool = False) -> str:
 
 
 def _covers_inside(pattern: str, folder: str) -> bool:
-    """Whether a pattern that reaches into all folders names a file that is in this one."""
+    """Whether a pattern that reaches into all folders matches a file in this one."""
     base, sign, rest = pattern.partition("/**/")
     if not sign or not f"{folder}/".startswith(f"{base}/") or "/" in rest:
         return False
     names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
     return any(
-        fnmatchcase(name, rest) and name != "__pycache__" and not name.endswith(".pyc")  # which are made again
+        fnmatchcase(name, rest) and name != "__pycache__" and not name.endswith(".pyc")  # they are created again
         for name in islice(names, MAX_NAMES)
     )
 
 
 def _covers(pattern: str, path: str, below: bool) -> bool:
-    """Whether a pattern names the path, or where it reaches below, a folder above it or something inside it."""
+    """Whether a pattern matches the path, or with `below`, a folder above it or something inside it."""
     parts, wanted = path.split("/"), pattern.split("/")
     for place, part in enumerate(wanted):
         if part == "**":
@@ -178,7 +178,7 @@ def _covers(pattern: str, path: str, below: bool) -> bool:
 
 
 def _ends_like(path: str, held: Protected) -> str:
-    """Whether the known end of a path whose beginning is not known is that of a protected one: two names or more."""
+    """Whether the known end of a path with an unknown start (two names or more) is that of a protected path."""
     tail = path.partition("/")[2].strip("/")
     if "/" not in tail:
         return ""

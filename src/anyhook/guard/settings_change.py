@@ -1,5 +1,5 @@
 """Whether an edit of an agent's settings would change what they say about hooks: our entry, other hooks, a switch that
-turns them off. It works out the new text and compares; it never writes it."""
+turns them off. It computes the new text and compares it, without writing it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
-"""What the keys are named by that decide about hooks."""
+"""Parts of the names of keys about hooks."""
 MOVING = re.compile(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
-"""Variables that decide which anyhook an entry starts, and where it finds its settings and approvals."""
+"""Variables that affect which anyhook an entry starts, and where it finds its settings and approvals."""
 OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
 NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")
 WHOLE = ("content", "contents", "file_text", "text", "code_edit")
 
 
 def breaks(path: str, given: dict[str, Json], variables: tuple[str, ...] = ()) -> bool:
-    """Whether a write or an edit would change what the file says about hooks, or set one of the variables in its `env`;
-    yes where that cannot be told."""
+    """Whether a write or an edit would change what the file says about hooks, or set one of the variables in its `env`.
+    True in doubt."""
     before = _before(path)
     after = _after(before, given) if before is not None else None
     if before is None or after is None:
@@ -41,7 +41,7 @@ def breaks(path: str, given: dict[str, Json], variables: tuple[str, ...] = ()) -
 
 
 def new_variables(path: str, given: dict[str, Json], host: Host) -> list[str]:
-    """The variables that keep the agent from its hooks, and that a file of variables would set and does not yet."""
+    """The variables that turn the agent's hooks off and that a file of variables would newly set."""
     before = _before(path) or ""
     known = named_in_file(before, host)
     return [name for name in named_in_file(_after(before, given) or "", host) if name not in known]
@@ -72,7 +72,7 @@ def _after(before: str, given: dict[str, Json]) -> str | None:
             return new if not before else None
         if old in before:
             return before.replace(old, new)
-        # What is not there is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
+        # A missing text is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
         return None if "\n" in old.strip("\n") or (OUR_ENTRY in old and OUR_ENTRY not in new) else before
     whole = next((str(given[key]) for key in WHOLE if isinstance(given.get(key), str)), None)
     return whole if whole is not None or any(key in given for key in PATHS) else None

@@ -1,8 +1,8 @@
-"""Handler kinds behind one door: whatever a hook is, it is started with `start` and waited for like a process."""
+"""Handler kinds behind one interface: every hook is started with `start` and waited for like a process."""
 
 from __future__ import annotations
 
-from _contextvars import ContextVar  # `contextvars` is this and nothing else, from one more file
+from _contextvars import ContextVar  # `contextvars` only re-exports this, from one more file
 
 from anyhook.model.call import Run
 from anyhook.model.words import never

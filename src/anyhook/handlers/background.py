@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
-    """What the journal keeps of a background run."""
+    """The journal line of a background run."""
     import time
 
     from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
@@ -49,7 +49,7 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
 
 
 def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
-    """Give it to a process that outlives us. The payload goes by a pipe into memory, so nothing is left on disk."""
+    """Give it to a process that outlives us. The payload goes through a pipe, so nothing is left on disk."""
     import subprocess
 
     from anyhook.process.leftovers import unmark
@@ -72,11 +72,11 @@ def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
         child.stdin.close()
     except BrokenPipeError:
         pass
-    child.returncode = 0  # it is nobody's business here any more; without this, Popen complains when it is collected
+    child.returncode = 0  # we do not wait for it; without this, Popen warns when it is collected
 
 
 def main() -> None:
-    """The process that sees one background hook through."""
+    """The process that runs one background hook."""
     from anyhook.journal.journal import Journal
     from anyhook.model.call import Call
     from anyhook.process.run import adopt_orphans, run

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
-    """Start an interpreter that calls the callable; it is waited for and ended like any command."""
+    """Start an interpreter that calls the callable; it is waited for and killed like any command."""
     from anyhook.process.run import start
 
     project = scene.project if hook.scope == "project" else None

@@ -1,4 +1,4 @@
-"""Handlers that are a URL: the event is posted there, and the answer's body is what a process would have printed. It
+"""Handlers that are a URL: the event is posted there, and the response body counts as the output of a process. It
 follows no redirection, uses no proxy, and sends no variable that the declaration does not name."""
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HttpRun:
         return self._run
 
     def end(self, ending: Ending = "cancelled") -> None:
-        """Nobody is interested in the answer any more."""
+        """Stop waiting for the answer."""
         self._conclude(ending, None)
         connection = self._connection
         socket = connection.sock if connection is not None else None
@@ -100,7 +100,7 @@ class HttpRun:
 
 
 def filled(spec: Mapping[str, Json], env: Mapping[str, str]) -> dict[str, str]:
-    """The headers, with the values of variables that the declaration allows; any other stands for nothing."""
+    """The headers, with the values of variables that the declaration allows; any other is empty."""
     headers, allowed = spec.get("headers"), spec.get("allowedEnvVars")
     names = [name for name in allowed if isinstance(name, str)] if isinstance(allowed, list) else []
 

@@ -1,5 +1,5 @@
-"""Variables that hold keys of model providers: commands that a model thought of do not get them, or one sentence on a
-web page could have them sent away."""
+"""Variables with keys of model providers. Commands from a model do not get them; otherwise one sentence on a web page
+could have them sent away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATTERNS = (
     "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "*_OAUTH_TOKEN", "ANTHROPIC_*", "AWS_BEARER_TOKEN_BEDROCK", "GATEWAY_*",
     "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "OPENAI_*", "OPENROUTER_*",
 )  # fmt: skip
-"""What providers' clients read. Names that a config gives its providers' keys come on top."""
+"""Variables that providers' clients read. Names from the user's config are added."""
 
 
 def key_names(settings: Settings) -> list[str]:

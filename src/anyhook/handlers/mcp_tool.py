@@ -1,6 +1,6 @@
-"""Handlers that are a tool of an MCP server: the tool is called with what the declaration gives, and the text of its
-result is what a process would have printed. A separate process has the connection, so that the hook's time limit also
-ends the server."""
+"""Handlers that are a tool of an MCP server: the tool is called with the declared input, and the text of its result
+counts as the output of a process. A separate process has the connection, so that the hook's time limit also ends the
+server."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _server(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) 
 
 
 def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
-    """Call the tool; a Run that says why where there is no server to call."""
+    """Call the tool; a Run that says why if there is no server to call."""
     from anyhook.process.run import start
 
     server = MISSING if find_spec("mcp") is None else _server(hook, dialect, scene.env, scene.project)
@@ -59,7 +59,7 @@ def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitab
 
 
 def _filled(given: Json, payload: bytes) -> dict[str, Json]:
-    """What the tool gets: in every text, `${a.b}` stands for that value of the payload, or for nothing."""
+    """What the tool gets: in every text, `${a.b}` is replaced by that value of the payload, or by nothing."""
     event: Json = json.loads(payload)
 
     def value(found: re.Match[str]) -> str:
@@ -92,7 +92,7 @@ async def _called(task: dict[str, Any]) -> tuple[int, str]:
 
 
 def _transport(server: dict[str, Any]) -> Any:
-    """The way to the server that its settings name."""
+    """The transport to the server that its settings name."""
     if "url" not in server:
         from mcp import StdioServerParameters
 

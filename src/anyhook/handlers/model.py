@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, Scene
 
 LOADING_S = 60.0
-"""How long the client library may take to load. That is our time and not the hook's: it takes seconds on a busy
-machine, where a limit of one second is meant for the model."""
+"""How long the client library may take to load. This does not count for the hook's limit: it can take seconds on a busy
+machine, while a limit of one second is meant for the model."""
 ENDING_S = 5.0
-"""How long the thread may take to end what it started once time is up, before nobody waits for it any more."""
+"""How long to wait, once time is up, for the thread to end what it started."""
 
 
 def start_question(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> RunningQuestion | Run:
-    """Ask `model`; a Run that says why where there is nobody to ask."""
+    """Ask `model`; a Run that says why if there is no model to ask."""
     asking = dialect.asking
     if asking is None:
         return _not_started(f"nothing is known about {hook.handler} handlers of this dialect")
@@ -48,7 +48,7 @@ def _not_started(why: str) -> Run:
 
 
 class RunningQuestion:
-    """One question on its way. One thread waits for the model; any thread may wait for it or end it."""
+    """One question in progress. One thread waits for the model; any thread may wait for it or end it."""
 
     def __init__(
         self, hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel, settings: Settings
@@ -74,7 +74,7 @@ class RunningQuestion:
         return self._run
 
     def end(self, ending: Ending = "cancelled") -> None:
-        """End it, and whatever its tools have started."""
+        """End it, and everything its tools have started."""
         with self._lock:
             self._ending = self._ending or ending
             task = self._task

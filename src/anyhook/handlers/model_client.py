@@ -1,6 +1,5 @@
-"""The model client: pydantic-ai, and nothing else here knows it. Importing this takes seconds, so it is done once a
-handler is about to ask. It answers with text or with words about a failure, and never raises for what a provider
-does."""
+"""The model client, and the only module here that uses pydantic-ai. Importing it takes seconds, so that happens only
+when a handler is about to ask. It returns text or an error message, and never raises for a provider's failure."""
 
 from __future__ import annotations
 
@@ -27,14 +26,14 @@ AnyModel: TypeAlias = "str | Model"
 """A name as PROVIDER:NAME, or a model that the embedding program made."""
 
 MAX_REQUESTS = 50
-"""Of one handler with tools."""
+"""Per handler with tools."""
 LONGEST_ERROR = 600
 NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
-"""What a model's profile says where it takes no temperature; the client would drop it, with a warning every time."""
+"""Flags of models that accept no temperature. The client would drop it, with a warning every time."""
 
 
 class NoModelError(Exception):
-    """There is no such model, or its key is missing; said before anything is asked."""
+    """There is no such model, or its key is missing. Raised before anything is asked."""
 
 
 class Client:
@@ -63,7 +62,7 @@ class Client:
         try:
             async with agent:
                 limits = UsageLimits(request_limit=MAX_REQUESTS)
-                # Asked for the whole answer: it is short, and not every compatible endpoint can stream.
+                # Not streamed: the answer is short, and not every compatible endpoint can stream.
                 result = await agent.run(question.text, usage_limits=limits)
         except ModelHTTPError as error:
             return 1, f"{self._whom()} answered with HTTP status {error.status_code}: {_clipped(str(error.body))}"
@@ -76,7 +75,8 @@ class Client:
 
 
 def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mapping[str, str]) -> Provider[Any]:
-    """The provider by the user's settings and the environment of this engine, which need not be the process's own."""
+    """The provider, from the user's settings and the environment of this engine, which may differ from the
+    process's."""
     try:
         known = infer_provider_class(name).__name__
     except ValueError:
@@ -92,7 +92,7 @@ def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mappin
     key, url = env.get(key_in), endpoint.get("base_url") or env.get(f"{variable}_BASE_URL")
     if not key and ("api_key_env" in endpoint or not url):
         raise UserError(f"its key should be in {key_in}, which is not set")
-    key = key or "none"  # an endpoint of one's own may want no key; its client does
+    key = key or "none"  # a user's own endpoint may need no key, but its client does
     if variable == "OPENAI":
         from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -103,7 +103,7 @@ def _provider(name: str, endpoints: Mapping[str, Mapping[str, str]], env: Mappin
 
 
 def words_of(error: BaseException) -> str:
-    """The error and what lies behind it: a client says "Connection error.", the cause says that it was refused."""
+    """The error and its cause: a client says "Connection error.", the cause says that it was refused."""
     said = [str(error) or type(error).__name__]
     cause = error.__cause__ or error.__context__
     while cause is not None and len(said) < 6:

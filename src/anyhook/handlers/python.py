@@ -84,7 +84,7 @@ class CallableRun:
                 try:
                     return await awaitable
                 finally:
-                    if bound.expired():  # reported first: it is not the hook's own error
+                    if bound.expired():  # first: it is not the hook's own error
                         self.end("timed_out")
 
         return asyncio.run(bounded())
@@ -107,8 +107,8 @@ def answer_of(
     payload: bytes,
     finish: Callable[[Awaitable[object]], object] = _run_to_its_end,
 ) -> bytes:
-    """Call the callable with the event as its dialect's API has it; the answer as JSON. `project` is the folder
-    that may bring the module along."""
+    """Call the callable with the event in its dialect's form; returns the answer as JSON. `project` is the folder that
+    may contain the module."""
     api = importlib.import_module(api_name)
     api.provide()
     function = _load(target, project)
@@ -122,7 +122,7 @@ def answer_of(
 def _load(target: str, project: str | None) -> _Function:
     module_name, _, function_name = target.partition(":")
     if project is not None and project not in sys.path:
-        sys.path.append(ProjectPath(project))  # last, so that a project cannot stand in for a module of the program
+        sys.path.append(ProjectPath(project))  # last, so that a project cannot replace a module of the program
         if _project_finder not in sys.path_hooks:
             sys.path_hooks.insert(0, _project_finder)
         sys.path_importer_cache.pop(project, None)
@@ -138,7 +138,7 @@ def _load(target: str, project: str | None) -> _Function:
 
 
 class _SourceOnly(SourceFileLoader):
-    """Runs the source that was approved: a compiled file that came with the project could say something else."""
+    """Runs the source that was approved: a compiled file that came with the project could be different."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -147,15 +147,15 @@ class _SourceOnly(SourceFileLoader):
 
 
 def _project_finder(path: str) -> FileFinder:
-    """A path hook for the folders of projects, and of nothing else."""
+    """A path hook for projects' folders only."""
     if not any(isinstance(each, ProjectPath) and f"{path}/".startswith(f"{each}/") for each in sys.path):
         raise ImportError(path)
     return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
 
 
 def _refuse_stranger(module: ModuleType, name: str, project: str | None) -> None:
-    """A module that another project brought into this process is not what was approved; nor may it stand in for the
-    user's own."""
+    """Refuse a module that another project loaded into this process: it is not what was approved, and must not replace
+    the user's own."""
     import os
 
     found = os.path.realpath(module.__file__ or "")

@@ -1,5 +1,5 @@
-"""A handler's prompt and an event → the question that a model is asked. It asks nobody, and lets no part of the event
-pass for a word of the prompt's author."""
+"""A handler's prompt and an event → the question that a model is asked. No part of the event can pass as part of the
+prompt."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Asking
 
 MAX_EVENT = 100_000
-"""How many characters of an event a model is shown: a whole conversation or a large file in it would cost more than the
-decision is worth, or not fit at all."""
+"""How many characters of an event a model gets: a whole conversation or a large file would cost more than the decision
+is worth, or not fit at all."""
 SHORTEST = 50
 
 # The same for every question, so that providers can cache it; what differs is in the question itself.
@@ -45,11 +45,11 @@ class Question(Record):
     system: str
     text: str
     note: str = ""
-    """What was done to the event on the way."""
+    """How the event was changed."""
 
 
 def question(prompt: str, event: bytes, asking: Asking, marker: str, with_tools: bool) -> Question:
-    """The question. `marker` has to be one that nobody could guess when the event happened."""
+    """The question. `marker` must be one that could not be guessed when the event happened."""
     system = SYSTEM.replace("{reply}", asking.reply) + (TOOLS if with_tools else "")
     # In one pass, so that a placeholder's name inside the event stays what it is.
     places = re.compile("|".join(re.escape(word) for word in asking.placeholders))

@@ -1,5 +1,4 @@
-"""Which model a handler asks: the caller's for every role, else the user's for the handler's role, else the host's own.
-It asks nobody."""
+"""Which model a handler asks: the caller's for every role, or the user's for the handler's role, or the host's own."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ def role_of(hook: Hook, asking: Asking) -> str:
 def asked(
     hook: Hook, dialect: Dialect, model: AnyModel | None, settings: Settings, spare: AnyModel | None
 ) -> tuple[AnyModel | None, str]:
-    """The model that the handler asks, and its name; nobody where none was named. `spare` is the host's, for roles
-    that the user named none for."""
+    """The model that the handler asks, and its name, if there is one. `spare` is the host's model, for roles without
+    one in the user's settings."""
     if dialect.asking is None:
         return None, ""
     role = role_of(hook, dialect.asking)

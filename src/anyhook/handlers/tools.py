@@ -1,5 +1,5 @@
-"""What a handler that is an agent may do in the project: read, list, search, run commands. Whatever it starts ends with
-the handler, and none of its calls fires an event."""
+"""The tools of an agent handler: read, list, search and run commands in the project. Everything it starts is killed
+with the handler, and its calls fire no events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_FILES = 1_000
 MAX_MATCHES = 200
 LARGEST_SEARCHED = 1_000_000
 PATTERN_S = 0.5
-"""For one line: a pattern is the model's, and may run away."""
+"""Per line: the pattern comes from the model and may be very slow."""
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 
@@ -33,8 +33,8 @@ class Workplace:
     def __init__(self, project: str, env: Mapping[str, str], nonce: str, until_s: float) -> None:
         """`until_s` is when the handler's time is up, on the monotonic clock."""
         self._project, self._until = project, until_s
-        # Every command carries the mark: it is found and ended even where it left its group, and an agent or an
-        # anyhook that it starts knows that it runs inside a hook, and fires none.
+        # Every command inherits the mark: it is found and killed even if it left its group, and an agent or an anyhook
+        # that it starts knows that it runs inside a hook, and fires none.
         self._env = {**env, RUN_VARIABLE: nonce}
         self._mark = f"{RUN_VARIABLE}={nonce}"
         self._notes: list[str] = []
@@ -57,7 +57,7 @@ class Workplace:
         self._notes.append(f"read_file {path}")
         try:
             place = self._place(path)
-            if os.path.exists(place) and not os.path.isfile(place):  # a pipe would be waited for by the whole loop
+            if os.path.exists(place) and not os.path.isfile(place):  # a pipe would block the whole loop
                 return f"error: {path} is not a regular file"
             with open(place, encoding="utf-8", errors="replace") as file:
                 text = [line for number, line in enumerate(file, 1) if first_line <= number < first_line + lines]
@@ -130,7 +130,7 @@ class Workplace:
         return os.path.join(self._project, os.path.expanduser(path))
 
     def _files(self, path: str) -> Iterator[str]:
-        """Regular files, in order, until the handler's time is up: the thread that searches cannot be ended."""
+        """Regular files, in order, until the handler's time is up: the searching thread cannot be killed."""
         place = self._place(path)
         if os.path.isfile(place):
             yield place
@@ -158,7 +158,7 @@ def _lines(file: str) -> Iterator[tuple[int, str]]:
 
 
 def clipped(text: str) -> str:
-    """A long text without its middle: what a command says first and last matters most."""
+    """A long text without its middle: the start and the end of an output matter most."""
     if len(text) <= LONGEST_TEXT:
         return text
     half = LONGEST_TEXT // 2

@@ -8,9 +8,8 @@
             return
         deny("Migrations are generated. Change the models.")
 
-A decorator says when, in the words of the rule language; anyhook reads it without running the file. The function is
-called only if the condition is true, in a separate process. `deny` and `ask` end the function; the others are
-collected.
+A decorator says when, in the rule language; anyhook reads it without running the file. The function is called only if
+the condition is true, in a separate process. `deny` and `ask` end the function; the others are collected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The call that a function is asked about, and the session it belongs to."""
+"""The call that a function gets, and its session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 MAX_AGE_S = 30 * 86_400
-"""After that, what a session left behind is deleted."""
+"""Older session data is deleted."""
 
 
 class Programs(Record):
@@ -43,8 +43,8 @@ class HookSession:
 
     @property
     def store(self) -> dict[str, Json]:
-        """Values that last as long as the session: whatever JSON can hold. From the first look at it until the function
-        ends, other calls of the same session wait for theirs."""
+        """JSON values that last as long as the session. From the first access until the function ends, other calls of
+        the same session wait."""
         if self._kept is None:
             import fcntl
 
@@ -61,7 +61,7 @@ class HookSession:
         return self._kept
 
     def close(self) -> None:
-        """Keep what was changed. Whatever is not JSON is the function's mistake, and raised as TypeError."""
+        """Store the changes. Raises TypeError for values that are not JSON."""
         if self._kept is None:
             return
         text = lean_json.dumps(self._kept, ensure_ascii=False)
@@ -89,7 +89,7 @@ def _forget_old(folder: str) -> None:
 
 
 class HookCall(Record):
-    """One call that a function is asked about. A field that its event does not have is empty."""
+    """One call that a function gets. A field that its event does not have is empty."""
 
     event: str
     agent: str
@@ -101,7 +101,7 @@ class HookCall(Record):
     command: str
     path: str
     paths: tuple[str, ...]
-    """The paths that made the decorator's condition hold; `path` is the first."""
+    """The paths that made the decorator's condition true; `path` is the first."""
     prompt: str
     message: str
     output: Json

@@ -1,5 +1,5 @@
-"""What a function asks for. `deny` and `ask` end it at once, so that none is lost because somebody forgot to return it;
-what the others say is collected until it ends."""
+"""What a function asks for. `deny` and `ask` end it at once, so that a forgotten `return` cannot lose them; the others
+are collected until it ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Decided(BaseException):
 
 
 class Collected:
-    """What the function that runs has asked for so far. One process asks one function."""
+    """What the running function has asked for so far. A process calls one function."""
 
     verdict = ""
     reason = ""
@@ -48,6 +48,6 @@ def warn(text: str) -> None:
 
 
 def rewrite(command: str | None = None, **fields: Json) -> None:
-    """Put another command in place of the call's, or other values in place of fields of its input."""
+    """Replace the call's command, or fields of its input."""
     Collected.command = command if command is not None else Collected.command
     Collected.fields.update(fields)

@@ -1,5 +1,5 @@
-"""The decorators: when a function is asked. They change nothing about a function: anyhook reads them from the source,
-and each argument has to be a plain text there."""
+"""The decorators that say when a function is called. They do not change the function: anyhook reads them from the
+source, where each argument must be a literal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _as_it_is(function: Any) -> Any:
 
 
 class When:
-    """A moment: before or after a tool runs. `when("CONDITION")` takes any condition of the rule language; the methods
-    are short for its usual ones. `unless`, `agents`, `tools`, `timeout` (seconds), `name` and `enabled` mean what they
+    """Before or after a tool runs. `before("CONDITION")` takes any condition of the rule language; the methods are
+    short forms of common ones. `unless`, `agents`, `tools`, `timeout` (seconds), `name` and `enabled` mean what they
     mean for a rule."""
 
     def __call__(
@@ -37,14 +37,14 @@ class When:
 
 
 before = When()
-"""Asked before a tool runs: `before.run("git push --force")`, `before.write("migrations/**")`."""
+"""Called before a tool runs: `before.run("git push --force")`, `before.write("migrations/**")`."""
 after = When()
-"""Asked after a tool has run."""
+"""Called after a tool has run."""
 
 
 def on(
     *events: str, unless: str = "", agents: Sequence[str] = (), timeout: float = 60.0, name: str = "",
     enabled: bool = True,
 ) -> Decorator[Any]:  # fmt: skip
-    """Asked on these events: `on("session_start")`."""
+    """Called on these events: `on("session_start")`."""
     return _as_it_is

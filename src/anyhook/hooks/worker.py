@@ -1,5 +1,5 @@
-"""The process of one function: imports its `hooks.py`, calls it, prints what it asks for as JSON. Nothing that the
-function does, raises or prints reaches the engine but its answer."""
+"""The process of one function: imports its `hooks.py`, calls it, prints what it asks for as JSON. Only the answer
+reaches the engine, not what the function does, raises or prints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 NAME = "hooks"
-"""What the file's module is called."""
+"""The name of the file's module."""
 
 
 def main() -> None:
@@ -102,8 +102,8 @@ def _list(value: Json) -> list[Json]:
 
 
 def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
-    """The module of a `hooks.py`. From its folder it can import what its source names, and nothing else: the rest is
-    not approved."""
+    """The module of a `hooks.py`. From its folder it can import only what its source names: the rest is not
+    approved."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     sys.meta_path.append(

@@ -1,1 +1,1 @@
-"""Install: our entry in agents' own config files, put in and taken out without touching anything else there."""
+"""Install: add our entry to agents' own config files and remove it, without touching anything else there."""

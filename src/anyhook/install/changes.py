@@ -1,5 +1,5 @@
-"""Changes: what installing or uninstalling does to which file, worked out first and written then, all of it or nothing.
-Every file is replaced as a whole, so that an agent that reads it meanwhile sees the old text or the new one."""
+"""Changes: what installing or uninstalling does to each file. The changes are computed first and then written, all or
+none. Every file is replaced atomically, so that an agent sees the old text or the new one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OWN = "{own}"
 
 
 class CannotChange(Exception):  # noqa: N818 (it says what happened)
-    """One clear sentence about a file that stays as it is."""
+    """Why a file cannot be changed."""
 
 
 class FileChange(Record):
@@ -57,7 +57,7 @@ def places(host: Host, entry: Entry, scope: str, home: str, project: str, env: M
 
 
 def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
-    """What `{home}`, `{project}` and the entry's own roots stand for."""
+    """The values of `{home}`, `{project}` and the entry's own roots."""
     known = {"home": home, "project": project}
     if any(OWN in path for path in entry.files.values()):
         known["own"] = own_name(state_dir(env)) if env else PLAIN_NAME
@@ -81,7 +81,7 @@ def called(entry: Entry, name: str) -> Entry:
 def to_install(
     host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs, closed: Closed
 ) -> list[FileChange]:
-    """What has to be written for the agent to call us."""
+    """What must be written so that the agent calls us."""
     made: list[FileChange] = []
     for path, native in paths.items():
         before = _read(path)
@@ -110,7 +110,7 @@ def to_install(
 
 
 def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: Installs) -> list[FileChange]:
-    """What has to be written for the agent not to call us any more."""
+    """What must be written so that the agent no longer calls us."""
     made: list[FileChange] = []
     for path in paths:
         before = _read(path)
@@ -131,7 +131,7 @@ def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: I
 
 
 def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Installs, install: bool) -> list[str]:
-    """Writes them all, or puts back what was written so far; the paths of backups."""
+    """Write them all, or restore what was written so far; returns the paths of the backups."""
     done: list[FileChange] = []
     backups: list[str] = []
     made: list[str] = []
@@ -176,7 +176,7 @@ def _text(path: str, data: bytes | None) -> str:
 
 
 def _write(change: FileChange) -> list[str]:
-    """Writes one file; the folders that were made for it, the innermost first. A link stays a link."""
+    """Write one file; returns the folders created for it, the innermost first. A link stays a link."""
     if not change.needed:
         return []
     path = os.path.realpath(change.path)
@@ -196,7 +196,7 @@ def _write(change: FileChange) -> list[str]:
 
 
 def _drop(folder: str) -> None:
-    """Our folder, unless someone else put something into it."""
+    """Remove our folder, unless someone else put something into it."""
     try:
         os.rmdir(folder)
     except OSError:

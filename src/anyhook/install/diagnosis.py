@@ -1,5 +1,5 @@
-"""Diagnosis: what an agent's config says about our entry, without starting anything of the agent's. It can tell that an
-entry is dead, and never that it is alive: for that the agent itself has to be driven."""
+"""Diagnosis: what an agent's config says about our entry, without starting the agent. It can show that an entry is
+dead, but not that it works: for that the agent itself must be driven."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IN_PLACE = "the entry is in place; only the agent itself can show that it calls 
 LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 EVERYTHING = (None, "", "*", ".*")
-"""Matchers of a group that leave nothing out."""
+"""Matchers that match everything."""
 MODULE_CLOSED = "const CLOSED = true"
 ESCAPE_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 """Terminal escapes: colours, titles, links. Some agents print them even without a terminal."""
@@ -54,13 +54,13 @@ class Diagnosis(Record):
     scopes: tuple[str, ...] = ()
     """Where our entry is."""
     closed: bool = False
-    """Whether it refuses where we cannot be run."""
+    """Whether it refuses if we cannot be run."""
     asked: Asked = MappingProxyType({})
     """Where the agent calls us."""
 
 
 class OurHandler(Record):
-    """Our handler for one event, in a file of an agent's."""
+    """Our handler for one event, in an agent's file."""
 
     path: str
     event: str
@@ -87,8 +87,8 @@ LAUNCHER = "const LAUNCHER = "
 
 
 def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted: Wanted | None = None) -> Diagnosis:
-    """Where our entry is, and what would keep it from working. `wanted` is what the hooks there want: an entry may
-    leave out other things that cannot refuse anything (`install --lean`)."""
+    """Where our entry is, and what would keep it from working. `wanted` is what the hooks there need: an entry may
+    leave out other events that cannot be blocked (`install --lean`)."""
     entry = host.entry
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
@@ -134,7 +134,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
 
 
 def _left_out(host: Host, asked: Asked, wanted: Wanted | None) -> str:
-    """What the entry passes over, if there is anything, and whether a hook wants it."""
+    """What the entry leaves out, if anything, and whether a hook needs it."""
     again = f"install it again: anyhook install {host.name}"
     for event, tools in wanted.items() if wanted is not None else ():
         missed = passes_over(host, asked, event, tools)
@@ -147,7 +147,7 @@ def _left_out(host: Host, asked: Asked, wanted: Wanted | None) -> str:
 
 
 def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
-    """The gates at which the agent would not call us, and why."""
+    """The gates for which the agent would not call us, and why."""
     again = f"install it again: anyhook install {host.name}"
     for row in host.events:
         if not row.installed or not is_gate(row):
@@ -165,7 +165,7 @@ def _gaps(host: Host, handlers: list[OurHandler]) -> Iterator[str]:
 
 
 def _asked(handlers: list[OurHandler]) -> dict[str, Tools]:
-    """The events at which the agent calls us, and the tools."""
+    """The events for which the agent calls us, and the tools."""
     found: dict[str, list[Tools]] = {}
     for handler in handlers:
         if not handler.dead:
@@ -174,8 +174,8 @@ def _asked(handlers: list[OurHandler]) -> dict[str, Tools]:
 
 
 def on_demand(host: Host, wanted: Collection[str], there: Collection[str] = ()) -> Host:
-    """The same host, where events that are hooked up on demand are so if a hook wants them, or if they were before:
-    the hook may be another project's."""
+    """The same host, with on-demand events only if a hook needs them or if they were there before: the hook may be in
+    another project."""
     return host.replace(
         events=tuple(
             row.replace(installed=True)
@@ -203,7 +203,7 @@ def _text(path: str) -> str | None:
 
 
 def is_closed(path: str) -> bool:
-    """Whether a file holds our entry in the form that refuses where we cannot be run."""
+    """Whether a file has our closed entry, which refuses if we cannot be run."""
     text = _text(path) or ""
     return CLOSED in text or (MARK in text and MODULE_CLOSED in text)
 
@@ -267,7 +267,7 @@ def _launcher(module: str) -> str:
 
 
 def _dead(handler: OurHandler, env: Mapping[str, str]) -> str:
-    """Why the program of an entry cannot be started; "" if nothing speaks against it."""
+    """Why the program of an entry cannot be started, or ""."""
     words, _ = launched(handler.command) if handler.command else ([], False)
     if not words:
         return ""

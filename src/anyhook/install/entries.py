@@ -1,4 +1,4 @@
-"""What an agent's config files have to hold for it to call us, and the same files without it. Texts in, texts out:
+"""What an agent's config files must contain so that it calls us, and the same files without it. Text in, text out:
 nothing is written here, and an edit that would change anything else is refused."""
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ PROGRAM = "anyhook"
 BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook uninstall`"
 END = "# <<< anyhook"
 BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
-"""With the end of line before it, which came with it: so a last line that had none has none afterwards."""
+"""With the line end before it, which we added: a last line without a line end has none again afterwards."""
 INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"
 CLOSED = "anyhook-closed"
-"""The name that the shell of a closed entry goes by: how one is recognised."""
+"""The `$0` of a closed entry's shell, by which we recognise one."""
 
 
 def command_of(launcher: Sequence[str], host: Host, row: HostEvent, closed: Closed) -> str:
@@ -44,7 +44,8 @@ def command_of(launcher: Sequence[str], host: Host, row: HostEvent, closed: Clos
 
 
 def _or_refuse(refusal: Answer, row: HostEvent) -> str:
-    """A shell line that runs the words behind it, and refuses where they cannot be run, or end as we never end."""
+    """A shell line that runs the command after it, and refuses if that cannot be run or exits with a status that we
+    never use."""
     statuses = "|".join(str(status) for status in sorted({0, *(say.status for say in row.says.values())}))
     said = "; ".join(
         f"printf '%s\\n' {shlex.quote(text)}{where}"
@@ -58,7 +59,7 @@ def _or_refuse(refusal: Answer, row: HostEvent) -> str:
 
 
 def launched(command: str) -> tuple[list[str], bool]:
-    """The program and the words by which one of our command lines starts us, and whether it is closed."""
+    """The program and arguments with which one of our command lines starts us, and whether it is closed."""
     words = shlex.split(command)
     closed = words[3:4] == [CLOSED]
     words = words[4:] if closed else words
@@ -110,7 +111,7 @@ def _filled(template: Mapping[str, Json], values: Mapping[str, Json]) -> dict[st
 
 
 def _entry_of(host: Host, entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, Json]:
-    """What the list of an event holds: a group, or the handler itself."""
+    """The entry in the list of an event: a group, or the handler itself."""
     if entry.style != "groups" or event in entry.flat:
         return handler
     row = host.row(event)
@@ -159,13 +160,13 @@ def _calls(value: Json, host: Host) -> bool:
 
 
 def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) -> str:
-    """The text with our handlers, each exactly once and as they have to be."""
+    """The text with our handlers, each exactly once and up to date."""
     made = handlers(host, entry, launcher, closed)
     if entry.style == "tables":
         return _with_block(text, host, list(made.values()))
     syntax, kept = entry_syntax(entry), others(text, host, entry)
     if syntax == "yaml" and text.strip() == "{}":
-        text = ""  # what is left of a file that held nothing but our entry
+        text = ""  # the rest of a file that contained only our entry
     if edit.is_blank(text) and entry.top:
         text, kept = json.dumps(entry.top, indent=2) + "\n", dict(entry.top)
     for event, handler in made.items():
@@ -177,7 +178,7 @@ def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], clos
 
 
 def without_ours(text: str, host: Host, entry: Entry) -> str:
-    """The text without our handlers, and without what held nothing but them."""
+    """The text without our handlers, and without containers that had only them."""
     if entry.style == "tables":
         return _without_block(text, host)
     if edit.is_blank(text):
@@ -197,14 +198,14 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
 
 
 def entry_syntax(entry: Entry) -> Syntax:
-    """What the file of an entry is written in."""
+    """The syntax of an entry's file."""
     name = next(iter(entry.files.values()))
     return "yaml" if name.endswith((".yaml", ".yml")) else "json"
 
 
 def others(text: str, host: Host, entry: Entry) -> Json:
-    """Everything in a file that is not ours, to see that an edit leaves it alone. An empty list of hooks says nothing,
-    so it may come and go."""
+    """Everything in a file that is not ours, to check that an edit leaves it alone. Empty lists of hooks are
+    ignored."""
     value = {} if edit.is_blank(text) else edit.read(text, entry_syntax(entry))
     return _others(value, host, entry.under)
 
@@ -319,7 +320,7 @@ def _without_tables(text: str, host: Host) -> str:
     try:
         hooks = edit.at(edit.read(text, "toml"), ("hooks",))
     except CannotEdit:
-        return text  # then the whole text is not valid either, and that is said
+        return text  # then the whole text is not valid either, and that is reported
     listed = hooks if isinstance(hooks, list) else []
     for index in reversed(range(len(listed))):
         if _is_our_handler(listed[index], host):

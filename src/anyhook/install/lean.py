@@ -1,4 +1,4 @@
-"""Lean: an entry without the events and tools that no hook wants, and what such an entry passes over."""
+"""Lean: an entry without the events and tools that no hook uses, and what such an entry leaves out."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def lean(host: Host, wanted: Wanted) -> Host:
-    """The same host, where only what must stay and wanted events are hooked up, and those after a call for the wanted
-    tools alone, if the agent's matchers can name them."""
+    """The same host with only the required and the wanted events; events after a call only for the wanted tools, if the
+    agent's matchers can name them."""
     return host.replace(
         events=tuple(row if must_stay(host, row) else _as_wanted(host, row, wanted) for row in host.events)
     )
@@ -61,7 +61,7 @@ def union(some: Collection[Tools]) -> Tools:
 
 
 def passes_over(host: Host, asked: Asked, event: str, tools: Tools) -> str:
-    """What of an event an entry leaves out; "" if the agent calls us at it for all of these tools."""
+    """What an entry leaves out of an event; "" if the agent calls us for all of these tools."""
     for row in host.events:
         if event in row.canonical and row.installed and not _covers(asked.get(row.native, frozenset()), tools):
             return _told(row, asked)
@@ -69,7 +69,7 @@ def passes_over(host: Host, asked: Asked, event: str, tools: Tools) -> str:
 
 
 def left_out(host: Host, asked: Asked) -> list[str]:
-    """All that an entry leaves out."""
+    """Everything that an entry leaves out."""
     rows = [row for row in host.events if row.installed and not _covers(asked.get(row.native, frozenset()), None)]
     return [_told(row, asked) for row in rows]
 

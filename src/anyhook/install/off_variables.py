@@ -1,4 +1,4 @@
-"""Variables with which an agent runs no hooks: where one of them says so. It looks and changes nothing."""
+"""Finds variables that make an agent run no hooks, and where they are set. It changes nothing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def turned_off_by(host: Host, roots: Mapping[str, str], env: Mapping[str, str]) 
 
 
 def named_in_file(text: str, host: Host) -> list[str]:
-    """The variables of the host that a file of variables sets so that its hooks do not run."""
+    """The host's variables that a file of variables sets so that its hooks do not run."""
     return [name for name, value in LINE.findall(text) if _counts(name, value, host)]
 
 
 def _in_settings(text: str, host: Host) -> list[str]:
-    """The same of the `env` of a settings file."""
+    """The same for the `env` of a settings file."""
     try:
         given = edit.at(edit.read(text, "json"), ("env",)) if text.strip() else None
     except edit.CannotEdit:
@@ -54,7 +54,7 @@ def _counts(name: str, value: str, host: Host) -> bool:
 
 
 def variable_files(host: Host, roots: Mapping[str, str]) -> Iterator[str]:
-    """The files that may set one, whether they are there or not."""
+    """The files that may set one, whether they exist or not."""
     near = [path.removeprefix(HERE) for path in host.variable_files if path.startswith(HERE)]
     if near:
         yield from _nearest(near, roots["project"], roots["home"])
@@ -62,7 +62,7 @@ def variable_files(host: Host, roots: Mapping[str, str]) -> Iterator[str]:
 
 
 def _nearest(names: list[str], folder: str, home: str) -> Iterator[str]:
-    """Folder by folder upwards, up to the first file that is there; those at home are others."""
+    """Folder by folder upwards, up to the first existing file, without the home folder."""
     while folder != home:
         for name in names:
             yield (path := os.path.join(folder, name))

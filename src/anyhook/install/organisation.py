@@ -21,7 +21,7 @@ ONLY_THEIRS = ("allowManagedHooksOnly", "allow_managed_hooks_only")
 
 
 def decided(host: Host, etc: str = ETC) -> list[str]:
-    """One sentence for each managed file that says something about hooks."""
+    """A message for each managed file that says something about hooks."""
     files = Files()
     found = []
     for pattern in host.managed:

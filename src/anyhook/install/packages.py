@@ -29,11 +29,11 @@ QUIET_GIT = {
     "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "core.hooksPath",
     "GIT_CONFIG_VALUE_0": os.devnull, "GIT_CONFIG_KEY_1": "protocol.ext.allow", "GIT_CONFIG_VALUE_1": "never",
 }  # fmt: skip
-"""A repository that is fetched asks nobody, and runs no hook and no helper."""
+"""Fetching a repository never prompts, and runs no hook and no helper."""
 
 
 class BadPackage(Exception):  # noqa: N818 (it says what is wrong)
-    """Why a package cannot be taken."""
+    """Why a package cannot be added."""
 
 
 class Package(Record):
@@ -49,12 +49,12 @@ class Package(Record):
 
     @property
     def rule_files(self) -> list[str]:
-        """Files that a rule file has to `use`; one at its usual place counts by itself, as other hooks do."""
+        """Files that a rule file must `use`; one at its usual place is found like other hooks."""
         toml = [path for path in sorted(self.files) if path.endswith(".toml") and path != PLACE]
         return [path for path in toml if _rules(self.files[path])]
 
     def rules(self) -> list[dict[str, Any]]:
-        """All rules, for showing; the loader judges them."""
+        """All rules, only to show them; the loader checks them."""
         return [rule for path in self.rule_files for rule in _rules(self.files[path])]
 
     def pins(self) -> dict[str, str]:
@@ -67,7 +67,7 @@ def is_package(what: str) -> bool:
 
 
 def fetch(what: str) -> Package:
-    """The package at a path or an address, with `@REV` behind it for a revision of a repository."""
+    """The package at a path or an address, followed by `@REV` for a revision of a repository."""
     place, revision = _split(what)
     remote = "://" in place or place.startswith("git@")
     folder = place if remote else os.path.realpath(os.path.expanduser(place))
@@ -124,7 +124,7 @@ def _git(*words: str) -> str:
 
 
 def _read(folder: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a package. A link is not followed: it could bring anything along."""
+    """The files of a package. Links are not followed: they could lead anywhere."""
     count = 0
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
@@ -187,7 +187,7 @@ def used_names(package: Package) -> list[str]:
 
 
 def drop(rule_file: str, name: str) -> None:
-    """Takes a package away, and its pins."""
+    """Remove a package and its pins."""
     drop_files(rule_file, name)
     _write_lock(rule_file, {key: value for key, value in read_lock(rule_file).items() if key != name})
 

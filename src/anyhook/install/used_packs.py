@@ -32,7 +32,7 @@ HEADER = """\
 
 
 def rule_file(scope: str, project: str, env: Mapping[str, str]) -> str:
-    """The file that holds a scope's rules."""
+    """The file with a scope's rules."""
     folder = f"{project}/.anyhook" if scope == "project" else f"{base_of(env, 'XDG_CONFIG_HOME', '.config')}/anyhook"
     return f"{folder}/hooks.toml"
 
@@ -44,7 +44,7 @@ def used_in(path: str) -> list[str]:
 
 
 def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> bool:
-    """Adds packs to a file, which is made if it is not there, and takes others out. Whether anything changed."""
+    """Adds packs to a file, which is created if needed, and removes others. True if anything changed."""
     text = _text(path)
     before = _used(path, text) if text is not None else []
     after: list[Json] = [
