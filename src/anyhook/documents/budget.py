@@ -23,7 +23,7 @@ LIMITS = {
     LOOKS: 100_000,
     PROBLEMS: 10_000,
 }
-"""Room for 3,000 hook files of ordinary size and 16 MB, with some to spare. At its worst, all of it together takes some
+"""Enough for 3,000 hook files of ordinary size and 16 MB, with some to spare. In the worst case, all of it takes a few
 seconds."""
 UNITS = {
     BYTES: "bytes of hook files",
@@ -35,13 +35,13 @@ UNITS = {
     PROBLEMS: "problems in hook files",
 }
 MAX_CPU_S = 20.0
-"""The net below the counts, for content that is dear in a way that nobody thought of. It is measured as processor time,
-so that a busy machine changes nothing."""
+"""A safety net for content that is expensive in an unexpected way. It is CPU time, so that a busy machine does not
+matter."""
 
 
 class TooLarge(BaseException):
-    """A project that is not read any further. It is not an Exception, so that no `except Exception` on the way takes it
-    for a fault of one file. The code that makes a Budget catches it."""
+    """The project is too large to read. It is not an Exception, so that no `except Exception` in between treats it as
+    the failure of one file. The code that creates a Budget catches it."""
 
     def __init__(self, what: str, where: str, lasting: bool) -> None:
         super().__init__(what)
@@ -59,7 +59,7 @@ class TooLarge(BaseException):
 
 
 class Budget:
-    """What one project may cost. It is charged before the cost arises wherever that is known."""
+    """What one project may cost. Costs are charged in advance if they are known."""
 
     def __init__(
         self,
@@ -71,15 +71,15 @@ class Budget:
         self.by_s, self.limits = by_s, limits
         self.spent = dict.fromkeys(limits, 0)
         self.place = ""
-        """The source that is being read."""
+        """The current source."""
         self.exceeded: TooLarge | None = None
-        """Stays True once it is, even if someone swallows the exception."""
+        """Stays set, even if someone swallows the exception."""
         self._by_place: dict[str, dict[str, int]] = {}
         self._cpu, self._clock = cpu, clock
         self._cpu_begun_s = cpu()
 
     def charge(self, kind: str, amount: int = 1) -> None:
-        """Count a cost. Raises TooLarge if that is too much, and ever after."""
+        """Count a cost. Raises TooLarge if that is too much, and for every call after that."""
         if self.exceeded is not None:
             raise self.exceeded
         spent = self.spent[kind] = self.spent[kind] + amount

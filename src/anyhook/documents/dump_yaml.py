@@ -1,4 +1,4 @@
-"""Plain values → YAML that people read and that our reader reads back as it was. It writes no file."""
+"""Plain values → readable YAML that our reader reads back unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
 WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-"""What some readers of YAML take for something else than a text."""
+"""Words that some YAML readers do not read as a string."""
 
 
 class _Writer(yaml.SafeDumper):

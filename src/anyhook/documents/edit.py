@@ -32,7 +32,7 @@ class Editor(Protocol):
         """Puts another value at the place."""
 
     def remove(self, text: str, place: Place, /) -> str:
-        """Takes out the key or item at the place."""
+        """Removes the key or item at the place."""
 
 
 class CannotEdit(Exception):  # noqa: N818 (it says what happened)
@@ -40,7 +40,7 @@ class CannotEdit(Exception):  # noqa: N818 (it says what happened)
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing is written in a text."""
+    """Whether a text is empty."""
     return not text.strip(BLANK)
 
 
@@ -57,17 +57,17 @@ def read(text: str, syntax: Syntax) -> Json:
 
 
 def append(text: str, syntax: Syntax, place: Place, value: Json) -> str:
-    """Adds a value at the end of the list at a place. The list, and what is missing on the way to it, is made."""
+    """Adds a value at the end of the list at a place. The list and missing parents are created."""
     text = _begun(text, syntax)
     document = read(text, syntax)
     wanted = _changed(document, place, lambda found: [*_as_list(found, place), value])
-    if syntax == "toml" or at(document, place) is not None:  # a header of TOML makes what is missing by itself
+    if syntax == "toml" or at(document, place) is not None:  # a TOML header creates missing parents itself
         return _verified(text, syntax, wanted, lambda editor, body: editor.insert(body, place, None, value))
     return _verified(text, syntax, wanted, lambda editor, body: _made(editor, body, document, place, [value]))
 
 
 def put(text: str, syntax: Syntax, place: Place, value: Json) -> str:
-    """Sets the value at a place, which may be new; what is missing on the way to it is made."""
+    """Sets the value at a place, which may be new. Missing parents are created."""
     text = _begun(text, syntax)
     document = read(text, syntax)
     wanted = _changed(document, place, lambda _: value)
@@ -75,7 +75,7 @@ def put(text: str, syntax: Syntax, place: Place, value: Json) -> str:
 
 
 def remove(text: str, syntax: Syntax, place: Place) -> str:
-    """Takes out the key or item at a place. What held it stays, even if nothing else is in it."""
+    """Removes the key or item at a place. Its container stays, even if it is empty."""
     document = read(text, syntax)
     if not place or not _is_there(document, place):
         raise CannotEdit(f"there is no `{_dotted(place)}` in it")

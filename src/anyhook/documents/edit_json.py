@@ -1,4 +1,4 @@
-"""Edits of JSON texts. It reads what agents read: comments and trailing commas as well. `edit` is the door."""
+"""Edits of JSON texts. Like agents, it accepts comments and trailing commas. Use it through `edit`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Node(Record):
     """Whether a comma follows the last item."""
 
     def at(self, place: Place) -> Node | None:
-        """The node at a place; of several members of one name the last, as readers do."""
+        """The node at a place; the last of several members with one name, as in parsers."""
         node: Node | None = self
         for key in place:
             found = [child for name, child, _ in node.items if name == key] if node is not None else []
@@ -149,7 +149,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
 
 
 def remove(text: str, place: Place) -> str:
-    """Takes out the member or item at the place, with its comma and its lines. Comments stay."""
+    """Removes the member or item at the place, with its comma and its lines. Comments stay."""
     container = _node(text, place[:-1])
     index = max(number for number, (key, _, _) in enumerate(container.items) if key == place[-1])
     _, node, start = container.items[index]
@@ -170,7 +170,7 @@ def remove(text: str, place: Place) -> str:
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """A cut widened by the blanks that would be left over: its whole lines, or the blanks on one side of it."""
+    """Extends a cut by the whitespace that would be left over: its whole lines, or the spaces on one side."""
     first = text.rfind("\n", 0, start) + 1
     newline = text.find("\n", end)
     alone_before = not text[first:start].strip(BLANKS)

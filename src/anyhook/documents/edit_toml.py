@@ -1,5 +1,5 @@
 """Edits of TOML texts. Lists of tables are written as `[[name]]` blocks; inline lists and tables are only replaced as a
-whole. `edit` is the door."""
+whole. Use it through `edit`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
 
 
 def remove(text: str, place: Place) -> str:
-    """Takes out the key or the table at the place with its lines, and one blank line above a table."""
+    """Removes the key or the table at the place with its lines, and one blank line above a table."""
     found = [each for each in TomlLayout(text).statements if each.place[: len(place)] == place]
     for each in reversed(found):
         start = text.rfind("\n", 0, each.start) + 1
@@ -43,7 +43,7 @@ def remove(text: str, place: Place) -> str:
 
 
 def replace(text: str, place: Place, value: Json) -> str:
-    """Puts another value behind the key at the place."""
+    """Replaces the value of the key at the place."""
     for each in TomlLayout(text).statements:
         if each.place == place and each.value is not None:
             return text[: each.value] + inline(value) + text[each.end :]
@@ -70,7 +70,7 @@ def _is_list_of_tables(value: Json) -> bool:
 
 
 def inline(value: Json) -> str:
-    """A value on one line. TOML has no null, which its reader will say."""
+    """A value on one line. TOML has no null, which its parser will report."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_key(key)} = {inline(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
@@ -83,5 +83,5 @@ def _key(name: str) -> str:
 
 
 def _table_of(statement: Statement) -> Place:
-    """The table that a header opens or that has a key; dotted keys have no table of their own."""
+    """The table that a header opens or that has a key; dotted keys have no separate table."""
     return statement.place if statement.value is None else statement.place[:-1]

@@ -1,5 +1,5 @@
 """Edits of YAML texts. What is added is written in block style; flow collections (`[a, b]`) are only replaced as a
-whole. `edit` is the door."""
+whole. Use it through `edit`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def insert(text: str, place: Place, key: str | None, value: Json) -> str:
 
 
 def remove(text: str, place: Place) -> str:
-    """Takes out the key or item at the place with its lines; what is empty then becomes `{}` or `[]`."""
+    """Removes the key or item at the place with its lines; an empty rest becomes `{}` or `[]`."""
     root = _compose(text)
     above = None if root is None else _find(root, place[:-1])
     spot = None if root is None else _find(root, place)
@@ -57,7 +57,7 @@ def remove(text: str, place: Place) -> str:
 
 
 def replace(text: str, place: Place, value: Json) -> str:
-    """Puts another value at the place: below its key where nothing is written there, else on one line."""
+    """Replaces the value at the place: below its key if it was empty, otherwise on one line."""
     root = _compose(text)
     spot = None if root is None else _find(root, place)
     if spot is None:
@@ -111,7 +111,7 @@ def _compose(text: str) -> Node | None:
 
 
 def _find(node: Node, place: Place) -> _Spot | None:
-    """The value at a place; of aliases the text they stand for is not looked into."""
+    """The value at a place. Aliases are not followed."""
     spot = _Spot(node, None, 0)
     for part in place:
         found = None
@@ -133,7 +133,7 @@ def _column(node: Node) -> int:
 
 
 def _end(text: str, node: Node) -> int:
-    """Where the last thing written inside a block ends; a block's own end lies behind the comments that follow it."""
+    """Where the last content of a block ends. (The block itself ends after the comments that follow it.)"""
     while isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last if isinstance(node, SequenceNode) else last[1]

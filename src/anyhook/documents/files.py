@@ -1,5 +1,4 @@
-"""Files: reads what dialects declare hooks in, remembers every path it looked at and every problem it met. It never
-starts anything and never writes."""
+"""Files: reads the files that declare hooks, and remembers every path it looked at and every problem it found."""
 
 from __future__ import annotations
 
@@ -27,15 +26,15 @@ MAX_HASHED_BYTES = 256 * 1024 * 1024
 MAX_KEPT_BYTES = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
 MAX_SENTENCE = 1000
-"""How much of a document's own words a problem repeats."""
+"""How many characters of a document a problem quotes."""
 MAX_PROBLEMS = 100
 """How many problems of one file are reported one by one."""
 MAX_LOCATED_BYTES = 4 * 1024 * 1024
-"""How many bytes of documents are searched for the lines of what is shown; beyond that, files are named alone."""
+"""How many bytes of documents are searched for line numbers; beyond that, problems name only the file."""
 MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
-"""How many bytes of files are kept, so that a file that many hooks name is read once."""
+"""How many bytes of files are cached, so that a file that many hooks name is read once."""
 UNPINNED = "!"
-"""Starts the text that replaces a digest if there can be none: such a file is never the same as before."""
+"""The prefix of a text in place of a digest, if there is none: such a file never counts as unchanged."""
 
 
 class Fingerprint(Record):
@@ -46,16 +45,16 @@ class Fingerprint(Record):
     binary: bool = False
     size: int = 0
     head: bytes = b""
-    """Its first bytes, all of them in a file of ordinary size."""
+    """Its first bytes; all bytes of a file of ordinary size."""
 
 
 class Files:
-    """One look at the disk. `stamps` is what a compiled catalog depends on."""
+    """A snapshot of the disk. `stamps` is what a compiled catalog depends on."""
 
     def __init__(self) -> None:
         self.stamps: dict[str, Stamp | None] = {}
         self.budget: Budget | None = None
-        """What pays for reading just now. Without one nothing is counted: the user's own files cost what they cost."""
+        """The budget for reading. None for the user's own files, which have no limit."""
         self._problems: list[Problem] = []
         self._unplaced: dict[str, list[tuple[int, Place]]] = {}
         self._told: dict[str, int] = {}
@@ -69,7 +68,7 @@ class Files:
         """Dialect and scope of the layer that is being read."""
 
     def charge(self, kind: str, amount: int = 1) -> None:
-        """Count a cost, where somebody pays for it; raises TooLarge if it is too much."""
+        """Count a cost, if there is a budget; raises TooLarge if it is too much."""
         if self.budget is not None:
             self.budget.charge(kind, amount)
 
@@ -94,18 +93,18 @@ class Files:
 
     @property
     def errors(self) -> int:
-        """How many errors were met so far."""
+        """The number of errors so far."""
         return sum(problem.severity == ERROR for problem in self._problems)
 
     def full(self, path: str) -> bool:
-        """Whether further problems of this document are only counted, so that nothing need be found out for them."""
+        """Whether further problems of this document are only counted, so they need no details."""
         return self._told.get(path, 0) >= MAX_PROBLEMS
 
     def problem_at(
         self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: Severity = ERROR
     ) -> None:
-        """One about a place in a document. Its line is looked up together with all others of that document, and those
-        beyond a limit are only counted: a document made of mistakes must not cost more than a look."""
+        """A problem at a place in a document. Its line is looked up later, together with all others of that document.
+        Beyond a limit, problems are only counted, so that a document full of mistakes stays cheap."""
         told = self._told[path] = self._told.get(path, 0) + 1
         if told > MAX_PROBLEMS:
             self._untold.setdefault(path, []).append(severity)
@@ -131,18 +130,18 @@ class Files:
         return [*self._problems, *rest]
 
     def look(self, path: str) -> Stamp | None:
-        """Whether there is something at this path, remembered."""
+        """The stamp of a path, cached; None if there is nothing."""
         if path not in self.stamps:
             self.stamps[path] = stamp(path)
             self.charge(LOOKS)
         return self.stamps[path]
 
     def lies_in(self, path: str, folder: str) -> bool:
-        """`places.lies_in`, with every folder looked at once."""
+        """`places.lies_in`, with a cache of folders."""
         return lies_in(path, folder, self._inside.setdefault(folder, {}))
 
     def real_path(self, path: str) -> str:
-        """`os.path.realpath`, remembered."""
+        """`os.path.realpath`, cached."""
         if path not in self._real:
             self._real[path] = os.path.realpath(path)
         return self._real[path]
@@ -169,8 +168,8 @@ class Files:
         return text
 
     def _is_there(self, path: str) -> bool:
-        """Whether something exists although it has no stamp: a link that leads nowhere. If a folder above may not be
-        read, that is unknown, and a problem."""
+        """Whether something exists although it has no stamp: a dangling link. If a folder above cannot be read, that is
+        unknown, and a problem."""
         try:
             os.lstat(path)
         except PermissionError as error:
@@ -182,7 +181,7 @@ class Files:
         return True
 
     def head(self, path: str) -> bytes:
-        """The first bytes of a regular file; none of anything else."""
+        """The first bytes of a regular file; empty for anything else."""
         self.look(path)
         return head(path) or b""
 
@@ -212,7 +211,7 @@ class Files:
         except (OSError, ValueError) as error:
             return Fingerprint(f"{UNPINNED}it cannot be read ({getattr(error, 'strerror', None) or error})")
         state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):  # a folder cannot even be opened as a file
+        if not stat.S_ISREG(state.st_mode):  # a folder cannot be opened as a file
             os.close(handle)
             folder = stat.S_ISDIR(state.st_mode)
             what = "a folder, with more in it than can be looked at" if folder else "no regular file"
@@ -253,7 +252,7 @@ class Files:
             return []
 
     def _counted(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
-        """Name by name: a folder with millions of them is not even listed to its end."""
+        """Counts name by name, so that a folder with millions of names is not listed to its end."""
         for entry in entries:
             self.charge(NAMES)
             yield entry.name
@@ -289,7 +288,7 @@ class Files:
         return document
 
     def yaml(self, text: str) -> Json:
-        """A YAML document, or Unreadable. Its values are counted, good or bad: YAML costs by their number."""
+        """A YAML document; raises Unreadable. Its values are counted even if it fails, because they take the time."""
         return parse_yaml(text, lambda count: self.charge(VALUES, count))
 
     def line(self, path: str, place: Place) -> int | None:
@@ -297,7 +296,7 @@ class Files:
         return self.lines(path, [place]).get(place)
 
     def lines(self, path: str, places: Iterable[Place]) -> dict[Place, int]:
-        """The lines of many declarations in one file, found when a person is going to see them."""
+        """The lines of many declarations in one file; looked up only if they are shown."""
         from anyhook.documents.locate import lines_of
 
         text = self._texts.get(path)

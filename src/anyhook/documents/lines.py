@@ -4,13 +4,13 @@ from __future__ import annotations
 
 
 def line_end(text: str) -> str:
-    """As the first line ends."""
+    """The line end of the first line."""
     end = text.find("\n")
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
 def in_lines_of(text: str, lines: str) -> str:
-    """New lines, ending as those of the text do."""
+    """New lines, with the line ends of the text."""
     return lines.replace("\n", line_end(text))
 
 
@@ -20,6 +20,6 @@ def with_last_line_end(text: str) -> str:
 
 
 def next_line(text: str, position: int) -> int:
-    """Where the line after the one of a position begins; the end of the text if that is the last."""
+    """Where the next line after a position starts; the end of the text on the last line."""
     end = text.find("\n", position)
     return len(text) if end < 0 else end + 1

@@ -1,4 +1,4 @@
-"""Finds the lines on which keys and entries stand, for messages, in one pass over the text. It never judges a document.
+"""Finds the lines of keys and entries for messages, in one pass over the text.
 
 The values come from the parsers; this follows wanted paths only. In a text that does not parse it finds what it can.
 """
@@ -21,8 +21,8 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.
 
 
 def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
-    """The lines, from 1, of the keys or entries at these paths of a text; of equal keys the last counts, and what
-    leads to nothing is left out. An empty path is the whole document."""
+    """The lines, from 1, of the keys or entries at these paths; the last of equal keys counts, and missing ones are
+    left out. An empty path is the whole document."""
     try:
         return _lines(clean(text), syntax, paths)
     except Unreadable:
@@ -47,7 +47,7 @@ def _lines(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:
 
 
 class PathTree:
-    """The paths that are looked for, as a tree: where one leads, and whether one ends here."""
+    """The wanted paths as a tree: the next parts, and whether one ends here."""
 
     __slots__ = ("below", "path")
 
@@ -67,7 +67,7 @@ class PathTree:
 
 
 class _Open:
-    """One open list or mapping: which entry it is at, and what is wanted in it."""
+    """One open list or mapping: its current entry, and the wanted paths in it."""
 
     __slots__ = ("is_list", "part", "wanted")
 

@@ -1,6 +1,6 @@
-"""Parses the text of one document that a user or a project wrote, bounded in depth and time, or says plainly why not.
+"""Parses one document that a user or a project wrote, with limits on depth and time, or says why it cannot.
 
-The only error that comes out of bad content is `Unreadable`.
+Bad content raises only `Unreadable`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 MAX_KEY_PARTS = 16
-"""Parts of one dotted TOML key; tomllib needs time and memory by the square of them."""
+"""The most parts of one dotted TOML key; tomllib needs quadratic time and memory for them."""
 MAX_DIGITS = 4_300
 """Python refuses to read or print longer decimal numbers."""
 MAX_BITS = 14_000
@@ -27,7 +27,7 @@ MAX_BITS = 14_000
 BOM = "\ufeff"
 BLANK = f"{BOM} \t\r\n"
 _MAX_COUNTED = 50
-"""How many keys are looked for one by one."""
+"""How many keys are searched for one by one."""
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_BRACKETS = bytes(code for code in range(256) if code not in _STEPS)
 _NO_SIGNS = _NO_BRACKETS.replace(b'"', b"")
@@ -35,14 +35,14 @@ _NO_ESCAPES = bytes(code for code in _NO_SIGNS if code not in b"\\/bfnrtu")
 
 
 def syntax_of(path: str, text: str) -> Syntax:
-    """By the ending; a YAML file that begins like JSON is JSON."""
+    """By the file extension; a YAML file that starts like JSON is JSON."""
     if path.endswith(".toml"):
         return "toml"
     return "json" if path.endswith(".json") or text.lstrip(BLANK)[:1] in ("{", "[") else "yaml"
 
 
 def parse_json(text: str) -> Json:
-    """Strict JSON; of equal keys the last counts. Non-finite numbers and halves of surrogate pairs are refused."""
+    """Strict JSON; the last of equal keys counts. Non-finite numbers and halves of surrogate pairs are refused."""
     import json
 
     text = text.removeprefix(BOM)
@@ -59,12 +59,12 @@ def parse_json(text: str) -> Json:
 
 
 def repeated_key(text: str, document: Json) -> tuple[str, int] | None:
-    """A key that appears twice in one object of a JSON document, and the line of the second; looked for among the keys
-    under which hooks are declared: those at the top and right below. Nearly every document is done with by counting."""
+    """A key that appears twice in one object of a JSON document, and the line of the second. Only the two top levels,
+    which declare hooks, are checked. For nearly every document counting is enough."""
     if not isinstance(document, dict):
         return None
     names = {*document, *(key for item in document.values() if isinstance(item, dict) for key in item)}
-    few = len(names) <= _MAX_COUNTED  # for more than a few, reading once more is the lesser work
+    few = len(names) <= _MAX_COUNTED  # for more than a few, parsing again is faster
     if few and not any(text.count(f'"{name}"') > 1 for name in names):
         return None
     import json
@@ -89,8 +89,8 @@ def repeated_key(text: str, document: Json) -> tuple[str, int] | None:
 def _bound_json(data: bytes) -> bool:
     """Refuses too much depth; says whether there are `\\u` escapes.
 
-    With escapes taken out, quotes open and close strings in turn, so every second piece is outside of strings. The rest
-    makes it cheap: letters that cannot follow a backslash go first, and two quotes side by side change no bracket.
+    Without escapes, quotes open and close strings alternately, so every second piece is outside strings. The rest makes
+    it fast: letters that cannot follow a backslash are removed first, and two adjacent quotes change no bracket.
     """
     coded = False
     if b"\\" in data:
@@ -128,7 +128,8 @@ def _refuse_half_pairs(text: str) -> None:
 
 def parse_yaml(text: str, counted: Callable[[int], None] | None = None) -> Json:
     """One YAML 1.2 document of plain data: no tags, dates or repeated keys; keys are strings. Aliases are bounded,
-    and a plain `<<` brings in the mappings it names. `counted` hears how many values were read, to the end or not."""
+    and a plain `<<` brings in the mappings it names. `counted` is called with the number of values read, even if
+    reading fails."""
     from anyhook.documents import yaml_tree
 
     return yaml_tree.load(clean(text), counted)
@@ -162,8 +163,8 @@ def parse_toml(text: str) -> Json:
 
 
 def bound_toml(text: str) -> None:
-    """Refuses a depth or a key that would hurt a parser. Strings and comments are taken out; where one has no end, the
-    parsers stop as well."""
+    """Refuses a depth or a key that would overload a parser. Strings and comments are removed first; if one has no end,
+    the parsers fail there too."""
     if text.count("[") + text.count("{") <= MAX_DEPTH and text.count(".") < MAX_KEY_PARTS:
         return
     import re
@@ -212,7 +213,7 @@ def _date_text(value: object) -> str:
 
 
 def split_front_matter(text: str) -> tuple[str, int] | None:
-    """The text between a first line `---` and the next line `---` or `...`, and how many lines stand before it."""
+    """The text between a first line `---` and the next line `---` or `...`, and how many lines come before it."""
     text = text.removeprefix(BOM)
     end = text.find("\n")
     if (text if end < 0 else text[:end]).rstrip() != "---":
@@ -232,8 +233,8 @@ def too_deep() -> Unreadable:
 
 
 def _bound_depth(brackets: bytes) -> None:
-    """Refuses too many brackets open at once; parsers recurse, this does not. Taking out pairs with nothing in them
-    lowers the depth by at most one each time, and ends ordinary documents at once; the rest is counted."""
+    """Refuses too many nested brackets, without recursion, which parsers use. Removing empty pairs lowers the depth by
+    at most one each time, and is enough for ordinary documents; the rest is counted."""
     from itertools import accumulate
 
     peeled = brackets

@@ -1,5 +1,5 @@
-"""Where the user's files and our own are, how a file is known again without being read, and how small files are read
-and written: as a whole, for their owner only."""
+"""Where the user's files and our own are, how to recognise a file without reading it, and how small files are read and
+written: atomically, for their owner only."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def home_of(env: Mapping[str, str]) -> str:
-    """The home directory. Relative values are ignored, as the XDG specification asks: they would let the current
-    folder, which may be a cloned project, stand in for the user's."""
+    """The home directory. Relative values are ignored, as the XDG specification asks: otherwise the current folder,
+    which may be a cloned project, could replace the user's."""
     home = env.get("HOME", "")
     return home if home.startswith("/") else "/"
 
@@ -41,11 +41,11 @@ def runtime_dir(env: Mapping[str, str]) -> str:
 
 
 INSTALLS = "installs/index.json"
-"""In our state folder, the file that says which files of agents hold our entry."""
+"""In our state folder, the file that lists the agents' files with our entry."""
 NO_LOCKS = (22, 37, 38, 95)
-"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: what `flock` says on a file system without locks."""
+"""EINVAL, ENOLCK, ENOSYS, ENOTSUP: errors of `flock` on a file system without locks."""
 NOWHERE = "/dev/null/anyhook"
-"""A folder that can neither be there nor be made."""
+"""A folder that cannot exist and cannot be created."""
 
 
 def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
@@ -58,7 +58,7 @@ def believed_dir(env: Mapping[str, str], project: str, outer: str = "") -> str:
 
 
 def upward(project: str, outer: str) -> list[str]:
-    """The folders from the project to the last that counts, the nearest first."""
+    """The folders from the project up to `outer`, the nearest first."""
     found = [project]
     while found[-1] != outer and found[-1] != os.path.dirname(found[-1]):
         found.append(os.path.dirname(found[-1]))
@@ -66,8 +66,8 @@ def upward(project: str, outer: str) -> list[str]:
 
 
 def lies_in(path: str, folder: str, known: dict[str, bool] | None = None) -> bool:
-    """Whether a path is a folder or below it, by identity: letters differ where links, mounts or upper case do. `known`
-    keeps the answers for the folders above, for the next question about the same folder."""
+    """Whether a path is a folder or below it, by identity and not by name: links, mounts or case may differ. `known` is
+    a cache for the folders above, for more questions about the same folder."""
     try:
         wanted = os.stat(folder)
     except OSError:
@@ -83,7 +83,7 @@ def lies_in(path: str, folder: str, known: dict[str, bool] | None = None) -> boo
             known[path] = (seen.st_ino, seen.st_dev) == (wanted.st_ino, wanted.st_dev)
             is_link = stat.S_ISLNK(seen.st_mode)
         except OSError:
-            known[path] = False  # not there yet; its parents may be
+            known[path] = False  # it does not exist yet; its parents may
         if known[path]:
             break
         real = os.path.realpath(path) if is_link or path.endswith("/..") else path
@@ -94,8 +94,8 @@ def lies_in(path: str, folder: str, known: dict[str, bool] | None = None) -> boo
 
 
 def real_path(path: str) -> str:
-    """A path of somebody else's as the system would find it. What no path can hold, a NUL or half a character, must not
-    end the question: it is left out or replaced, as agents do."""
+    """A path as the system would resolve it. Characters that no path can contain, a NUL or half a character, are left
+    out or replaced, as agents do."""
     try:
         return os.path.realpath(path)
     except ValueError:
@@ -112,8 +112,8 @@ Stamp = tuple[int, int, int, int, int]
 
 
 def stamp(path: str) -> Stamp | None:
-    """A path's identity without reading it: two different contents have two different stamps. None for a path that is
-    not there."""
+    """A file's identity without reading it: different contents have different stamps. None if the path does not
+    exist."""
     try:
         seen = os.stat(path)
     except (OSError, ValueError):
@@ -124,11 +124,11 @@ def stamp(path: str) -> Stamp | None:
 PRIVATE = 0o600
 MAX_OWN = 64 << 20
 AT_ONCE = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-"""How our own files are opened: a pipe that was put in the place of one is empty, and nobody waits for a writer."""
+"""How our own files are opened: if someone replaced one by a pipe, it is empty, and we do not wait for a writer."""
 
 
 def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
-    """Puts a file in the place of the one that may be there. A link is replaced, not followed."""
+    """Writes or replaces a file. A link is replaced, not followed."""
     temporary = write_beside(path, data, mode)
     try:
         os.replace(temporary, path)
@@ -138,7 +138,7 @@ def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
 
 
 def write_beside(path: str, data: bytes, mode: int = PRIVATE) -> str:
-    """Writes a file of another name into the same folder, to be moved or linked to its place; its path."""
+    """Writes a file with another name into the same folder, to be moved or linked to its place. Returns its path."""
     folder, name = os.path.split(path)
     temporary = f"{folder}/.{name}.{os.getpid()}.{os.urandom(4).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
@@ -160,11 +160,11 @@ def make_private_dir(folder: str) -> None:
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:
-            return  # somebody else was faster
+            return  # another process was faster
 
 
 def write_private(path: str, data: bytes) -> None:
-    """Replaces a file as a whole, readable by its owner only: a reader sees the old bytes or the new ones."""
+    """Replaces a file atomically, readable by its owner only: a reader sees the old bytes or the new ones."""
     make_private_dir(os.path.dirname(path))
     replace_file(path, data)
 

@@ -1,4 +1,4 @@
-"""Reads the bytes of one file that a user or a project wrote: bounded in size, and without waiting for pipes."""
+"""Reads the bytes of one file that a user or a project wrote: with a size limit, and without waiting for pipes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import stat
 
 MAX_BYTES = 1_048_576
 MAX_FOREIGN_BYTES = 16 * MAX_BYTES
-"""For files that hold more than hooks, or none: an agent's own settings, what a hook wrote."""
+"""For files that are not only hook files: an agent's own settings, what a hook wrote."""
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -36,7 +36,7 @@ class Unreadable(Exception):  # noqa: N818 - a state of the document, not a faul
 def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
     """The bytes of a regular file. Anything else is refused without waiting for it.
 
-    A path where nothing is raises FileNotFoundError; a symbolic link that leads to nothing is Unreadable.
+    Raises FileNotFoundError for a missing path, and Unreadable for a dangling symbolic link.
     """
     try:
         handle = os.open(path, _OPEN_FLAGS)

@@ -1,4 +1,4 @@
-"""Where the tables, keys and values of a TOML text stand. In a text that does not parse it finds what it can."""
+"""The positions of tables, keys and values in a TOML text. In a text that does not parse it finds what it can."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class _Table:
 
 
 class TomlLayout:
-    """Reads statements: headers move the current table, values may hold brackets. `paths` are the places to be noted
-    in `found`; `statements` are all of them."""
+    """Reads statements: headers change the current table, values may contain brackets. The positions of `paths` go to
+    `found`; `statements` has all of them."""
 
     def __init__(self, text: str, paths: frozenset[Place] = frozenset()) -> None:
         bound_toml(text)
@@ -82,7 +82,7 @@ class TomlLayout:
         return sign
 
     def note(self, place: Place, at: int, sure: bool) -> None:
-        """A table that is only passed through (`a` in `[a.b]`) counts until it is written out itself."""
+        """A table that is only part of a path (`a` in `[a.b]`) counts until it has its own header."""
         if place in self.paths and place not in self.sure and (sure or place not in self.found):
             self.found[place] = at
             if sure:
@@ -109,7 +109,7 @@ class TomlLayout:
         return place
 
     def key(self) -> list[str]:
-        """The parts of a dotted key, up to the sign that ends it; no valid key has more than the limit."""
+        """The parts of a dotted key, up to the character that ends it; no valid key has more than the limit."""
         parts: list[str] = []
         while (sign := self.peek()) and sign not in _KEY_ENDS:
             self.next += 1
@@ -118,7 +118,7 @@ class TomlLayout:
         return parts
 
     def entry(self, place: Place) -> tuple[Place, int]:
-        """Reads a key and its value; the key's place, and where the value starts."""
+        """Reads a key and its value; returns the key's place, and where the value starts."""
         at = self.tokens[self.next][1]
         for part in self.key():
             place = (*place, part)
@@ -157,7 +157,7 @@ class TomlLayout:
 
 
 def unquoted_key(token: str) -> str:
-    """A key as it is meant: without quotes and escapes."""
+    """A key without quotes and escapes."""
     if token[0] == "'":
         return token.strip("'")
     if "\\" not in token:

@@ -14,7 +14,7 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
 def with_variables(value: Json, env: Mapping[str, str]) -> Json:
-    """The value with what the variables hold, or what the text has for one that is not set."""
+    """The value with variables replaced by their values, or by the default in the text."""
     if isinstance(value, dict):
         return {key: with_variables(item, env) for key, item in value.items()}
     if isinstance(value, list):

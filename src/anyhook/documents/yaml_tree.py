@@ -1,7 +1,7 @@
-"""Turns YAML text into JSON-like values, or into nodes that know their lines. It never builds anything but plain data.
+"""Turns YAML text into JSON-like values, or into nodes that know their lines. It builds only plain data.
 
-The C loader composes nodes by recursion in C and dies with the process on 100,000 nested brackets. It announces every
-node before it goes down into it, so the depth is checked there: exact, before the stack grows, at no measurable cost.
+The C loader recurses in C, and 100,000 nested brackets crash the process. It reports every node before it descends into
+it, so the depth is checked there: exactly, before the stack grows, at no measurable cost.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _plain_tag(value: str) -> str:
 
 def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | None:
     """The one document of the text as nodes with marks; None for an empty text. `text` has no byte order mark.
-    `counted` hears how many nodes were made."""
+    `counted` is called with the number of nodes."""
     loader = None
     try:
         loader = _Loader(text)
@@ -121,7 +121,7 @@ def compose(text: str, counted: Callable[[int], None] | None = None) -> Node | N
 
 
 def _mistake(text: str, problem: str, at: int) -> Unreadable:
-    """The error with the likely fix. What is missed at the end of the text is shown on its last line."""
+    """The error with the likely fix. If something is missing at the end of the text, the error is on the last line."""
     if conflict := merge_conflict(text):
         return conflict
     line = text.count("\n", 0, min(at, len(text.rstrip()))) + 1
@@ -136,7 +136,7 @@ def load(text: str, counted: Callable[[int], None] | None = None) -> Json:
     root = compose(text, counted)
     if root is None:
         return None
-    # An alias puts one node object into two places, and cannot be written without a star.
+    # An alias puts one node object into two places, and is always written with a star.
     return _build(root, 1, _Aliases(text) if "*" in text else None)
 
 
@@ -157,7 +157,7 @@ def find(node: Node, at: int, wanted: PathTree, found: dict[tuple[str | int, ...
 
 
 class _Aliases:
-    """Counts what is in the text once and is used again, so that a few lines cannot grow without bound."""
+    """Counts values repeated through aliases, so that a few lines cannot grow without limit."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -240,7 +240,7 @@ def _scalar(node: Node) -> Json:
 
 
 def _number(value: str, whole: bool) -> int | float | str:
-    """A number that JSON does not have, infinite or too long, stays text: so it spoils only its own entry."""
+    """A number that JSON does not have, infinite or too long, stays text, so that only its own entry fails."""
     if len(value) > MAX_DIGITS or "n" in value.lower():
         return value
     if whole:
@@ -306,7 +306,7 @@ def escape_backslashes(text: str) -> str:
 
 
 def _block_end(text: str, at: int, end: int) -> int:
-    """Where the block scalar ends whose sign is at `at`: before the first line that is not indented more."""
+    """Where the block scalar that starts at `at` ends: before the first line that is not indented more."""
     start = text.rfind("\n", 0, at) + 1
     head = text[start:at]
     found = _PREFIX.match(head)

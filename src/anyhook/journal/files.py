@@ -1,5 +1,5 @@
-"""The journal's files: the current one, and the full ones before it. It names them and reads them in constant memory;
-it writes nothing."""
+"""The journal's files: the current one, and the full ones before it. This module names them and reads them in constant
+memory."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def is_full_name(name: str) -> bool:
 
 
 def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
-    """Every file, oldest first, open. The current one is opened first: if it becomes full meanwhile, it is seen twice
-    and used once, and nothing is missed."""
+    """Every file, oldest first, open. The current one is opened first: if it becomes full in the meantime, it is seen
+    twice and used once, and nothing is missed."""
     found: list[tuple[str, BinaryIO]] = []
     last = _opened(current_path(state_dir))
     for path in full_paths(state_dir):
         file = _opened(path)
         if file is None:
-            continue  # it became too old this very moment
+            continue  # it was just deleted because of its age
         if last is not None and os.path.sameopenfile(file.fileno(), last.fileno()):
             file.close()
         else:

@@ -45,7 +45,7 @@ def parallel_map(
             yield answer
     finally:
         for _, answers in workers:
-            answers.close()  # who is still at work finds that nobody listens, and ends
+            answers.close()  # workers that are still running find that nobody reads, and exit
         for pid, _ in workers:
             os.waitpid(pid, 0)
 

@@ -1,6 +1,5 @@
 """Redact: a value that looks like a secret → a word that says so. It knows names of keys, shapes of tokens, options of
-programs and passwords in addresses, at any depth of JSON inside JSON. It leaves alone what `suspect` does not
-suspect."""
+programs and passwords in URLs, at any depth of JSON inside JSON. It handles only what `suspect` suspects."""
 
 from __future__ import annotations
 

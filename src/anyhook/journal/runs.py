@@ -1,5 +1,4 @@
-"""Runs: what statistics need of every run of every hook, in columns, a few bytes for each. It reads lines and knows no
-files."""
+"""Runs: what statistics need from every run of every hook, in columns, with a few bytes per run."""
 
 from __future__ import annotations
 

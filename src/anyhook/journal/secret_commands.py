@@ -1,5 +1,5 @@
 """Secret commands: which words of a command line are passwords. An option means a password to one program and a port to
-the next, so this goes by programs. It never runs or resolves anything."""
+the next, so there is a table of programs."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _BEHIND: tuple[tuple[str, dict[str, str]], ...] = (
     ("kubectl oc", {"--from-literal": "="}),
 )
 NEXT = {program: options for programs, options in _BEHIND for program in programs.split()}
-"""Programs whose options have a secret behind them, and after which sign in that word it begins."""
+"""Programs with options that are followed by a secret, and the character in that word after which it starts."""
 ONLY_WITH = {"gh": "secret", "kubectl": "secret", "oc": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
-"""Programs that take one only where this word is."""
+"""Programs that take one only together with this word."""
 ATTACHED = frozenset(
     {
         "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mariadb", "mariadb-dump", "mariadb-admin",
         "7z", "7za", "7zz", "rar", "unrar",
     }
 )  # fmt: skip
-"""Programs that take it only right behind `-p`."""
+"""Programs that take it only right after `-p`."""
 PROGRAMS = frozenset({*NEXT, *ATTACHED, "htpasswd", "rabbitmqctl"})
 PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")
 """Commands that read a secret from what is piped into them."""
 MAX_COMMAND = 4_096
-"""How many letters of a command are looked at."""
+"""How many characters of a command are checked."""
 _ENDS = frozenset("\n;|&")
 _BLANKS = frozenset(" \t")
 
@@ -91,7 +91,7 @@ def _stands_for(text: str) -> bool:
 
 
 def in_text(text: str, low: str) -> list[tuple[int, int]]:
-    """From and to of the secrets of all commands in a text."""
+    """Start and end of the secrets of all commands in a text."""
     found: list[tuple[int, int]] = []
     for program in PROGRAMS:
         place = text.find(program)
@@ -125,7 +125,7 @@ def _quote_around(text: str, place: int) -> str:
 
 
 def _words(text: str, place: int, around: str) -> list[tuple[int, int]]:
-    """From and to of the words up to the end of a command."""
+    """Start and end of the words up to the end of a command."""
     found: list[tuple[int, int]] = []
     start, quote = -1, ""
     limit = min(len(text), place + MAX_COMMAND)
@@ -165,7 +165,7 @@ def _unquoted(text: str, begin: int, end: int) -> tuple[int, int]:
 
 
 def _piped(text: str, low: str, place: int) -> list[tuple[int, int]]:
-    """What an `echo` or a `printf` gives to a command that reads a secret."""
+    """What an `echo` or a `printf` pipes into a command that reads a secret."""
     pipe = text.rfind("|", 0, place)
     start = max(low.rfind("echo ", 0, max(pipe, 0)), low.rfind("printf ", 0, max(pipe, 0)))
     if pipe < 0 or start < 0 or pipe - start > 400 or "\n" in text[start:place]:

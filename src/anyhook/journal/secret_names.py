@@ -1,6 +1,6 @@
-"""Secret names: where a text has the name of a secret in it, and whether a whole name is one. It reads names only; what
-stands behind them is `secret_values`' and `redact`'s to judge. And how the tokens of providers begin, as their
-documents say. No regular expressions: see `suspect`."""
+"""Secret names: where a text contains the name of a secret, and whether a whole name is one. It looks only at names;
+`secret_values` and `redact` judge the values. Also the prefixes of providers' tokens, from their documents. No regular
+expressions: see `suspect`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEFORE_KEY = (
     "api", "access", "private", "auth", "signing", "encryption", "account", "master", "app", "shared", "admin",
     "license", "deploy", "client", "session", "jwt", "crypt", "subscription",
 )  # fmt: skip
-"""A key of these is a secret: `api_key`, `AccessKey`, `master-key`. Most keys are not."""
+"""Before `key`, these name a secret: `api_key`, `AccessKey`, `master-key`. Most keys are not secret."""
 _BEFORE_KEY = tuple(word + sign for word in BEFORE_KEY for sign in ("", "_", "-", " "))
 NOT_PASS = ("bypass", "compass", "trespass", "surpass", "encompass", "underpass", "overpass")
 COUNTS = ("tokens", "token_count", "tokenize", "tokenizer", "secretary", "passwordless", "cookies", "tokenclass")
@@ -41,7 +41,7 @@ ABOUT = frozenset(
         "min",
     }
 )  # fmt: skip
-"""Last words of names that say something about a secret and do not hold one."""
+"""Last words of names of values that are about a secret but do not contain one."""
 STEMS = (
     "pass",
     "secret",
@@ -56,12 +56,12 @@ STEMS = (
     "phrase",
     "e-lines",
 )
-"""Every name of a secret has one of these in it: most texts have none, and are done with."""
+"""Every name of a secret contains one of these; most texts contain none, so the check ends early."""
 
 
 def places(low: str) -> Iterator[tuple[int, int, bool]]:
-    """From and to of what names a secret in a text in small letters, too often rather than too seldom, and whether it
-    does so only at the end of a name."""
+    """Start and end of what may name a secret in a lower-case text (in doubt yes), and whether it does so only at the
+    end of a name."""
     for stem in PLAIN:
         place = low.find(stem)
         while place >= 0:
@@ -93,12 +93,12 @@ def places(low: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def names_secret(low: str) -> bool:
-    """Whether a text in small letters has the name of a secret in it, and not only names that look like one."""
+    """Whether a lower-case text contains the name of a secret, and not only similar names."""
     return next(places(low), None) is not None
 
 
 def whole(text: str, start: int, end: int) -> tuple[int, int]:
-    """From and to of the whole name that a place is in."""
+    """Start and end of the whole name at a place."""
     while start > 0 and text[start - 1] in OF_NAME:
         start -= 1
     while end < len(text) and text[end] in OF_NAME:
@@ -166,9 +166,9 @@ TOKENS = (
     # of no provider
     ("eyJ", 30),
 )  # fmt: skip
-"""How known tokens begin, and how many letters must follow at least."""
+"""Prefixes of known tokens, and how many characters must follow at least."""
 HEX_TOKENS = (("SK", 32), ("dapi", 32), ("key-", 32))
-"""The same of tokens that go on with exactly this many hexadecimal digits."""
+"""The same for tokens that continue with exactly this many hexadecimal digits."""
 SCHEMES = ("bearer ", "basic ")
 PEM, PEM_KIND = "-----BEGIN ", "PRIVATE KEY"
 HOOKS = (
@@ -177,6 +177,6 @@ HOOKS = (
     "outlook.office.com/webhook/", "hooks.zapier.com/hooks/", "maker.ifttt.com/", "api.telegram.org/bot",
     "/open-apis/bot/v2/hook/", "://hook.",
 )  # fmt: skip
-"""Addresses that are secrets from here on: who has them may write there."""
+"""URLs that are secret after this prefix: anyone who has them may post there."""
 QUERY = ("sig", "key", "signature", "session", "sid", "sessionid", "phpsessid", "jsessionid", "hmac")
-"""Names in addresses and cookies whose values are secrets if they look random: elsewhere these are ordinary words."""
+"""Names in URLs and cookies whose values are secrets if they look random. Elsewhere these are ordinary words."""

@@ -1,5 +1,5 @@
-"""Secret objects: what is a secret because of what is around it, in the middle of a text: the data of a Kubernetes
-secret, the private parts of a JSON web key, a password of SQL. It finds places; `redact` replaces them."""
+"""Secret objects: values that are secret because of their surroundings in a text: the data of a Kubernetes secret, the
+private parts of a JSON web key, a password of SQL. It finds places; `redact` replaces them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Secret shapes: what is a secret by its own form, whatever stands before it: tokens, private keys, passwords and keys
-in addresses. It finds places; `redact` replaces them."""
+"""Secret shapes: secrets that are recognised by their own form: tokens, private keys, passwords and keys in URLs. It
+finds places; `redact` replaces them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ESCAPED = ("\\n", "\\t", "\\r")
 
 
 def run(line: str, place: int, letters: frozenset[str]) -> int:
-    """Where the letters from here on end."""
+    """Where the run of these characters ends."""
     while place < len(line) and line[place] in letters:
         place += 1
     return place
@@ -33,7 +33,7 @@ def until(line: str, place: int, ends: frozenset[str]) -> int:
 
 
 def backslashes(line: str, place: int) -> int:
-    """How many backslashes stand right before a place."""
+    """How many backslashes are right before a place."""
     start = place
     while start > 0 and line[start - 1] == "\\":
         start -= 1
@@ -41,7 +41,7 @@ def backslashes(line: str, place: int) -> int:
 
 
 def shapes(line: str, low: str) -> Iterator[Place]:
-    """From and to of all that has the form of a secret."""
+    """Start and end of everything that has the form of a secret."""
     for start, min_letters in TOKENS:
         yield from _tokens(line, start, min_letters)
     for start, size in HEX_TOKENS:
@@ -130,7 +130,8 @@ def _after_scheme(line: str, low: str, scheme: str) -> Iterator[Place]:
 
 
 def _addresses(line: str) -> Iterator[Place]:
-    """`scheme://user:password@host`: the password; a long user without one may be a token, and goes as well."""
+    """`scheme://user:password@host`: the password. A long user name without a password may be a token, and counts
+    too."""
     place = line.find("://")
     while place >= 0:
         begin = place + 3

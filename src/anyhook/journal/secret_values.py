@@ -1,5 +1,5 @@
-"""Secret values: whether what stands where a secret would is one, or code, a placeholder, a number, a version. It only
-judges; where a value begins and ends is `redact`'s matter."""
+"""Secret values: whether a value in the place of a secret is one, or is code, a placeholder, a number, a version.
+`redact` finds where a value starts and ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a value as a whole stands for another: a variable, a mask, a version number."""
+    """Whether a whole value is a placeholder: a variable, a mask, a version number."""
     if not text or len(text) > 120:
         return False
     name = text.strip("${}@%#()").replace("_", "").replace(":-", "").replace(":?", "")
@@ -78,7 +78,7 @@ def is_code(word: str, after: str, name: str) -> bool:
 
 
 def looks_random(text: str, least: int = 16) -> bool:
-    """Whether a text looks like something that nobody has chosen: long, letters and digits."""
+    """Whether a text looks random: long, with letters and digits."""
     return (
         len(text) >= least
         and any(map(str.isdigit, text))

@@ -1,4 +1,4 @@
-"""Statistics: what each hook did and cost in a span of time, from the columns of its runs. It reads no journal."""
+"""Statistics: what each hook did and cost in a span of time, from the columns of its runs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Suspect: whether a value may hold a secret at all. Nearly no value does, and this is all it costs. It changes
-nothing, rather says yes too often, and works without regular expressions: loading them would cost the path an agent
-waits on half an interpreter start."""
+"""Suspect: whether a value may contain a secret at all. Hardly any does, so this check must be fast. In doubt it says
+yes. It works without regular expressions: importing `re` would cost an agent's call half an interpreter start."""
 
 from __future__ import annotations
 
@@ -20,42 +19,42 @@ PROGRAMS = (
     "xh ",
     "valkey-cli ", "bcp ", "sql", "rar ", "nerdctl ", "buildah ", "skopeo ", "oras ", "crane ", "rpcclient ", "xhs ",
 )  # fmt: skip
-"""Those programs; one that has the name of a secret in its own needs no place here."""
+"""Those programs. One with the name of a secret in its own name need not be here."""
 QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
 HOOKS = ("hook", "/bot", "ifttt")
 
 _TOKEN = "".join(OF_NAME).encode()
 _OTHERS = bytes(range(256)).translate(None, _TOKEN)
 _WORDS = bytes.maketrans(_OTHERS, b" " * len(_OTHERS))
-"""Turns everything that is not part of a token into blanks."""
+"""Turns everything that is not part of a token into spaces."""
 _MASK = _WORDS.translate(bytes.maketrans(_TOKEN, b"x" * len(_TOKEN)))
-"""The same, and every part of one into an x."""
+"""The same, and every character of a token into an x."""
 _LONG = min(len(start) + min_letters for start, min_letters in TOKENS)
 _LONG_MASK = b"x" * _LONG
 _STARTS = (*[start.encode() for start, _ in (*TOKENS, *HEX_TOKENS)], b"AA", b"s.", b"pat")
 _HEADS = frozenset(start[:2] for start in _STARTS)
-"""How they begin, for a glance."""
+"""Their first characters, for a quick check."""
 _SIGNS = (b"-", b"_", b".")
 _SHORT = 4
-"""No shorter text holds a secret: a name, a sign and one letter (`pw=x`)."""
+"""No shorter text contains a secret: a name, `=` and one character (`pw=x`)."""
 TEXT_LIMIT = 16_384
 """Longer texts are cut in the journal, and say so."""
 _DEPTH_QUICK = 8
-"""How deep a value may be nested to be done with quickly."""
+"""How deep a value may be nested for the quick check."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset('{["')
 _OPTION = frozenset("puabwkPUK")
-"""Letters of options behind which some programs have a secret."""
+"""Letters of options that some programs put before a secret."""
 NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
-"""Keys of objects that say in one field what another one holds."""
+"""Keys of objects that name in one field what another one contains."""
 _harmless: set[str] = set()
-"""Names of keys that were looked at and stand before no secret: nearly all are the same few."""
+"""A cache of key names that have no secret: nearly all are the same few."""
 _MAX_HARMLESS, _HARMLESS_SIZE = 1_000, 64
 
 
 def is_suspect(value: Json, depth: int = 0) -> bool:
-    """Whether there may be anything at all, or a long text, or something nested deeply or no plain JSON value: most are
-    done with after this."""
+    """Whether there may be a secret, or a long text, deep nesting or something other than plain JSON. Most values
+    pass."""
     if isinstance(value, str):
         return len(value) >= _SHORT and (len(value) > TEXT_LIMIT or is_suspect_text(value))
     if depth > _DEPTH_QUICK:
@@ -94,7 +93,7 @@ def _is_harmless(key: object) -> bool:
 
 
 def is_suspect_text(text: str) -> bool:
-    """The same of a text. One letter is found many times faster than a word, so letters are asked for first."""
+    """The same for a text. A single character is found much faster than a word, so characters are checked first."""
     if text[:1] in OPENS and ("\\u" in text or "\\/" in text):  # JSON that may hide a name or an address in escapes
         return True
     colon, equals, blank = ":" in text, "=" in text, " " in text
@@ -121,7 +120,7 @@ def is_suspect_text(text: str) -> bool:
                 return True
         if colon and ("kty" in low or ":543" in text or ":*:" in text):  # a JSON web key, .pgpass
             return True
-    # Every token has one of these signs, or begins with one of these letters or has it soon after.
+    # Every token has one of these characters, or has one of these letters at or near its start.
     if (
         "_" in text
         or "-" in text
@@ -147,12 +146,12 @@ def _has_option(low: str) -> bool:
     for option in OPTIONS:
         if option in low:
             return _has_any(low, PROGRAMS)
-    return "curl " in low  # which people give several options in one, `-sSu`
+    return "curl " in low  # often with bundled options, `-sSu`
 
 
 def _has_token(text: bytes) -> bool:
-    """Whether a long word begins like a token, or goes on like one after a sign or after the letter of an escaped line
-    break. Few texts have a word that is long, so this is quickly said."""
+    """Whether a long word starts like a token, or continues like one after a separator or after the letter of an
+    escaped line break. Few texts have long words, so this is fast."""
     if _LONG_MASK not in text.translate(_MASK):
         return False
     if b"1//0" in text or b"Q~" in text:

@@ -1,5 +1,5 @@
-"""Verify: whether the journal is as it was written. It names every record that was edited, is missing or was moved, and
-every line that is not a record. It trusts only the hashes, and repairs nothing."""
+"""Verify: whether the journal was changed. It names every record that was edited, removed or moved, and every line that
+is not a record. It trusts only the hashes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     DamageKind = Literal["edited", "missing", "moved", "inserted", "head"]
 
 WRITE_S = 0.05
-"""A line that is just being written is whole by then."""
+"""A line that is just being written is complete by then."""
 MAX_DAMAGE = 1_000
 """Above this, only the number is reported."""
 
 
 class Damage(Record):
-    """One place where the journal is not as it was written."""
+    """One place where the journal was changed."""
 
     kind: DamageKind
     first: int
@@ -53,9 +53,10 @@ class Proof(Record):
 
     records: int
     first: int
-    """The number of the first record that is there; those before it were deleted for age or size, or by somebody."""
+    """The number of the first existing record; earlier ones were deleted because of age or size, or by someone."""
     head: Json
-    """Number, hash and time of the last record: kept elsewhere, it proves later that nothing up to it was changed."""
+    """Number, hash and time of the last record. Stored elsewhere, it proves later that nothing before it was
+    changed."""
     damage: tuple[Damage, ...]
     torn: int = 0
     """How many bytes of an unfinished line are at the end; the next record says so as well."""
@@ -90,7 +91,7 @@ def _one_by_one(state_dir: str, expected: Link | None, tell: Callable[[int, int]
 
 
 def _torn(state_dir: str) -> int:
-    """How many bytes the journal has behind its last line break, and still has a moment later."""
+    """How many bytes the journal has after its last line break, if they are still there a moment later."""
     torn = _behind_last_break(state_dir)
     if torn[1]:
         sleep(WRITE_S)
@@ -108,8 +109,8 @@ def _behind_last_break(state_dir: str) -> tuple[int, int]:
 
 
 def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof | None:
-    """The proof where every line is the record that follows the one before it, found side by side: each part is held
-    against the end of the part before. None if anything is otherwise, so that it takes one reader to say what."""
+    """The proof if every line follows the one before it, checked in parallel: each part is compared with the end of the
+    previous part. None if anything is wrong; then a single reader finds out what."""
     with open_parts(state_dir, Wanted()) as parts:
         if not parts:
             return None
@@ -140,7 +141,7 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
 
 
 def _rest(descriptor: int, _: int, end: int) -> int:
-    """How many bytes a file that is full has behind its last line."""
+    """How many bytes a full file has after its last line."""
     return os.fstat(descriptor).st_size - end
 
 
@@ -220,8 +221,8 @@ class _ChainReader:
         return before if after is None else after.encode()
 
     def close_gap(self, following: int = 0) -> None:
-        """Say what a gap means, by the number of the record that follows: where that is the first one of the gap, none
-        is missing, and the record behind the gap stands too early."""
+        """Report what a gap means, by the number of the next record: if that is the first one of the gap, none is
+        missing, and the record after the gap is in the wrong place."""
         if self.gap is None:
             return
         (before, sound, n, where), self.gap = self.gap, None

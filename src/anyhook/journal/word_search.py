@@ -1,8 +1,8 @@
-"""Word search: the records in which words are found, newest first, by SQLite's full-text search.
+"""Word search: the records that contain words, newest first, with SQLite's full-text search.
 
-A full file of the journal gets an index beside it, which says in which blocks a word is. A separate process creates it
+A full file of the journal gets an index next to it, which says in which blocks a word is. A separate process creates it
 after a search that was slow without it, and it can be deleted at any time. Blocks that an index names, and files
-without an index, are looked through for bytes that must be in a line; only lines that have these are parsed."""
+without an index, are searched for bytes that must be in a line; only lines that have these are parsed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 VERSION = 1
 WORTH = 32 << 20
-"""How many bytes a search has to look through in vain before an index is worth its making: a tenth of a second."""
+"""How many bytes a search must scan in vain before an index is worthwhile: a tenth of a second."""
 TOKENS = "tokenize = 'unicode61 remove_diacritics 0', content = ''"
-"""What a word is, and that no text is kept."""
+"""What a word is, and that no text is stored."""
 TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
-"""For a moment, in memory."""
+"""A temporary table in memory."""
 TABLES = {
     "made": "CREATE TABLE made (size INTEGER, changed INTEGER)",
     "blocks": "CREATE TABLE blocks (first INTEGER PRIMARY KEY, last INTEGER)",
@@ -44,7 +44,7 @@ TABLES = {
 
 
 ALONE = 16 << 20
-"""What one process looks through before others would have started."""
+"""How much one process can scan before others would have started."""
 LETTERS_OF = {"k": b"\\u212a", "s": b"\\u017f"}
 """Letters that count as these two: the sign for kelvin, and the long s."""
 
@@ -57,17 +57,17 @@ class WordSearch:
         self._tokens = tokens_of(words)
         self._unknown = set[int]()
         self.missed = 0
-        """How many bytes were looked through that an index could have spared."""
+        """How many bytes were scanned that an index could have avoided."""
 
     def lines(self, tell: Callable[[int, int], None]) -> Generator[bytes, None, None]:
-        """Their lines, newest first. `tell` hears how many bytes of how many were looked through."""
+        """Their lines, newest first. `tell` is called with the number of bytes scanned and the total."""
         if not self._words.split():
             return
         look = PartSearch(self._words, self._wanted)
         with open_parts(self._state_dir, self._wanted, self._known) as parts:
             parts.reverse()
             whole, read = sum(last - first for _, first, last in parts), 0
-            # Mostly the newest part has enough already, and other processes are not worth their start.
+            # Usually the newest part already has enough, and starting other processes is not worth it.
             with closing(parallel_map(look, parts[1:], 1 if whole < ALONE else None)) as others:
                 for (file, first, last), found in zip(parts, chain(map(look, parts[:1]), others), strict=True):
                     read += last - first
@@ -83,7 +83,7 @@ class WordSearch:
 
 
 def query_of(words: str) -> str:
-    """As SQLite wants it: each word as it is, all of them. It takes a NUL for the end of the text."""
+    """A query for SQLite: all words, literally. SQLite would end the text at a NUL."""
     each = words.replace("\0", " ").split()
     return sayable(" ".join('"{}"'.format(word.replace('"', '""')) for word in each))
 
@@ -107,7 +107,7 @@ def marks_of(words: str) -> list[tuple[bytes, ...]]:
 
 
 class PartSearch:
-    """Looks through one part of a file."""
+    """Searches one part of a file."""
 
     def __init__(self, words: str, wanted: Wanted) -> None:
         self._query, self._marks, self._chosen = query_of(words), marks_of(words), chooser(wanted)
@@ -122,7 +122,7 @@ class PartSearch:
         return lines[::-1]
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
-        """The lines that have the piece that is rarest here, or may have it in other letters."""
+        """The lines that have the rarest piece, or may have it in other letters."""
         low = block.lower()
         rarest = self._marks[0]
         if len(self._marks) > 1:
@@ -152,13 +152,13 @@ class PartSearch:
 
 
 def text_of(line: JournalLine) -> str:
-    """What words are looked for in."""
+    """The text that words are searched in."""
     return sayable("\n".join(texts_of(line)))
 
 
 def texts_of(line: JournalLine) -> Iterator[str]:
-    """What words are looked for in, the texts by which somebody remembers an event: what it was about, what hooks said
-    to it, what was decided, and by whom."""
+    """The texts that words are searched in, those that people remember: what the event was about, what hooks printed,
+    what was decided, and by which hook."""
     yield from lean_json.every_text(line.data)
     for call in line.calls:
         if call.run is not None:
@@ -172,7 +172,7 @@ def texts_of(line: JournalLine) -> Iterator[str]:
 
 
 def sayable(text: str) -> str:
-    """As SQLite takes it: half characters are replaced."""
+    """A text for SQLite: half characters are replaced."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -186,8 +186,8 @@ def tokens_of(words: str) -> list[str]:
 
 
 def blocks_with(tokens: Sequence[str], path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
-    """Beginning and end of each block of a file in which all these are found, oldest first; None if that is not
-    known: the file still grows, or its index is missing, being made, damaged, or that of an earlier content."""
+    """Start and end of each block of a file that contains all of these, oldest first. None if that is not known: the
+    file still grows, or its index is missing, damaged, outdated or being made."""
     where = words_path(path)
     if not tokens or not os.path.exists(where):
         return None
@@ -213,15 +213,15 @@ def make_elsewhere(state_dir: str) -> bool:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # the terminal may be closed meanwhile
+        start_new_session=True,  # the terminal may be closed in the meantime
     )
-    process.returncode = 0  # it ends after us; without this, Popen complains when it is collected
+    process.returncode = 0  # it ends after us; without this, Popen warns when it is collected
     return True
 
 
 def make_all(state_dir: str) -> None:
-    """Make the index of each full file that has none, the newest first, unless somebody is at it; forget those of files
-    that are gone."""
+    """Create the index of each full file that has none, the newest first, unless another process does. Delete those of
+    files that are gone."""
     with locked(state_dir, wait=False) as ours:
         if ours:
             _make_missing(state_dir)
@@ -234,7 +234,7 @@ def _make_missing(state_dir: str) -> None:
         if entry.name.startswith("journal-") and entry.name.endswith(".words.sqlite") and entry.path not in kept:
             os.unlink(entry.path)
     for path in reversed(full):
-        with suppress(FileNotFoundError):  # it became too old this very moment
+        with suppress(FileNotFoundError):  # it was just deleted because of its age
             _make(path)
 
 
@@ -245,13 +245,13 @@ def _make(path: str) -> None:
         try:
             _fill(where, file)
         except sqlite3.OperationalError:
-            return  # the disk is full, or the file system has no locks and somebody else is at it
+            return  # the disk is full, or the file system has no locks and another process does it
         except sqlite3.DatabaseError:
             os.unlink(where)  # damaged; the next one rebuilds it
 
 
 def _fill(where: str, file: BinaryIO) -> None:
-    """All of it or nothing, also where this process is killed."""
+    """All of it or nothing, even if this process is killed."""
     with closing(sqlite3.connect(where, timeout=0, isolation_level=None)) as index:
         index.execute("BEGIN IMMEDIATE")
         if _made_of(index) == _stamp(file):
@@ -271,7 +271,7 @@ def _fill(where: str, file: BinaryIO) -> None:
 
 
 def _text(block: bytes) -> str:
-    """Every text in a block once: records are much alike."""
+    """Every text in a block, once: records are similar."""
     lines = map(read_line, block.split(b"\n"))
     return sayable("\n".join(dict.fromkeys(text for line in lines if line.record for text in texts_of(line))))
 
