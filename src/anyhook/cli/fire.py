@@ -184,7 +184,7 @@ def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> lis
         if field == "input" and not isinstance(value, dict):
             raise BadCall(f"--data: `{key}` must be a JSON object.")
         if field in EVENTS[event] and not isinstance(value, str):
-            raise BadCall(f"--data: `{key}` must be a string: matchers use it.")
+            raise BadCall(f"--data: `{key}` must be a text: matchers use it.")
         data.setdefault(field, value)
     return unknown
 

@@ -1,1 +1,1 @@
-"""The nouns that pass between the steps."""
+"""The types that pass between the steps."""

@@ -1,6 +1,5 @@
-"""JSON without recursion and without loss: for what is valid, but nested too deeply or with numbers too long for the
-scanner and the encoder of the standard library. `lean_json` comes here when those give up. A tool's input must not be
-able to make itself unreadable."""
+"""JSON without recursion and without loss: for valid JSON that is nested too deeply, or has numbers too long, for the
+standard library. `lean_json` uses it when those fail. A tool's input must not be able to make itself unreadable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event: something that happens in a host's loop, in canonical words. It translates nothing and reads nothing."""
+"""Event: something that happens in a host's loop, with canonical names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record: the base of every noun in the model. It holds values and never does I/O.
+"""Record: the base class of the model's types.
 
 Why not a library: the command an agent waits on may cost four bare interpreter starts, and importing msgspec
 (2.1 starts) or dataclasses (1.7) would spend most of that before the first hook is looked up. This is the part of
@@ -31,7 +31,7 @@ class _Slots(type):
 
 
 class Compiled:
-    """When a class gets an `__init__` of its own."""
+    """When a class gets its own `__init__`."""
 
     after = 50
     """After this many records of it, compiling one pays off."""

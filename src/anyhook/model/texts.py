@@ -1,4 +1,4 @@
-"""A JSON value as the text that people and models read. It parses nothing."""
+"""A JSON value as text for people and models."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The words that agents are written in; nothing here knows a product."""
+"""The row types and functions that agents are described with; nothing here knows a product."""

@@ -128,7 +128,7 @@ def named_or_found(matcher: Json, event: Event, row: EventRow, signs: str) -> st
 
 
 def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """`tool` is searched in the tool's name, `pattern` in its input; both must hit. Only tool events have either."""
+    """`tool` is searched in the tool's name, `pattern` in its input; both must match. Only tool events have either."""
     matcher = hook.matcher
     if not isinstance(matcher, dict) or not matcher:
         return None
@@ -144,8 +144,8 @@ def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 
 def _in_content(pattern: str, content: Json) -> bool:
-    """Each text in the input by itself, then the input as one text: an end anchor can hit a value's end, and a pattern
-    written against the whole still works."""
+    """Each text in the input separately, then the input as one text: an end anchor can match a value's end, and a
+    pattern written for the whole input still works."""
     compiled = compile_pattern(pattern)
     deadline = time.monotonic() + CONTENT_LIMIT_S
     for text in (*_leaves(content), json.dumps(content, ensure_ascii=False), _printed(content)):

@@ -31,7 +31,7 @@ class Drive(Record):
     """What follows the program."""
     env: Mapping[str, str] = {}
     carries: tuple[str, ...] = ()
-    """Further files and folders of the user's that decide whether hooks run: settings, trust. None of credentials."""
+    """More of the user's files and folders that affect whether hooks run: settings, trust. No credentials."""
     writes: Mapping[str, Json] = {}
     """Path → text of files that lead the agent to the scripted model; what is not text is written as JSON."""
     appends: Mapping[str, str] = {}

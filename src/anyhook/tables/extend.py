@@ -1,4 +1,4 @@
-"""Tables that are like another, except: one product follows another, and its own table says where it does not."""
+"""Tables that extend another: one product follows another, and its own table lists the differences."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     Table = TypeVar("Table", bound=Record)
 
 NAMES = ("native", "key", "kind", "field")
-"""The fields by which rows are known."""
+"""The fields that identify rows."""
 
 
 def extend(base: Table, /, **changes: Any) -> Table:
     """A table like `base`, except for these fields. In a field that maps names to values, only the names given change.
     In a field that lists rows, a mapping changes rows by their name: to another row, or by some of its fields; a new
-    name adds a row. In both, None takes a name out."""
+    name adds a row. In both, None removes a name."""
     made: dict[str, object] = {}
     for field, change in changes.items():
         if field not in base.fields:

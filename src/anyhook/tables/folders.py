@@ -1,5 +1,5 @@
-"""Folders: hooks that are a folder each, declared in the front matter of a text file. Read field by field; one bad
-field leaves a problem, and nothing here knows which product wrote the file."""
+"""Folders: hooks that are a folder each, declared in the front matter of a text file. It is read field by field; one
+bad field is a problem, and nothing here knows a product."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class FolderShape(Record):
     events: tuple[EventRow, ...]
     keys: tuple[str, ...]
     entry_points: tuple[str, ...]
-    """Scripts, the first that is there counts."""
+    """Scripts; the first existing one counts."""
     limits: Limits
 
 
 def load_folders(source: Source, files: Files, shape: FolderShape) -> Layer:
-    """Every folder of a source that holds a declaration; of equal names the last counts."""
+    """Every folder of a source that has a declaration; the last of equal names counts."""
     by_name: dict[str, Hook] = {}
     for folder in files.names(source.path):
         path = f"{source.path}/{folder}/{shape.declared_in}"

@@ -26,7 +26,7 @@ NEEDED = {
 HANDLER_VALUES = ("command", "event", "own", "seconds", "milliseconds")
 TOOL_EVENTS = ("pre_tool", "post_tool", "post_tool_failure", "permission_request")
 ONE_STYLE = {"group": "groups", "module": "module"}
-"""Cells of an entry that one style alone reads."""
+"""Cells of an entry that only one style uses."""
 
 
 def host_mistakes(host: Host) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""In-process hooks: callables that an embedding program registers with the engine. They have no files and no limit, and
-see events in canonical words; they run before the hooks of every other dialect."""
+"""In-process hooks: callables that an embedding program registers with the engine. They have no files and no time
+limit, see events with canonical names, and run before the hooks of every other dialect."""
 
 from __future__ import annotations
 

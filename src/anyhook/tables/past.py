@@ -37,7 +37,7 @@ class Past(Record):
 
     places: Callable[[Roots], list[str]]
     events: Callable[[str], Iterator[PastEvent]]
-    """The events of one file; OSError where it cannot be read."""
+    """The events of one file; raises OSError if it cannot be read."""
 
 
 class TranscriptSession:
@@ -73,7 +73,7 @@ class TranscriptSession:
 
 
 def text_in(value: Json) -> str:
-    """The text of a message: as it is, or as a list of parts that hold texts."""
+    """The text of a message, which is a string or a list of parts with texts."""
     if isinstance(value, list):
         parts = [each.get("text") if isinstance(each, dict) else each for each in value]
         return "\n".join(part for part in parts if isinstance(part, str))
@@ -84,7 +84,7 @@ def text_in(value: Json) -> str:
 
 
 def json_lines(path: str) -> Iterator[Object]:
-    """The objects of a file with one JSON object a line; OSError where it cannot be read."""
+    """The objects of a file with one JSON object per line; raises OSError if it cannot be read."""
     with open(path, encoding="utf-8", errors="replace") as file:
         if os.fstat(file.fileno()).st_size > MAX_FILE:
             return
@@ -98,7 +98,7 @@ def json_lines(path: str) -> Iterator[Object]:
 
 
 def json_object(text: Json) -> Object:
-    """The object that a text holds, or that it is; {} for anything else."""
+    """The object in a JSON text, or the object itself; {} for anything else."""
     if isinstance(text, str):
         try:
             text = json.loads(text)
@@ -108,7 +108,7 @@ def json_object(text: Json) -> Object:
 
 
 def inner(value: Json, *keys: str) -> Json:
-    """What nested objects hold; None if a key is missing."""
+    """The value inside nested objects; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

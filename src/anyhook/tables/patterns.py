@@ -1,4 +1,5 @@
-"""Patterns that users write in their matchers, bounded in time and memory. It never gives one to the standard `re`.
+"""Patterns that users write in their matchers, with limits on time and memory. They are never passed to the standard
+`re`.
 
 The engine is the `regex` package, because it can stop after a time limit. It is imported only for a pattern that is
 more than plain names, as importing it costs more than reading a whole configuration.
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 MATCH_LIMIT_S = 0.1
 LENGTH_LIMIT = 10_000
 SIZE_LIMIT = 50_000
-"""Units after unrolling: the engine writes `(…){9}` out nine times, so ten such groups inside each other would take all
+"""The size after unrolling: the engine expands `(…){9}` nine times, so ten nested groups of this kind would use all
 memory."""
 
 _SIGNS = frozenset("\\.^$*+?{}[]()")
@@ -48,7 +49,7 @@ class PatternTimeout(Exception):  # noqa: N818 - an outcome that callers decide 
 
 
 class Pattern:
-    """One usable pattern. Both questions end after MATCH_LIMIT_S at the latest, then with PatternTimeout."""
+    """One usable pattern. Both methods raise PatternTimeout after MATCH_LIMIT_S."""
 
     __slots__ = ("_engine", "_names", "text")
 
@@ -58,7 +59,7 @@ class Pattern:
         self._engine = engine
 
     def fullmatch(self, text: str) -> bool:
-        """Whether the whole text is what the pattern describes; alternatives are tried as a whole."""
+        """Whether the pattern matches the whole text; each alternative must match all of it."""
         if self._engine is None:
             return self._names is not None and text in self._names
         try:
@@ -67,7 +68,7 @@ class Pattern:
             raise PatternTimeout(self.text) from None
 
     def search(self, text: str) -> bool:
-        """Whether some part of the text is what the pattern describes."""
+        """Whether the pattern matches some part of the text."""
         if self._engine is None:
             return self._names is not None and any(name in text for name in self._names)
         try:
@@ -77,7 +78,7 @@ class Pattern:
 
 
 def names_only(pattern: str) -> frozenset[str] | None:
-    """The names of a pattern such as `Edit|Write`, which has no sign of a regular expression; None for all others."""
+    """The names of a pattern such as `Edit|Write`, without special characters; None for all others."""
     if not _SIGNS.isdisjoint(pattern):
         return None
     names = frozenset(pattern.split("|"))
@@ -85,7 +86,7 @@ def names_only(pattern: str) -> frozenset[str] | None:
 
 
 def compile_pattern(pattern: str) -> Pattern:
-    """The pattern, ready to ask; BadPattern says why it cannot be used."""
+    """The compiled pattern; raises BadPattern if it cannot be used."""
     if len(pattern) > LENGTH_LIMIT:
         raise BadPattern(f"the pattern is longer than {LENGTH_LIMIT:,} characters")
     names = names_only(pattern)
@@ -108,8 +109,8 @@ def compile_pattern(pattern: str) -> Pattern:
 
 
 def _literal_braces(pattern: str) -> tuple[str, list[int]]:
-    """The pattern with braces that count nothing made literal, as everywhere else: this engine takes `{i}` for "match
-    approximately" and `{id}` for an error. Also where in the new text backslashes were added."""
+    """The pattern with braces escaped that are not counts, as in other engines: this one reads `{i}` as "match
+    approximately" and `{id}` as an error. Also returns where backslashes were added."""
     import re
 
     if "{" not in pattern:
@@ -127,8 +128,8 @@ def _literal_braces(pattern: str) -> tuple[str, list[int]]:
 
 
 def _bound(pattern: str) -> None:
-    """Refuses a pattern that would be too large unrolled. Only a repeat right behind a `)` can repeat other repeats, so
-    those are multiplied and all others added: never too little, and exact enough for what people write."""
+    """Refuses a pattern that would be too large when unrolled. Only a repeat right after a `)` can repeat other
+    repeats, so those are multiplied and all others added: an upper bound that is exact enough in practice."""
     import re
 
     if "{" not in pattern:
@@ -147,7 +148,7 @@ def _bound(pattern: str) -> None:
 
 
 def can_never_match(pattern: str) -> str | None:
-    """Why this pattern can be the whole name of no tool; None if that is not certain, and for `` and `*` (all)."""
+    """Why this pattern cannot match any tool's whole name; None if that is not certain, and for `` and `*` (all)."""
     import re
 
     if pattern in ("", "*") or re.search(_VERBOSE, pattern):
@@ -159,7 +160,7 @@ def can_never_match(pattern: str) -> str | None:
 
 
 def _choices(pattern: str) -> list[str]:
-    """The alternatives on the outermost level; none if the brackets do not close."""
+    """The alternatives on the top level; empty if the brackets are not closed."""
     import re
 
     choices, start, depth = [], 0, 0

@@ -40,7 +40,7 @@ def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> boo
 
 
 def _command(what: str, command: str) -> bool:
-    """`git push *`, or `git push:*` as it was once written, against each command of a line."""
+    """`git push *`, or the older `git push:*`, against each command of a line."""
     from anyhook.shell.loose import plain_parts
 
     parts = plain_parts(command)
@@ -49,7 +49,7 @@ def _command(what: str, command: str) -> bool:
 
 
 def _wild(pattern: str, text: str) -> bool:
-    """`*` stands for anything, a blank in front of a last one may be missing with it."""
+    """`*` matches anything; a space before a final `*` is optional."""
     if pattern.endswith(" *") and text == pattern[:-2]:
         return True
     first, *rest = pattern.split("*")
@@ -82,7 +82,7 @@ def _path(what: str, path: str, project: str) -> bool:
 
 
 def _glob(pattern: str, path: str) -> bool:
-    """`*` stays inside one name, `**` does not; a folder stands for all that is in it."""
+    """`*` stays inside one name, `**` does not; a folder matches everything in it."""
     from anyhook.tables.patterns import compile_pattern
 
     made = ""

@@ -79,7 +79,7 @@ GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
 FORMAT = 1
 SETTLED_NS = 50_000_000
-"""A folder that changed so short a time ago may change again without its stamp showing it: no answer is kept then."""
+"""A folder that changed this recently may change again with the same stamp, so the answer is not stored."""
 
 
 def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str]) -> tuple[Row, ...]:
@@ -98,13 +98,13 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     from anyhook.tables.found_agents import found
 
     rows, seen = found(folders, known)
-    if not any(row[4] for row in rows):  # what is broken is looked at until it is not
+    if not any(row[4] for row in rows):  # broken agents are checked again each time
         _keep(file, key, rows, seen)
     return rows
 
 
 def _checksum(text: str) -> int:
-    """A file name per environment of Python's; two of one name cost a look at the folders, no more."""
+    """A file name per Python environment; a collision only costs a new search."""
     found = 0
     for byte in text.encode("utf-8", "surrogateescape"):
         found = (found * 131 + byte) & 0xFFFF_FFFF
@@ -153,7 +153,7 @@ def part(module: str, name: str) -> Any:
         loaded = sys.modules.get(place)
         if loaded is None or name not in loaded.__dict__:  # another thread may be in the middle of it
             try:
-                __import__(place)  # importlib is a package, and its import is not free
+                __import__(place)  # importing importlib takes time
             except ModuleNotFoundError as error:
                 if place == module or error.name != place:
                     raise
@@ -161,7 +161,7 @@ def part(module: str, name: str) -> Any:
             loaded = sys.modules[place]
         found = loaded.__dict__.get(name)
         if found is not None:
-            setattr(sys.modules[module], name, found)  # one look is enough the next time
+            setattr(sys.modules[module], name, found)  # cached for the next call
             return found
         if not hasattr(loaded, "__path__"):
             return None

@@ -1,5 +1,5 @@
-"""Shapes: the two ways in which config files list hooks, read entry by entry. One bad entry leaves a problem and never
-hurts its neighbours; nothing here knows which product wrote the file."""
+"""Shapes: the two ways in which config files list hooks, read entry by entry. One bad entry is a problem and does not
+affect the others; nothing here knows a product."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LONGEST_GUESSED = 100
 """Longer words are not typos, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
-"""The longest time limit: ten times more, and no lock can wait for it."""
+"""The longest time limit: locks cannot wait ten times longer."""
 STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
@@ -38,7 +38,7 @@ class HandlerShape(Record):
     check: Callable[[Json], str | None]
     """What is wrong with the value of `needs`, or None."""
     split: Callable[[Json], list[str]] | None = None
-    """Makes `argv` of the value, once and for all, if the command is not a shell line."""
+    """Splits the value into `argv`, if the command is not a shell line."""
 
 
 class EntryShape(Record):
@@ -68,7 +68,7 @@ class EntryShape(Record):
 
 
 def guess(word: str, known: Iterable[str]) -> str:
-    """` Did you mean …?` where one is likely, else nothing."""
+    """` Did you mean …?` if one is likely, otherwise ""."""
     import difflib
 
     if len(word) > LONGEST_GUESSED:
@@ -80,7 +80,7 @@ def guess(word: str, known: Iterable[str]) -> str:
 
 
 def type_name(value: Json) -> str:
-    """A JSON type in a person's words."""
+    """The name of a JSON type, for messages."""
     if value is None:
         return "null"
     names = {bool: "true/false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
@@ -107,7 +107,7 @@ def short_name(argv: list[str]) -> str:
 
 
 def _last_part(word: str) -> str:
-    """Of a path or an address, what people call it, without variables that are set."""
+    """The usual short name of a path or an address, without variable assignments."""
     name, sign, _ = word.partition("=")
     if sign and name.isidentifier():
         return ""
@@ -123,7 +123,7 @@ def slug(name: str) -> str:
 
 
 def numbered(hooks: list[Hook]) -> list[Hook]:
-    """Ids made unique by the order of declaration, so that they stay what they are from run to run."""
+    """Unique ids, by the order of declaration, so that they are stable from run to run."""
     seen: dict[str, int] = {}
     for index, hook in enumerate(hooks):
         count = seen[hook.id] = seen.get(hook.id, 0) + 1
@@ -163,7 +163,7 @@ def _finite(value: Json) -> float | None:
 
 
 def _short(value: Json) -> str:
-    """A value as it is written, without the middle of a long one."""
+    """A value as written; a long one without its middle."""
     text = canonical(value)
     return text if len(text) <= 40 else f"{text[:20]}… ({len(text)} characters)"
 

@@ -1,5 +1,5 @@
-"""How a hook says something in its dialect's own words: the opposite of reading its answer. It uses only the rows, so
-every dialect that can be read can be spoken."""
+"""How a hook answers in its dialect's format: the opposite of reading its answer. It uses only the rows, so it works
+for every dialect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REASONS = {"reason": "reason", "message": "messages"}
 
 
 class Spoken(Record):
-    """What a hook prints, and the status with which it ends."""
+    """What a hook prints, and its exit status."""
 
     stdout: str = ""
     stderr: str = ""
@@ -37,7 +37,7 @@ def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reas
     heard = _heard(reply, canonical)
     status = _blocking_status(reply) if word == BLOCK else 0
     answer: dict[str, Json] = {}
-    for key in sorted(heard, key=lambda each: not each.on):  # what is meant for this event before what is for all
+    for key in sorted(heard, key=lambda each: not each.on):  # keys for this event before keys for all events
         said = _word(key, reply, canonical, word)
         if said is None:
             continue
@@ -84,7 +84,7 @@ def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
     """The value of a key that expresses a verdict; None if it cannot."""
     if wanted == BLOCK and key.does in ("block", "block_unless"):
         return key.does == "block"
-    if key.does == "note" and key.kind == "bool" and reply.finish is not None:  # it may say so with others
+    if key.does == "note" and key.kind == "bool" and reply.finish is not None:  # other values may do so
         return True if reply.finish({key.path[-1]: True}, canonical).get("verdict") == wanted else None
     words = [word for word, means, on in key.words if means == wanted and (not on or canonical in on)]
     return words[0] if words and key.does == "verdict" else None
@@ -109,7 +109,7 @@ def _complete(answer: dict[str, Json], key: Key, row: EventRow, dialect: Dialect
 
 
 def put(made: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
-    """Put a value where the path leads, with the objects on the way."""
+    """Put a value at a path, and create the objects on the way."""
     for key in path[:-1]:
         inner = made.setdefault(key, {})
         made = inner if isinstance(inner, dict) else {}
