@@ -4,6 +4,7 @@ it is approved, and hooks see all of it."""
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,39 @@ def test_a_type_of_sub_agent_limits_its_tools_and_fires_its_hooks(world: World, 
     assert recorded(world, "general") == []
     assert [it["subagent_type"] for it in recorded(world, "kimi")] == [name]
     assert [it["agent_type"] for it in recorded(world, "claude")] == [name]
+
+
+@pytest.mark.parametrize("name", ["explore", "reviewer", "self"])
+def test_the_five_dialects_know_a_sub_agents_type(world: World, name: str) -> None:
+    """kodik (D-10) and kolega (G-12, Ga) match it. A matcher of agenthooks is for tools (A-13). kode (K-34) and kodelet
+    have none: they read it in the call that starts the sub-agent."""
+    world.write(world.project / ".claude/agents/reviewer.md", REVIEWER)
+    for each in ("general", name):
+        for native in ("SubagentStart", "SubagentStop"):
+            entry: Any = {"matcher": each, "hooks": [{"type": "command", "command": record(f"kodik-{each}")}]}
+            world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", native, entry, {})
+        program = shlex.join(["/bin/sh", "-c", record(f"kolega-{each}")])
+        world.kolega("SubagentStop", {"type": "command", "command": program}, matcher=each)
+    world.hook("agenthooks", "subagent_stop", record("kimi"))
+    world.hook("agenthooks", "subagent_stop", record("kimi-matched"), name="matched", matcher={"tool": name})
+    world.hook("kode", "tool_call_pre", record("kode"))
+    world.hook("kodelet", "before_tool_call", record("kodelet"))
+    world.write(world.project / "it.txt", "found me\n")
+    reads = {"by": "subagent", "tools": [{"read_file": {"path": "it.txt"}}]}
+    ran = agent(world, delegate(name), reads, {"by": "subagent", "text": "Looked."}, "Done.")
+    assert ran.stop == "done", ran.why
+
+    events = [(it["hook_event_name"], it["agent_type"]) for it in recorded(world, f"kodik-{name}")]
+    assert events == [("SubagentStart", name), ("SubagentStop", name)]
+    assert [(it["agent_name"], it["result"]) for it in recorded(world, f"kolega-{name}")] == [(name, "Looked.")]
+    assert recorded(world, "kodik-general") == recorded(world, "kolega-general") == []
+    assert [it["subagent_type"] for it in recorded(world, "kimi")] == [name]
+    assert recorded(world, "kimi-matched") == []
+    call, inner = recorded(world, "kode")
+    assert (call["tool"], call["input"]["agent_name"], inner["tool"]) == ("delegate_task", name, "read_file")
+    call, inner = recorded(world, "kodelet")
+    assert (call["tool_input"]["agent_name"], call["invoked_by"]) == (name, "main")
+    assert (inner["tool_name"], inner["invoked_by"]) == ("file_read", "subagent")
 
 
 def test_a_type_of_the_project_needs_approval(world: World) -> None:

@@ -61,6 +61,20 @@ def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) 
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_a_hook_that_keeps_a_conversation_keeps_one_that_is_too_long(world: World, model: str) -> None:
+    world.hook("kodik", "PreCompact", "echo keep it >&2; exit 2")
+    with provider() as server:
+        to(world, server)
+        words = ("agent", "run", "Go.", "--model", model, "--permission", "auto", "--json")
+        first = json.loads(world.command(*words).stdout)
+        server.trouble, before = [TOO_LONG], len(server.requests)
+        done = world.command(*words, "--resume", first["session"])
+    assert (done.returncode, json.loads(done.stdout)["stop"]) == (1, "error"), done.stderr
+    assert "the conversation is too long for the model" in done.stderr
+    assert len(server.requests) == before + 1, "nobody is asked for a summary"
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_a_sub_agents_trouble_is_its_own(world: World, model: str) -> None:
     """What passes is waited for. What stays is a failed tool; the conversation around it is left as it is."""
     world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")

@@ -69,8 +69,7 @@ class Lifecycle:
         return self._counted(event, self.engine.fire_sync(event, exhausted=spent))
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
-        made = Event.of(name, **{**self.facts, **data})
-        event = Event(made.name, made.data, hosted=True)
+        event = Event.made(name, {**self.facts, **data}, hosted=True)
         if self.announce is not None:
             self.announce(event)
         return event

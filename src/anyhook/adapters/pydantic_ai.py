@@ -222,7 +222,7 @@ class Hooked(WrapperCapability[Any]):
         state.answers += 1
         if state.kind == MAIN:
             self.lifecycle.turns += 1
-        state.tools_used = any(isinstance(part, ToolCallPart) for part in node.model_response.parts)
+        state.tools_used = bool(node.model_response.tool_calls)
         decision = await self.fire(
             "step_end", turn_number=state.answers, tools_used=state.tools_used, **self._size(ctx)
         )
@@ -301,8 +301,8 @@ class Hooked(WrapperCapability[Any]):
     async def _act(self, ctx: RunContext[Any], result: Any, decision: Decision) -> Any:
         """Replace the conversation if a hook asks for it or the context is full."""
         history = decision.history
-        full = history is None and decision.recipe is None and decision.event == "step_end" and self._full(ctx)
-        if history is None and decision.recipe is None and not full:
+        asked = history is not None or decision.recipe is not None
+        if not asked and not (decision.event == "step_end" and self._full(ctx)):
             return result
         said = [*ctx.messages, *([] if isinstance(result, End) else [result.request])]
         if history is None and decision.recipe is not None:
@@ -341,13 +341,13 @@ class Hooked(WrapperCapability[Any]):
 
     async def compact(
         self, said: Sequence[ModelMessage], model: Any, trigger: str, arguments: Mapping[str, Json] | None = None
-    ) -> str:
-        """A summary of the conversation, with the events around it; "" if a hook or a failure prevents it."""
+    ) -> str | None:
+        """A summary of the conversation, with the events around it; "" if that failed, None if a hook prevents it."""
         most = model.context_window or self.context_window
         facts: dict[str, Json] = {"input_tokens": last_size(said), "model_context_length": most}
         decision = await self.fire("pre_compact", trigger=trigger, **facts)
         if decision.stops or self.recipes is None:
-            return ""
+            return None
         text = await self.recipes(COMPACT, arguments or {}, said, model)
         if text:
             self.lifecycle.waiting.extend(decision.context)

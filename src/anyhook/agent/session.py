@@ -323,7 +323,7 @@ class Session:
             return False
         self.tell("The conversation is too long for the model. It is compacted, and the model is asked again.")
         text = await self.hooked.compact(said, self.model, "auto", self.options.arguments)
-        if not text and len(said) > 1:  # too long even for a summary: summarise its later half
+        if text == "" and len(said) > 1:  # too long even for a summary: summarise its later half
             text = await self._recipe(COMPACT, self.options.arguments, said[len(said) // 2 :], self.model)
         if text:
             self.history = [*from_plain([{"role": "user", "content": text}]), last]

@@ -202,9 +202,10 @@ def record(
     policy: JournalPolicy = ALL,
     at_ns: int | None = None,
     own: Decision | None = None,
+    decided: str = "",
 ) -> bytes:
     """The line: what was fired, what was started, what was decided. `own` is what the event's hooks alone decided, if
-    the host was told something else."""
+    the host was told something else. `decided` is the text of the decision, if it is known already."""
     calls: list[str] = []
     for started in runs:
         run, failed = started.run, started.cause
@@ -221,7 +222,7 @@ def record(
             said = clean({"failed": failed or None, "run": _said(run, policy)}, policy, key=key)
         times = f'"started_ns": {run.started_ns}, "duration_s": {run.duration_s:.6f}'
         calls.append(f"{text}, {said[1:-2]}, {times}}}}}")
-    decided = _decision_text(decision, policy)
+    decided = decided or _decision_text(decision, policy)
     apart = f', "own": {_decision_text(own, policy)}' if own is not None else ""
     at = at_ns or time.time_ns()
     return (f'{{"v": 1, "at": {at}, {head}{apart}, "calls": [{", ".join(calls)}], "decision": {decided}}}\n').encode()
@@ -253,13 +254,16 @@ def record_quiet(taken: Sequence[tuple[int, Event, Decision]], mode: Mode, polic
         kinds.setdefault(id(entry[2]), []).append(entry)
     made: list[bytes] = []
     for entries in kinds.values():
-        for at, event, answer in entries[:MAX_EACH]:
-            made.append(record(head_of(event, mode, policy), answer, (), policy, at))
+        at, event, answer = entries[-1]
+        decided = _decision_text(answer, policy)
+        made += [
+            record(head_of(each, mode, policy), answer, (), policy, at_ns, decided=decided)
+            for at_ns, each, _ in entries[:MAX_EACH]
+        ]
         if len(entries) > MAX_EACH:
-            at, event, answer = entries[-1]
             of_last = policy.replace(session=str(event.data.get("session") or policy.session))
             head = f'{head_of(event.replace(data={}), mode, of_last)}, "events": {len(entries) - MAX_EACH}'
-            made.append(record(head, answer, (), policy, at))
+            made.append(record(head, answer, (), policy, at, decided=decided))
     return made
 
 

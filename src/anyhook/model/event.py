@@ -215,14 +215,19 @@ class Event(Record):
     @classmethod
     def of(cls, name: str, **data: Json) -> Event:
         """Any event by its canonical or any dialect's own name, with canonical fields."""
+        return cls.made(name, data)
+
+    @classmethod
+    def made(cls, name: str, data: dict[str, Json], hosted: bool = False) -> Event:
+        """The same, with the fields as a value that becomes part of the event."""
         if name not in EVENTS:
             name = _canonical(name, "tool_error" in data)
         if "agent_type" in data:
             data.setdefault("agent_name", data["agent_type"])  # who names only one means both
-        unknown = [field for field in data if field not in FIELDS]
-        if unknown:
-            raise ValueError(f"unknown event field {unknown[0]!r}; known: {', '.join(FIELDS)}")
-        return cls(name, data)
+        if not data.keys() <= FIELDS.keys():
+            unknown = next(field for field in data if field not in FIELDS)
+            raise ValueError(f"unknown event field {unknown!r}; known: {', '.join(FIELDS)}")
+        return cls(name, data, b"", hosted)
 
     @classmethod
     def pre_tool(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002 (the contract's word)

@@ -393,7 +393,7 @@ def begin(context: Context, event: Event) -> Walk | Decision:
         return quiet
     from anyhook.walk.callables import acts, first_answers
 
-    answers = first_answers(route.callbacks, event)
+    answers = first_answers(route.callbacks, event) if route.callbacks else []
     if not answers and not any(acts(context, step, event) for step in route.builtins):
         return quiet
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
