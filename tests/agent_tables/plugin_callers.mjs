@@ -37,6 +37,16 @@ const CALLERS = {
     const answer = await handlers.before_tool_call({ toolName: "exec", params: input, toolCallId: "c" }, { sessionId: "s" })
     return answer?.block ? { refused: answer.blockReason } : { input: answer?.params ?? input }
   },
+  "openclaw:prompt": async (module, input) => { // its gate takes two answers, and refuses on any other
+    const handlers = registered((api) => module.default.register(api))
+    const event = { prompt: input.command, messages: [] }
+    const run = { runId: "r", sessionId: "s" }
+    const built = await handlers.before_prompt_build?.(event, run)
+    const answer = await handlers.before_agent_run(event, run)
+    if (answer?.outcome === "block") return { refused: answer.message }
+    if (answer !== undefined && answer?.outcome !== "pass") return { refused: "not an answer" }
+    return { context: built?.prependContext ?? "" }
+  },
 }
 
 const [agent, text, ...plugins] = process.argv.slice(2)

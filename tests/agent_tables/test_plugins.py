@@ -77,6 +77,22 @@ def test_an_answer_is_obeyed(tmp_path: Path, agent: str) -> None:
     assert called(agent, plugins) == [{"input": INPUT}, {"refused": "no"}, {"input": others}, {"input": INPUT}]
 
 
+def test_openclaws_prompts_get_context_and_are_refused(tmp_path: Path) -> None:
+    """Its document: context is added while the prompt is built, a refusal comes after that. Hooks are asked once."""
+    counting = '#!/bin/sh\ncat >/dev/null; echo >>"$0.calls"; '
+    plugins = [
+        plugin(tmp_path / "adding", "openclaw", f'{counting}echo \'{{"context": "be brief"}}\'\n', closed=True),
+        plugin(tmp_path / "refusing", "openclaw", f"{counting}echo no >&2; exit 2\n", closed=False),
+        plugin(tmp_path / "silent", "openclaw", counting, closed=True),
+        plugin(tmp_path / "gone", "openclaw", None, closed=True),
+    ]
+    *found, gone = called("openclaw:prompt", plugins)
+    assert found == [{"context": "be brief"}, {"refused": "no"}, {"context": ""}]
+    assert "anyhook cannot be run" in gone["refused"]
+    calls = [(tmp_path / name / "anyhook.calls").read_text() for name in ("adding", "refusing", "silent")]
+    assert calls == ["\n"] * 3
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_closed_plugin_refuses_without_us(tmp_path: Path, agent: str) -> None:
     plugins = [plugin(tmp_path / how.replace(" ", "-"), agent, text, closed=True) for how, text in DEAD.items()]

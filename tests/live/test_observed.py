@@ -24,7 +24,7 @@ DATA = load()
 DRIVEN = [name for name in HOSTS if drive(name) is not None]
 
 
-NOT_DRIVEN = {"deepagents", "kilo"}
+NOT_DRIVEN = {"kilo"}
 """Agents that can be driven and have not been yet: nothing is claimed to be seen of them."""
 
 

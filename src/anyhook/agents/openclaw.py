@@ -5,11 +5,12 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "2026.9.2"
@@ -40,25 +41,41 @@ EVENTS = (
     HostEvent("agent_end", ("stop",), why_not="the turn has ended when it comes"),
     HostEvent("before_agent_reply", installed=False, why_not="the same prompt reaches before_agent_run"),
     HostEvent("before_agent_finalize", installed=False, why_not="what an answer does was not seen"),
-    *left_out(ALONE, "before_model_resolve", "before_prompt_build", "llm_input", "llm_output"),
+    HostEvent("before_prompt_build", installed=False, why_not="where context for before_agent_run is added"),
+    *left_out(ALONE, "before_model_resolve", "llm_input", "llm_output"),
     HostEvent("tool_result_persist", installed=False, why_not="the same result reaches after_tool_call"),
 )
 
 MODULE = """\
 const sent = (event, { sessionId, workspaceDir } = {}) => ({ event, ctx: { sessionId, workspaceDir } })
 
+const RUNS = new Map()
+
+const asked = ({ prompt }, ctx) => { // once for each prompt of a run, whichever event comes first
+  const known = RUNS.get(ctx?.runId)
+  if (known?.prompt === prompt) return known
+  const answer = { prompt }
+  try {
+    answer.context = ask("before_agent_run", sent({ prompt }, ctx)).context
+  } catch (error) {
+    answer.refusal = error.message
+  }
+  if (ctx?.runId) RUNS.set(ctx.runId, answer)
+  return answer
+}
+
 export default {
   id: "anyhook",
   name: "anyhook",
   description: "Calls the hooks of anyhook",
   register(api) {
+    api.on("before_prompt_build", (event, ctx) => {
+      const { context } = asked(event, ctx)
+      if (context) return { prependContext: context }
+    })
     api.on("before_agent_run", (event, ctx) => {
-      try {
-        const { context } = ask("before_agent_run", sent({ prompt: event.prompt }, ctx))
-        if (context) return { prependContext: context }
-      } catch (error) {
-        return { outcome: "block", reason: error.message, message: error.message }
-      }
+      const { refusal } = asked(event, ctx)
+      if (refusal) return { outcome: "block", reason: refusal, message: refusal }
     })
     api.on("before_tool_call", (event, ctx) => {
       try {
@@ -69,6 +86,7 @@ export default {
       }
     })
     for (const name of ["after_tool_call", "agent_end"]) api.on(name, (event, ctx) => {
+      if (name === "agent_end") RUNS.delete(ctx?.runId)
       const { messages, ...rest } = event
       try { ask(name, sent(rest, ctx)) } catch {}
     })
@@ -102,11 +120,55 @@ HOST = Host(
     ),
     project=("ctx.workspaceDir", "event.cwd"),
     program="openclaw",
-    confirm="Allow it with `plugins.allow` and `plugins.entries.anyhook` in openclaw.json, where plug-ins are limited.",
+    # Seen with 2026.9.2, 2026-11: the plug-in is listed as enabled, and not called before somebody has enabled it.
+    confirm="Run `openclaw plugins enable anyhook`: it calls no plug-in before. To let hooks see prompts, and tell you "
+    "of guards that are off, set `plugins.entries.anyhook.hooks.allowConversationAccess` to true in openclaw.json.",
     confirms=("user",),
+    settings=("{config}/openclaw.json",),
+    switches=(
+        OffSwitch(("plugins", "enabled"), False),
+        OffSwitch(("plugins", "entries", "anyhook", "enabled"), False),
+    ),
+    shows_stderr=False,
     without_us="open",  # our own plug-in passes over a program that is not there, unless it is closed
     gaps=("sessions", "keeping a turn going", "asking the user", "replaced output"),
 )
+
+
+def drive() -> Drive:
+    """Without its gateway, in the folder that its settings call the workspace."""
+    from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, TERMINAL, Drive
+
+    free: Json = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+    model: Json = {
+        "id": "{model}", "name": "scripted", "reasoning": False, "input": ["text"], "contextWindow": 200000,
+        "maxTokens": 8000, "cost": free,
+    }  # fmt: skip
+    provider: Json = {"baseUrl": "{url}/v1", "apiKey": KEY, "api": "openai-completions", "models": [model]}
+    usual = Drive(
+        ("agent", "--local", "--agent", "main", "--session-id", "anyhook", "-m", "{prompt}"),
+        {"OPENCLAW_STATE_DIR": "{config}", "OPENCLAW_CONFIG_PATH": "{config}/openclaw.json"},
+        carries=("{config}/openclaw.json",),
+        sets={
+            "{config}/openclaw.json": {
+                "models": {"mode": "replace", "providers": {PROVIDER: provider}},
+                "agents.defaults.model.primary": f"{PROVIDER}/{{model}}",
+                "agents.defaults.workspace": "{project}",
+                "agents.defaults.skipBootstrap": True,
+                "tools.exec": {"host": "gateway", "security": "full", "ask": "off"},
+            }
+        },
+        tools={"delegate_task": ("sessions_spawn",)},
+        trusting_sets={
+            "{config}/openclaw.json": {
+                "plugins.entries.anyhook.enabled": True,
+                "plugins.entries.anyhook.hooks.allowConversationAccess": True,
+            }
+        },
+    )
+    settings = {**usual.sets["{config}/openclaw.json"], "tools.exec.ask": "always"}
+    asking, terminal = usual.replace(sets={"{config}/openclaw.json": settings}), usual.replace(terminal=True)
+    return usual.replace(scenarios={ASKING: asking, TERMINAL: terminal})
 
 
 def sample() -> Sample:

@@ -123,7 +123,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     steps = [_placed(Step(**step), places) for step in asked["steps"]]
     with ModelServer(script(steps, _names(table, row.tools), row.fills)) as server:
         known = {**places, "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
-        prepare(stage, row, known)
+        prepare(stage, row, known, asked["trusts_hooks"])
         of_folder = row.folder_env if asked["trusts_folder"] else {}
         env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}
         mark = f"{os.getpid()}-{os.urandom(6).hex()}"

@@ -26,7 +26,7 @@ FIELDS = {
     "command": ("command", "cmd", "commands", "script"),
     "path": ("file_path", "path", "filePath", "absolute_path", "files", "file_paths"),
     "content": ("content", "contents", "file_text", "text", "new_text"),
-    "task": ("prompt", "task", "message", "instructions", "goal"),
+    "task": ("prompt", "task", "message", "instructions", "goal", "description"),
     "agent_name": ("subagent_type", "agent_type", "agent_name", "task_name"),
     "escalation": ("sandbox_permissions",),
 }

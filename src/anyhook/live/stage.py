@@ -110,8 +110,8 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
     shutil.copymode(old, new)
 
 
-def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
-    """Writes what leads the agent to the scripted model."""
+def prepare(stage: Stage, drive: Drive, known: Mapping[str, str], trusts_hooks: bool = False) -> None:
+    """Writes what leads the agent to the scripted model, and what makes it run unapproved hooks."""
     for path, value in drive.writes.items():
         text = value if isinstance(value, str) else json.dumps(value)
         stage.write(fill(path, known), fill(text, known))
@@ -121,9 +121,11 @@ def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
     for path, text in drive.appends.items():
         where = fill(path, known)
         stage.write(where, _text(where) + fill(text, known))
-    for path, values in drive.sets.items():
+    trusting = drive.trusting_sets if trusts_hooks else {}
+    for path, values in (*drive.sets.items(), *trusting.items()):
         where = fill(path, known)
-        stage.write(where, _with_values(_text(where), values))
+        filled: dict[str, Json] = json.loads(fill(json.dumps(values), known))
+        stage.write(where, _with_values(_text(where), filled))
 
 
 def _text(path: str) -> str:

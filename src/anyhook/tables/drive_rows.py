@@ -46,6 +46,8 @@ class Drive(Record):
     the user has approved that is part of the question."""
     trusting: tuple[str, ...] = ()
     """Options that make the agent run unapproved hooks: for our own trials, never to judge somebody's installation."""
+    trusting_sets: Mapping[str, Mapping[str, Json]] = {}
+    """The same in a JSON file: path → dotted key → value."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
     fills: Mapping[str, Mapping[str, Json]] = {}

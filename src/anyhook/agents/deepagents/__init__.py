@@ -24,9 +24,9 @@ use_responses_api = false
 
 
 def drive() -> Drive:
-    from anyhook.tables.drive_rows import KEY, Drive
+    from anyhook.tables.drive_rows import ASKING, KEY, Drive
 
-    return Drive(
+    usual = Drive(
         ("--no-tracing", "--no-mcp", "-M", "openai:{model}", "-S", "all", "-n", "{prompt}"),
         {
             "DEEPAGENTS_HOME": "{config}",
@@ -36,9 +36,17 @@ def drive() -> Drive:
             "DEEPAGENTS_CODE_NO_UPDATE_CHECK": "1",
         },
         writes={"{config}/config.toml": CONFIG},
-        tools={"shell": ("execute",)},
+        tools={
+            "shell": ("execute",),
+            "read_file": ("read_file",),
+            "write_file": ("write_file",),
+            "delegate_task": ("task",),
+        },
+        helper="general-purpose",
         cannot_show={"pre_compact": "a short run compacts nothing"},
     )
+    asking = usual.replace(words=tuple("pwd" if word == "all" else word for word in usual.words))
+    return usual.replace(scenarios={ASKING: asking})
 
 
 def sample() -> Sample:

@@ -9,7 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostTool, Taken
 EVENTS = (
     event("SessionStart", "context"),
     event("UserPromptSubmit", "block context", limit_s=30),
-    event("PreToolUse", "block end_turn context"),
+    event("PreToolUse", "block context"),  # `continue: false` was seen to refuse the call alone, 2026-11
     event("PermissionRequest", "block allow"),
     event(
         "PostToolUse",

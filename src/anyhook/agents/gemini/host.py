@@ -52,6 +52,7 @@ EVENTS = (
         (*TOOL, Taken("output", ("tool_response",), content_text)),
         {"block": DENY, "end_turn": HALT, "context": context("AfterTool"), "message": TELL},
         error=("tool_response.error",),
+        after_failure=("block", "end_turn", "message"),  # context was seen to be dropped, 2026-11
         limit_s=600,
     ),
     HostEvent(
