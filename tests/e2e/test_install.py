@@ -17,7 +17,7 @@ import pytest
 
 from anyhook.documents import edit
 from anyhook.install.entries import is_ours
-from anyhook.state.installs import Installs
+from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, own_name
 from anyhook.state.switches import Switches
 from anyhook.tables.host_rows import Entry
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
@@ -198,6 +198,50 @@ def test_a_dry_run_shows_and_does_nothing(world: World, agent: str) -> None:
     assert "bridge" in done.stdout
     assert snapshot(world) == before
     assert not (world.state / "installs").exists()
+
+
+@pytest.mark.parametrize("agent", ["goose", "vibe"])
+def test_a_dry_run_shows_the_name_that_is_written(world: World, agent: str) -> None:
+    """The user's entry gets a name that no project knows. It is made by the first `install`, which a dry run is not."""
+    said = run(world, "install", agent, "--dry-run")
+    shown = said["diff"]
+    assert UNMADE_NAME in shown
+    assert not re.search(r"anyhook/hooks|\"anyhook-(pre|post)", shown), "the plain name is not what will be written"
+    assert any(UNMADE_NAME in note for note in said["notes"])
+    assert UNMADE_NAME in world.command("install", agent, "--dry-run").stderr
+    run(world, "install", agent)
+    name = own_name(str(world.state))
+    assert name != PLAIN_NAME
+    again = run(world, "install", agent, "--dry-run", "--closed")
+    assert name in again["diff"]
+    assert UNMADE_NAME not in json.dumps(again)
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_an_entry_with_the_plain_name_goes_once_it_has_its_own(world: World, indexed: bool) -> None:
+    """As earlier versions wrote it. Two entries would call us twice, and a project can hide the plain one."""
+    old = world.home / ".agents/plugins/anyhook"
+    run(world, "install", "goose")
+    new = old.with_name(own_name(str(world.state)))
+    new.rename(old)
+    (world.state / "installs/name").unlink()
+    index = world.state / "installs/index.json"
+    index.write_text(index.read_text().replace(f"/{new.name}", "/anyhook") if indexed else "{}")
+    said = run(world, "install", "goose")
+    assert not [*old.rglob("*.json")]
+    assert old.exists() is not indexed, "folders stay that we do not know to have made"
+    assert (old.with_name(own_name(str(world.state))) / "hooks/hooks.json").is_file()
+    assert str(old / "hooks/hooks.json") in said["changed"]
+    run(world, "uninstall", "goose")
+    assert not [*old.parent.rglob("*.json")]
+
+
+def test_a_projects_entry_is_not_taken_for_the_users_old_one(world: World) -> None:
+    """In a project that is the user's home, both have one place."""
+    home = ("--project", str(world.home))
+    path = run(world, "install", "goose", "--scope", "project", *home)["changed"][0]
+    run(world, "install", "goose", *home)
+    assert Path(path).is_file()
 
 
 LISTING = [agent for agent in AGENTS if getattr(host(agent).entry, "style", "") not in ("module", "scripts")]

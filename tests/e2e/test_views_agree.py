@@ -107,6 +107,34 @@ def test_all_views_agree(world: World, name: str) -> None:
         assert "matcher-misspelt" in world.command("check").stdout
 
 
+def test_a_guard_at_an_event_that_the_only_agent_never_has(world: World) -> None:
+    """The guard is on, and nobody asks it: every view says so."""
+    world.hook("kodik", "UserPromptSubmit", PASS)
+    assert world.command("install", "vibe").returncode == 0
+    named = world.command("status", "vibe", "--json")
+    [gate] = json.loads(named.stdout)["gates"]
+    assert (named.returncode, gate["state"], gate["event"]) == (1, "uncovered", "user_prompt_submit")
+    [doctor] = json.loads(world.command("doctor", "vibe", "--json").stdout).values()
+    assert doctor["never"] == [gate["id"]]
+    assert gate["why"] in doctor["guards"]
+
+    screen = world.command("status").stdout
+    assert screen.startswith("GUARDS ON: ")
+    protected, line = standing_of(str(world.project), world.env)()
+    assert not protected
+    views = (
+        screen,
+        world.command("status", "--short").stdout,
+        world.command("log").stderr,
+        line,
+        banner_of(str(world.project), world.env)(),
+    )
+    for view in views:
+        assert "vibe does not ask them" in view, view
+        assert gate["why"] in view
+    assert f"armed     {gate['id']}" in world.command("list").stdout, "without an agent's eyes it is on"
+
+
 def test_a_name_of_somebodys_own_tool_is_not_called_misspelt(world: World) -> None:
     for number, matcher in enumerate(("deploy_to_moon", "mcp__bas__Bas", "Bash|Edit", "Bas.*")):
         world.hook("kodik", "PreToolUse", f"exit 0 # {number}")

@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 
 
 def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
-    """A function that returns the current line; "" if all guards are on or the folder does not exist."""
+    """A function that returns the current line: which guards are off, or which agent does not ask them. "" if neither
+    is so or the folder does not exist."""
 
     def line() -> str:
         try:
             setup = Setup.of(project, dict(env))
         except OSError:
             return ""
-        off = guards_not_holding(setup, build(setup, may_start=False))
-        return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}" if off else ""
+        catalog = build(setup, may_start=False)
+        if off := guards_not_holding(setup, catalog):
+            return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}"
+        found, agents = gates(setup, catalog), calling_agents(setup, catalog)
+        alone = unasked(protected(found), agents) if agents else ""
+        return f"{short_path(project)}: {summary(found)}{alone}" if alone else ""
 
     return line
 

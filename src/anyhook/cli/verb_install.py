@@ -29,7 +29,7 @@ from anyhook.install.changes import (
 )
 from anyhook.install.diagnosis import entered, is_closed, on_demand
 from anyhook.install.lean import lean
-from anyhook.state.installs import PLAIN_NAME, Installs, make_own_name, own_name
+from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, make_own_name, own_name
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
@@ -119,25 +119,36 @@ def apply(
     state = state_dir(os.environ)
     backups: list[str] = []
     try:
-        if install and not options.dry_run and has_own_name(entry):
-            make_own_name(state)
-        entry = called(entry, own_name(state) if scope == SCOPES[0] else PLAIN_NAME)
-        paths = places(table, entry, scope, home_of(os.environ), project, os.environ)
+        name = _name_of(entry, scope, state, install, options.dry_run)
+        entry, place = called(entry, name), (scope, home_of(os.environ), project, os.environ)
+        paths = places(table, entry, *place, name)
+        plain = {path: "" for path in places(table, entry, *place, PLAIN_NAME) if path not in paths}
         if install:
             there = {event for path in paths for event in entered(table, entry, path)}
             made = _events_of(table, wants_lean, project, there)
         closed = refusals(table) if wants_closed or any(map(is_closed, paths)) else {}
         if options.dry_run:
-            changes = _changes(made, entry, paths, Installs(state), scope, install, closed)
+            changes = _changes(made, entry, paths, Installs(state), scope, install, closed, plain)
         else:
             with Installs.changing(state) as installs:
-                changes = _changes(made, entry, paths, installs, scope, install, closed)
+                changes = _changes(made, entry, paths, installs, scope, install, closed, plain)
                 backups = write(changes, table, scope, installs, install)
     except CannotChange as why:
         raise BadCall(str(why)) from None
     except OSError as error:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     return changes, backups, bool(closed)
+
+
+def _name_of(entry: Entry, scope: str, state: str, install: bool, dry: bool) -> str:
+    """What the entry is called: by the user's own name, which the first entry that has one makes."""
+    if scope != SCOPES[0]:
+        return PLAIN_NAME
+    if install and has_own_name(entry) and own_name(state) == PLAIN_NAME:
+        if dry:
+            return UNMADE_NAME
+        make_own_name(state)
+    return own_name(state)
 
 
 def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[str]) -> Host:
@@ -160,6 +171,8 @@ def _carry_out(
     if install:
         notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
         notes += filter(None, [unheard(table)])
+    if any(UNMADE_NAME.encode() in change.path.encode() + (change.after or b"") for change in needed):
+        notes.append(f"`{UNMADE_NAME}` stands for a name that is made when anyhook is installed.")
     if install and scope == "project" and not _on_path():
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
@@ -168,6 +181,8 @@ def _carry_out(
         _as_json(table, scope, needed, changes, backups, notes, options.dry_run)
     elif options.dry_run:
         _show_diff(needed)
+        for note in notes[-1:] if UNMADE_NAME in "".join(notes[-1:]) else ():
+            render.say(note)
     else:
         _tell(table, needed, backups, notes, install)
     return DONE
@@ -181,16 +196,19 @@ def _changes(
     scope: str,
     install: bool,
     closed: Mapping[str, Answer],
+    plain: Mapping[str, str],
 ) -> list[FileChange]:
+    """`plain` are the places of the user's entry before it had a name of its own; what is left there goes."""
+    left = {path: "" for path in plain if installs.scope(path) in ("", scope)}
     if not install:
-        return to_uninstall(table, entry, paths, installs)
+        return to_uninstall(table, entry, {**paths, **left}, installs)
     rows = {path: table.row(native) for path, native in paths.items()}
     left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
     kept = {path: native for path, native in paths.items() if path not in left_out}
     carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
     launcher = [*(["env", *carried] if carried else []), *_launcher(scope)]
     made = to_install(table, entry, kept, launcher, installs, closed)
-    return [*made, *to_uninstall(table, entry, left_out, installs)]
+    return [*made, *to_uninstall(table, entry, {**left_out, **left}, installs)]
 
 
 def refusals(table: Host) -> dict[str, Answer]:

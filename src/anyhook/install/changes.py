@@ -44,11 +44,14 @@ class FileChange(Record):
         return self.before != self.after
 
 
-def places(host: Host, entry: Entry, scope: str, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Path → native event ("" for a file that serves all of them)."""
+def places(
+    host: Host, entry: Entry, scope: str, home: str, project: str, env: Mapping[str, str], name: str = ""
+) -> dict[str, str]:
+    """Path → native event ("" for a file that serves all of them). `name` stands for the user's own name."""
     if scope not in entry.files:
         raise CannotChange(f"{host.title} has no hooks of a project; use --scope {' or '.join(entry.files)}.")
-    path = entry.files[scope].format(**roots_of(entry, home, project, env))
+    roots = roots_of(entry, home, project, env)
+    path = entry.files[scope].format(**{**roots, **({"own": name} if name else {})})
     if entry.style == "scripts":
         return {f"{path}/{row.native}": row.native for row in host.events if row.installed}
     found = {path: ""}
@@ -139,7 +142,7 @@ def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Insta
         for change in changes:
             folders = tuple(_write(change))
             done.append(change)
-            if not install:
+            if not install or change.after is None:
                 made += installs.folders(change.path)
                 installs.forget(change.path)
             elif change.needed and change.after is not None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 PLAIN_NAME = "anyhook"
+UNMADE_NAME = f"{PLAIN_NAME}-********"
+"""What stands for the user's own name before it is made."""
 NAME = "installs/name"
 IS_NAME = re.compile(rf"{PLAIN_NAME}-[0-9a-f]{{8}}")
 
@@ -126,6 +128,11 @@ class Installs:
         self._known[path] = Install(agent, scope, digest(after), backup, folders)
         self._write()
         return f"{self.folder}/{backup}" if backup else None
+
+    def scope(self, path: str) -> str:
+        """The scope in which we wrote a file; "" if we did not."""
+        known = self._known.get(path)
+        return known.scope if known is not None else ""
 
     def folders(self, path: str) -> tuple[str, ...]:
         """The folders that were created for a file, the innermost first."""
