@@ -33,13 +33,19 @@ static char **words;      /* of the call, from the verb on */
 static int count;         /* of them */
 static int kept;          /* whether stdin is */
 static int worker = -1;   /* a handle of the process that serves the call */
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t accepted, told; /* whether a worker serves it; a signal that came meanwhile */
+
+static void end_by(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
+}
 
 /* Executes the Python command; `mark` tells it what happened. A gate must not open because that cannot be done. */
 static _Noreturn void cold(const char *mark) {
     static char program[sizeof folder + sizeof PYTHON];
     char **argv = malloc((count + 3) * sizeof *argv);
     int n = 0;
+    if (told) end_by(told);
     snprintf(program, sizeof program, "%s" PYTHON, folder);
     if (argv) {
         argv[n++] = program;
@@ -201,9 +207,12 @@ static int get(int connection, void *data, size_t size) {
     return 1;
 }
 
+/* A signal is for the worker. One that comes before the worker is known waits until it is, or until the call goes cold.
+ * Without a handle of the worker this process ends alone; the worker sees that, and ends. */
 static void tell(int number) {
     told = number;
-    syscall(SYS_pidfd_send_signal, worker, number, NULL, 0);
+    if (worker >= 0) syscall(SYS_pidfd_send_signal, worker, number, NULL, 0);
+    else if (accepted) end_by(number);
 }
 
 static void listen_for(int number) {
@@ -220,19 +229,13 @@ static void see_through(int connection) {
     int on_duty = 0;
     if (!get(connection, &number, sizeof number)) return;
     worker = syscall(SYS_pidfd_open, number, 0);
-    if (worker >= 0) {
-        listen_for(SIGINT);
-        listen_for(SIGTERM);
-        listen_for(SIGHUP);
-    }
+    accepted = 1;
+    if (told) tell(told);
     while (get(connection, &letter, 1)) {
         if (letter == 'X' && get(connection, &number, sizeof number)) _exit(number);
         if (letter == 'H') on_duty = 1;
     }
-    if (told) { /* it ended as this process would have */
-        signal(told, SIG_DFL);
-        raise(told);
-    }
+    if (told) end_by(told); /* it ended as this process would have */
     if (on_duty) {
         lseek(0, 0, SEEK_SET);
         cold("--warm-lost");
@@ -253,6 +256,9 @@ static void serve(char **argv, char **envp) {
         cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
     if (!kept && reads_stdin()) keep_stdin();
+    listen_for(SIGINT);
+    listen_for(SIGTERM);
+    listen_for(SIGHUP);
     if (send_call(connection, argv, envp)) {
         struct pollfd ready = {.fd = connection, .events = POLLIN};
         int some;

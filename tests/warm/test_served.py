@@ -59,10 +59,10 @@ def test_answers_and_records_are_the_same(door: Door, noted: World) -> None:
         answers, records = [], []
         for way in (door.cold, door.call):
             numbered += 1  # a call that is repeated within seconds has its answer from the first
-            done = way(*words, stdin=stdin.replace(b"t%d", b"t%d" % numbered))
+            done = way(*words, stdin=stdin.replace(b"t%d", b"turn-%d-" % numbered))
             answers.append((done.returncode, plain(done.stdout), plain(done.stderr)))
             lines = noted.journal()[before:]
-            records.append([plain(json.dumps(line)).replace(f"t{numbered}", "t") for line in lines])
+            records.append([plain(json.dumps(line)).replace(f"turn-{numbered}-", "t") for line in lines])
             before += len(lines)
         assert answers[0] == answers[1], name
         assert records[0] == records[1], name

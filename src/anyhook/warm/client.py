@@ -129,9 +129,13 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     def tell(number: int, _: object) -> None:
         nonlocal told
         told = number
-        signal.pidfd_send_signal(worker, number)
+        if worker:
+            signal.pidfd_send_signal(worker, number)
 
     handlers = {number: signal.getsignal(number) for number in TOLD}
+    for number in TOLD:
+        if handlers[number] is not signal.SIG_IGN:
+            signal.signal(number, tell)
     try:
         send_request(connection, Message(CALL, argv, env, [0, 1, 2, folder]))
         while letter := connection.recv(1):
@@ -139,9 +143,8 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
                 return receive_number(connection)
             if letter == ACCEPTED:
                 worker = os.pidfd_open(receive_number(connection))
-                for number in TOLD:
-                    if handlers[number] is not signal.SIG_IGN:
-                        signal.signal(number, tell)
+                if told:  # before anybody knew whom to tell
+                    tell(told, None)
             elif letter != ON_DUTY:
                 break
             state = letter
