@@ -154,6 +154,16 @@ GATES = [
     for handler in table.replies
     if handler in ("command", "http") and table.replies[handler].keys  # rules answer by status alone
 ]
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 NO_WORDS = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
@@ -220,7 +230,11 @@ def test_under_deny_a_documented_yes_goes_on(case: tuple[Dialect, EventRow, str,
     if reply.read(b"plain words")[0] in ("text", "nothing"):
         answers.append(
             data.draw(
-                NO_WORDS.filter(lambda text: reply.read(text.encode())[0] in ("text", "nothing") and "{" not in text)
+                NO_WORDS.filter(
+                    lambda text: (
+                        reply.read(text.encode())[0] in ("text", "nothing") and "{" not in text and not is_json(text)
+                    )  # `false` is an answer of the wrong type
+                )
             )
         )
     said = data.draw(st.sampled_from(answers))
