@@ -143,7 +143,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
                 return receive_number(connection)
             if letter == ACCEPTED:
                 worker = os.pidfd_open(receive_number(connection))
-                if told:  # before anybody knew whom to tell
+                if told:  # before the worker was known
                     tell(told, None)
             elif letter != ON_DUTY:
                 break
