@@ -214,9 +214,9 @@ def test_a_home_that_is_read_only(world: World) -> None:
 
 
 READING = {
-    "log": (0, "stop"), "log --search needle": (0, "stop"), "stats": (0, "kodik:"), "verify": (0, "1 records, all"),
+    "log": (0, "stop"), "log --search needle": (0, "stop"), "stats": (0, "kodik:"), "verify": (0, "1 records, none"),
     "explain last": (0, "record 1"), "replay": (0, "1 events judged again"), "export --format jsonl": (0, "needle"),
-    "backtest Stop": (3, "results cannot be kept"),
+    "backtest Stop": (3, "cannot write"),
 }  # fmt: skip
 
 

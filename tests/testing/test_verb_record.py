@@ -73,14 +73,14 @@ def test_filters_and_stdout(box: Box) -> None:
     assert box.call("record", "--last", "1").stdout == done.stdout
     done = box.call("record", "--since", "1h", "--tool", "Edit")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "No event is there" in done.stderr
+    assert "There is no event" in done.stderr
 
 
 def test_another_projects_events_are_not_mixed_in(box: Box, tmp_path: Path) -> None:
     fire(box, "ls")
     other = tmp_path / "other"
     other.mkdir()
-    assert "No event" in box.call("record", cwd=other).stderr
+    assert "There is no event" in box.call("record", cwd=other).stderr
     done = box.call("record", "--project", str(box.project), "-o", "x.hooktest.yaml", cwd=other)
     assert done.returncode == 0
     assert 'project: "../project"' in (other / "x.hooktest.yaml").read_text()
