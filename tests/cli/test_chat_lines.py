@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.usage import RequestUsage
 
+from anyhook.adapters.messages import last_size
 from anyhook.agent import trouble
 from anyhook.agent.content import review_offers
 from anyhook.cli.chat.approval import counted
@@ -86,3 +89,8 @@ def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:
         "No connection to http://127.0.0.1:9/v1 (Connection error: [Errno 111] Connection refused). "
         "Trying again in 1 s (1 of 4)."
     )
+
+
+def test_an_answer_that_broke_off_says_nothing_about_the_context() -> None:
+    whole = ModelResponse(parts=[TextPart("All.")], usage=RequestUsage(input_tokens=900, output_tokens=100))
+    assert last_size([whole, ModelResponse(parts=[TextPart("A")])]) == 1000

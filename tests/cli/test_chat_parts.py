@@ -65,6 +65,16 @@ OTHER = GUARD.replace(id="kodik:user:PreToolUse:other", name="other")
             ["hook gone objects, which stops nothing here (pre_tool)"],
         ),
         (
+            {
+                "verdict": "block",
+                "effect": "keep_working",
+                "reason": "Test it.",
+                "hook": GUARD.id,
+                "context": ("[stop hook] Test it.",),
+            },
+            ["hook guard keeps the agent working (pre_tool): Test it."],
+        ),
+        (
             {"verdict": "block", "effect": "deny_tool", "hook": GUARD.id, "tool_input": {}, "context": ("a",)},
             ["hook guard denied the tool (pre_tool)", "hook guard added context (pre_tool)"],
         ),

@@ -43,6 +43,16 @@ def test_trouble_that_passes(world: World, model: str, trouble: Trouble) -> None
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_an_answer_between_two_troubles_starts_the_count_again(world: World, model: str) -> None:
+    with provider() as server:
+        server.trouble = [BROKEN, None, BROKEN]
+        to(world, server)
+        done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto")
+    assert (done.returncode, done.stderr.count("(1 of 4)")) == (0, 2), done.stderr
+    assert f"The connection to {server.url}" in done.stderr
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) -> None:
     world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")
     with provider() as server:

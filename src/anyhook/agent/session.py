@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -266,7 +265,8 @@ class Session:
         began_s = now_s()
         asked: str | Sequence[UserContent] | None = with_images(prompt, self.options.project, self.model, self.tell)
         compacted = False
-        for attempt in count():
+        attempt = reached = 0
+        while True:
             try:
                 return await self._asked(asked)
             except Refused as refused:
@@ -281,16 +281,18 @@ class Session:
                     return self._failed(error)
                 compacted = True
             except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises)
+                if len(self.history) > reached:  # there was an answer since the last time
+                    attempt, reached = 0, len(self.history)
                 pause = trouble.pause_for(error, self.model, attempt, in_stream=True) if self.history else None
                 if pause is None:
                     return self._failed(error)
+                attempt += 1
                 self._drop_unfinished()
                 self._pauses(pause)
                 await asyncio.sleep(pause.wait_s)
             finally:
                 self.save()
             asked = None  # the prompt is in the history, and its hooks have seen it
-        raise AssertionError("the last attempt returns")
 
     async def _asked(self, prompt: str | Sequence[UserContent] | None) -> TurnResult:
         """The model's answer to a prompt, or to what the history ends with."""

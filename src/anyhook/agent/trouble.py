@@ -83,7 +83,9 @@ class Pause:
     @property
     def why(self) -> str:
         if isinstance(self.error, ModelConnectionError):
-            return f"no connection to {self.model.base_url} ({_clipped(words_of(self.error))})"
+            broke, where = self.error.in_stream, self.model.base_url
+            what = f"the connection to {where} broke" if broke else f"no connection to {where}"
+            return f"{what} ({_clipped(words_of(self.error))})"
         return next((what for kind, what, _ in SENTENCES if isinstance(self.error, kind)), "the connection broke")
 
     def line(self) -> str:

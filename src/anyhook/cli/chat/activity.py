@@ -93,6 +93,13 @@ def _runs(decision: Decision) -> bool:
     return decision.effect != "deny_tool"
 
 
+def _is_news(decision: Decision, field: str) -> bool:
+    """Whether a change counts, and is not the reason once more in the words for the model."""
+    if field == "context" and decision.reason:
+        return any(decision.reason not in text for text in decision.context)
+    return field != "tool_input" or _runs(decision)
+
+
 def lines(decision: Decision) -> list[tuple[str, str]]:
     """Style and text of each thing that the hooks of one event did."""
     made: list[tuple[str, str]] = []
@@ -104,9 +111,7 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
     # The blocking hook is named; a decision does not say which other hook changed something.
     ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
     ran = ran or (name if decision.verdict == "block" else "")
-    done = [
-        words for field, words in CHANGES if getattr(decision, field) and (field != "tool_input" or _runs(decision))
-    ]
+    done = [words for field, words in CHANGES if getattr(decision, field) and _is_news(decision, field)]
     if decision.verdict == "allow":
         done.insert(0, "allowed it")
     elif decision.verdict == "ask":
