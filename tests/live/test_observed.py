@@ -24,7 +24,7 @@ DATA = load()
 DRIVEN = [name for name in HOSTS if drive(name) is not None]
 
 
-NOT_DRIVEN = {"kilo"}
+NOT_DRIVEN: set[str] = set()
 """Agents that can be driven and have not been yet: nothing is claimed to be seen of them."""
 
 
