@@ -10,7 +10,7 @@ rm -f .make/out .make/lint.status
 lint=$!
 # The tests write a hundred thousand small files. Where there is memory for them, that saves a tenth of the time.
 free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
-if [ "${free:-0}" -gt 2000000 ] && files=$(mktemp -d /dev/shm/anyhook-test.XXXXXX); then
+if [ "${free:-0}" -gt 2000000 ] && files=$(mktemp -d /dev/shm/tests.XXXXXX); then
     trap 'rm -rf "$files"' EXIT
     trap 'exit 130' INT TERM
     cp /bin/true "$files/" && "$files/true" && export TMPDIR="$files"  # unless it is mounted noexec
