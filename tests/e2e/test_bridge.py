@@ -391,6 +391,26 @@ def test_an_agent_leaves_our_files_alone(world: World, command: str) -> None:
         assert call(world, "codex", "PreToolUse", again)[1] == ""
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        'case x in *"rm -rf"*) echo "rm -rf is not" >&2 ;; esac',
+        "ls src >&2 || true",
+        "echo 'no build here, look into src' >&2",
+    ],
+)
+def test_folders_that_a_hooks_command_names_are_for_everybody(world: World, command: str) -> None:
+    world.write(world.project / "src/old.py", "")
+    world.write(world.project / "build/x.o", "")
+    world.hook("kodik", "PreToolUse", command, "project")
+    world.approve()
+    for line in ("rm -rf build", "rm -rf x", "rm src/old.py", "echo y > src/new.py", "touch notes.txt"):
+        assert call(world, "codex", "PreToolUse", shell_call(world, line))[1] == "", line
+    for line in ("rm .kodik/hooks/hooks.json", "rm -rf .kodik", f"rm -rf {world.project}", "rm -rf ."):
+        _, said, _ = call(world, "codex", "PreToolUse", shell_call(world, line))
+        assert "protect = false" in said["hookSpecificOutput"]["permissionDecisionReason"], line
+
+
 def test_an_edit_that_takes_our_entry_out(world: World) -> None:
     assert world.command("install", "claude").returncode == 0
     path = str(world.home / ".claude/settings.json")

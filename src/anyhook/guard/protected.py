@@ -66,7 +66,8 @@ def protected(
         if name.endswith(SETTINGS) and "hook" not in name.lower():
             settings.add(path)
         elif os.path.isdir(path) or (not os.path.lexists(path) and "." not in name):
-            folders.add(path)
+            if _may_hold_hooks(path, project):
+                folders.add(path)
         else:
             files.add(path)
     for approval in Ledger(state_dir(env)).approvals.values():
@@ -81,6 +82,15 @@ def protected(
         frozenset(_both(entries)),
         os.path.realpath(project),
     )
+
+
+def _may_hold_hooks(folder: str, project: str) -> bool:
+    """Whether agents look for hooks in this folder. A hook's command may name any other, as in `ruff check src`, and
+    work goes on there."""
+    if f"{project}/".startswith(f"{folder}/"):
+        return False
+    parts = folder.removeprefix(f"{project}/").split("/")
+    return parts[-1].lower() == "hooks" or any(part.startswith(".") for part in parts)
 
 
 def _both(paths: Iterable[str]) -> tuple[str, ...]:
