@@ -138,25 +138,30 @@ class Hooked(WrapperCapability[Any]):
             return stream  # type: ignore[no-any-return]
         return self.wrapped.wrap_run_event_stream(ctx, stream=stream)
 
-    async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
-        if type(self.wrapped).wrap_node_run is not AbstractCapability.wrap_node_run:
-            handler = self._inner_node_run(ctx, handler)
-        if isinstance(node, UserPromptNode):
-            return await self._prompted(ctx, node, handler)
-        if isinstance(node, ModelRequestNode):
-            state = self.state
-            if self.max_turns and state.answers >= self.max_turns:
-                return self._exhausted(ctx, node)
-            return await handler(self._with_waiting(node))
-        if isinstance(node, CallToolsNode):
-            return await self._stepped(ctx, node, await handler(node))
-        return await handler(node)
+    def listens_to(self, event: AgentStreamEvent) -> bool:
+        return self.wrapped.listens_to(event)
 
-    def _inner_node_run(self, ctx: RunContext[Any], handler: Any) -> Any:
-        async def inside(given: Any) -> Any:
-            return await self.wrapped.wrap_node_run(ctx, node=given, handler=handler)
+    async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
+        """The prompt goes to its hooks, and a request gets the context that waits for it. (The framework prepares a
+        context of its own for each way to look at a step. It asks all capabilities before and after a step anyway;
+        being around a step as well would cost as much again.)"""
+        kind = type(node)  # an isinstance of the framework's abstract classes takes longer than the rest
+        if kind is UserPromptNode:
+            node = await self._prompted(ctx, node)
+        elif kind is ModelRequestNode:
+            node = self._with_waiting(node)
+        return await self.wrapped.before_node_run(ctx, node=node)
 
-        return inside
+    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
+        result = await self.wrapped.after_node_run(ctx, node=node, result=result)
+        kind = type(node)
+        if kind is CallToolsNode:
+            result = await self._stepped(ctx, node, result)
+            used_up = self.max_turns and self.state.answers >= self.max_turns
+            return self._exhausted(ctx, result) if used_up and not isinstance(result, End) else result
+        if kind is UserPromptNode and self.state.refused is not None:
+            return self.state.refused
+        return result
 
     def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
         """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is what
@@ -177,9 +182,10 @@ class Hooked(WrapperCapability[Any]):
 
     # -- the prompt
 
-    async def _prompted(self, ctx: RunContext[Any], node: Any, handler: Any) -> Any:
+    async def _prompted(self, ctx: RunContext[Any], node: Any) -> Any:
+        """The node with what hooks make of its prompt. It asks no model, so a refused one may run as it is."""
         if node.user_prompt is None:
-            return await handler(node)
+            return node
         prompt = prompt_text(node.user_prompt)
         if self.state.kind == MAIN:
             self.lifecycle.cut_short = None
@@ -188,17 +194,17 @@ class Hooked(WrapperCapability[Any]):
             self.state.task = self.state.task or prompt
             decision = await self.fire("subagent_start", **self._who())
             if decision.stops:
-                return _over(ctx, decision, f"The sub-agent was not started: {decision.reason}")
+                return self._refuse(ctx, node, decision, f"The sub-agent was not started: {decision.reason}")
             context.extend(decision.context)
         decision = await self.fire("user_prompt_submit", prompt=prompt)
         if decision.stops or decision.end_turn:
             if self.state.kind == SUBAGENT:
-                return _over(ctx, decision, f"The sub-agent's task was refused: {decision.reason}")
+                return self._refuse(ctx, node, decision, f"The sub-agent's task was refused: {decision.reason}")
             self.lifecycle.waiting = [*context, *self.lifecycle.waiting]
             if decision.stops:
                 raise Refused(decision)
             self.lifecycle.cut_short = decision
-            return _over(ctx, decision, "A hook ended the turn.")
+            return self._refuse(ctx, node, decision, "A hook ended the turn.")
         extra = list(decision.context)
         replaced = decision.prompt
         if self.state.kind == MAIN:
@@ -209,7 +215,12 @@ class Hooked(WrapperCapability[Any]):
         made = Prompt(replaced, context, extra)
         if made.changed:
             node = dataclasses.replace(node, user_prompt=_with(node.user_prompt, made))
-        return await handler(node)
+        return node
+
+    def _refuse(self, ctx: RunContext[Any], node: Any, decision: Decision, text: str) -> Any:
+        """End the run before the model is asked."""
+        self.state.refused = _over(ctx, decision, text)
+        return node
 
     def _who(self) -> dict[str, Json]:
         state = self.state

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyhook.adapters.lifecycle import MAIN, KeepWorkingBounds
 from anyhook.adapters.messages import TokenCount
 
 if TYPE_CHECKING:
+    from pydantic_graph import End
+
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 
@@ -34,6 +36,8 @@ class RunState:
     tally: TokenCount = field(default_factory=TokenCount)
     over: Decision | None = None
     """The decision that ends the turn once the tools of this step are done."""
+    refused: End[Any] | None = None
+    """The end of a run whose prompt a hook refused."""
     notes: list[str] = field(default_factory=list)
     """What hooks add to a sub-agent's result."""
 
