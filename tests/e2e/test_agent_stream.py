@@ -20,25 +20,29 @@ steps:
 """
 
 
-def lines(world: World, *words: str) -> list[dict[str, Any]]:
-    script = world.write(world.project / "script.yaml", SCRIPT)
-    model = ("--model", f"script:{script}", "--permission", "auto", "--output-format", "stream-json")
+def lines(world: World, *words: str, script: str = SCRIPT) -> list[dict[str, Any]]:
+    path = world.write(world.project / "script.yaml", script)
+    model = ("--model", f"script:{path}", "--permission", "auto", "--output-format", "stream-json")
     done = world.command("agent", "run", "Go.", *model, *words)
     assert done.stdout, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_the_lines_of_a_run(world: World) -> None:
+    world.write(world.project / ".anyhook/recipes/greet.md", "Greet.\n")
     all_lines = lines(world)
     first, said, call, result, answer, last = all_lines
     assert (first["type"], first["subtype"], first["cwd"]) == ("system", "init", str(world.project))
     assert "shell" in first["tools"]
+    assert (first["apiKeySource"], first["slash_commands"]) == ("none", ["greet"])
     assert (said["type"], said["message"]["content"]) == ("assistant", [{"type": "text", "text": "Let me look."}])
     (use,) = call["message"]["content"]
     assert (use["type"], use["name"], use["input"]) == ("tool_use", "shell", {"command": "echo hi"})
     (told,) = result["message"]["content"]
     assert (told["type"], told["tool_use_id"], told["is_error"]) == ("tool_result", use["id"], False)
     assert "hi" in told["content"]
+    streams = {"stdout": "hi\n", "stderr": "", "interrupted": False, "isImage": False}
+    assert result["tool_use_result"] == streams
     assert answer["message"]["content"] == [{"type": "text", "text": "Done."}]
     assert (last["type"], last["subtype"], last["result"], last["num_turns"]) == ("result", "success", "Done.", 2)
     assert (last["terminal_reason"], last["permission_denials"]) == ("completed", [])
@@ -50,10 +54,10 @@ def test_the_lines_of_a_run(world: World) -> None:
 CLAUDE = {
     "system": {
         "subtype", "cwd", "tools", "mcp_servers", "model", "permissionMode", "agents", "skills", "slash_commands",
-        "output_style", "plugins",
+        "output_style", "plugins", "apiKeySource",
     },
     "assistant": {"message", "parent_tool_use_id"},
-    "user": {"message", "parent_tool_use_id"},
+    "user": {"message", "parent_tool_use_id", "tool_use_result"},
     "result": {
         "subtype", "is_error", "result", "stop_reason", "terminal_reason", "num_turns", "duration_ms",
         "duration_api_ms", "total_cost_usd", "usage", "modelUsage", "permission_denials", "api_error_status",
@@ -81,8 +85,25 @@ def test_a_denied_call_is_named_at_the_end(world: World) -> None:
     *_, use, result, _, last = lines(world)
     (told,) = use["message"]["content"]
     assert result["message"]["content"][0]["is_error"] is True
+    assert result["tool_use_result"] == "Error: A hook denied shell: no"
     (denied,) = last["permission_denials"]
     assert denied == {"tool_name": "shell", "tool_use_id": told["id"], "tool_input": {"command": "echo hi"}}
+
+
+def test_a_call_without_permission_has_a_line_of_its_own(world: World) -> None:
+    *_, use, line, _, _, last = lines(world, "--permission", "deny")
+    (told,) = use["message"]["content"]
+    assert (line["type"], line["subtype"]) == ("system", "permission_denied")
+    assert (line["tool_name"], line["tool_use_id"]) == ("shell", told["id"])
+    assert line["message"] == "Permission denied for shell: the permission mode is `deny`"
+    assert len(last["permission_denials"]) == 1
+
+
+def test_a_command_that_fails_is_an_error(world: World) -> None:
+    *_, result, _, _ = lines(world, script=SCRIPT.replace("echo hi", "echo hi; exit 3"))
+    assert result["message"]["content"][0]["is_error"] is True
+    assert result["tool_use_result"].startswith("Error: ")
+    assert "[exit code: 3]" in result["tool_use_result"]
 
 
 def test_a_refused_prompt_is_an_error(world: World) -> None:
@@ -114,11 +135,24 @@ def asked(world: World, server: Provider, model: str, *words: str) -> list[dict[
 def test_a_sub_agents_messages_name_the_call_that_started_it(world: World, model: str) -> None:
     with provider() as server:
         server.delegates = True
-        first, call, inner, result, answer, last = asked(world, server, model)
+        first, call, start, inner, update, end, result, answer, last = asked(world, server, model)
     assert first["agents"] == ["explore", "general", "self"]
+    assert first["apiKeySource"] == f"{model.partition(':')[0].partition('-')[0].upper()}_API_KEY"
     (use,) = call["message"]["content"]
     assert (inner["parent_tool_use_id"], inner["subagent_type"]) == (use["id"], "general")
     assert inner["message"]["content"] == [{"type": "text", "text": SAID}]
+    task = {"task_id": inner["agent_id"], "tool_use_id": use["id"]}
+    prompt = use["input"]["task"]
+    assert start.items() >= {"subtype": "task_started", **task, "prompt": prompt, "description": prompt}.items()
+    assert (start["subagent_type"], start["task_type"]) == ("general", "local_agent")
+    assert (update["subtype"], update["task_id"], update["patch"]) == (
+        "task_updated", task["task_id"], {"status": "completed"},
+    )  # fmt: skip
+    assert end.items() >= {"subtype": "task_notification", **task, "status": "completed", "summary": SAID}.items()
+    assert (end["usage"]["total_tokens"], end["usage"]["tool_uses"], end["output_file"]) == (10, 0, "")
+    told = {"status": "completed", "agentId": task["task_id"], "agentType": "general", "prompt": prompt}
+    assert result["tool_use_result"].items() >= told.items()
+    assert result["tool_use_result"]["content"] == [{"type": "text", "text": SAID}]
     assert (result["parent_tool_use_id"], result["message"]["content"][0]["tool_use_id"]) == (None, use["id"])
     assert answer["parent_tool_use_id"] is None
     assert last["num_turns"] == 2
@@ -158,3 +192,13 @@ def test_a_provider_that_refuses_is_told_as_claude_code_tells_it(world: World, m
     assert (last["subtype"], last["is_error"], last["api_error_status"]) == ("success", True, 401)
     assert (last["terminal_reason"], last["stop"]) == ("api_error", "error")
     assert "does not accept the key" in last["result"]
+
+
+def test_what_hooks_ask_a_model_is_part_of_the_cost(world: World) -> None:
+    world.kolega("Stop", {"type": "prompt", "prompt": "Is it done?", "timeout": 30})
+    with provider() as server:
+        last = asked(world, server, "anthropic:claude-sonnet-4-5")[-1]
+    assert len(server.requests) == 3, "two of the agent, one of the hook"
+    assert last["usage"]["output_tokens"] == 6, "the agent's own"
+    (used,) = last["modelUsage"].values()
+    assert (used["inputTokens"], used["outputTokens"]) == (21, 7)

@@ -50,6 +50,12 @@ class ToolRecord:
     output: Json = None
     denied: bool = False
     call_id: str = ""
+    unpermitted: bool = False
+    """Whether it was denied because nobody permitted it, not by a hook of the tool."""
+    failed: bool = False
+    """Whether it ran, and failed."""
+    result: object = None
+    """The tool's own result, as far as hooks left it; None if there is none."""
 
 
 class Gate(Protocol):
@@ -85,6 +91,7 @@ class _Call:
         if hooked.gate is not None:
             why = await hooked.gate.refuses(hooked, record.tool, record.input, self.call.tool_call_id)
             if why is not None:
+                record.unpermitted = True
                 self.deny(f"Permission denied for {record.tool}: {why}")
         args = await self.before(args)
         if hooked.before_tool is not None:
@@ -98,6 +105,7 @@ class _Call:
         except FAILURES as error:
             return await self.failed(error, began_s)
         except Exception as error:
+            record.failed = True
             await self.after("post_tool_failure", str(error), began_s, tool_error=_said(error))
             raise
         finally:
@@ -172,7 +180,7 @@ class _Call:
 
     async def failed(self, error: Exception, began_s: float) -> Any:
         said = _said(error)
-        self.record.output = said
+        self.record.output, self.record.failed = said, True
         decision = await self.after("post_tool_failure", said, began_s, tool_error=said)
         text = said if decision.tool_output is None else text_of(decision.tool_output)
         if text == said and not self.notes:
@@ -184,6 +192,7 @@ class _Call:
         inner = result.return_value if isinstance(result, ToolReturn) else result
         text, code = text_of(inner), self.hooked.exit_code(self.record.tool, inner)
         if code:
+            self.record.failed = True
             decision = await self.after("post_tool_failure", text, began_s, tool_error=text, exit_code=code)
         else:
             decision = await self.after("post_tool", text, began_s)
@@ -191,6 +200,7 @@ class _Call:
         if decision.tool_output is not None:
             result = inner = text_of(decision.tool_output)
             self.record.output = result
+        self.record.result = inner
         if not self.notes:
             return result
         if isinstance(inner, str) and not isinstance(result, ToolReturn):

@@ -58,7 +58,7 @@ class Headless:
         if self.keep:
             self.events.append(decision.as_dict())
         if self.stream is not None:
-            self.stream.event(event)
+            self.stream.event(event, decision)
         self.watch(event, decision)
 
     def _call(self, record: ToolRecord) -> None:

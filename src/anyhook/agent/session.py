@@ -21,6 +21,7 @@ from anyhook.agent.attachments import with_images
 from anyhook.agent.equipment import Equipment, equip
 from anyhook.agent.failure import BadSetup
 from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
+from anyhook.agent.named_prompts import expanded
 from anyhook.agent.opening import open_engine, session_facts
 from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
 from anyhook.agent.overheard import listeners
@@ -34,6 +35,7 @@ from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
 from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.handlers.key_variables import key_names, without_keys
+from anyhook.handlers.model_client import counts
 from anyhook.process.leftovers import VARIABLE as LEFTOVERS
 from anyhook.process.leftovers import end_commands, end_leftovers, now_s
 from anyhook.state.conversations import Conversation, Conversations
@@ -126,7 +128,9 @@ class Session:
         self.earlier = self._earlier()
 
     def assemble(self) -> None:
-        """Put engine, hooks, model and tools together, with the current hooks."""
+        """Put engine, hooks, model and tools together, with the current hooks. What hooks ask a model in tasks that are
+        started after this counts as spent."""
+        counts.set(self.spent.add)
         options, earlier = self.options, self.earlier
         self.engine = self._engine(earlier.id if earlier else None)
         self.resumed = earlier is not None
@@ -347,8 +351,9 @@ class Session:
         recipe = self.options.recipe
         if recipe == COMPACT and self.resumed:
             return await self.compact()
+        prompt = expanded(self, prompt)
         if recipe is not None:
-            text = recipe_text(recipe, self.options.arguments, self._folders())
+            text = recipe_text(recipe, self.options.arguments, self.recipe_folders)
             prompt = f"{text}\n\n{prompt}".strip()
         return await self.turn(prompt)
 
@@ -377,13 +382,14 @@ class Session:
 
     # -- recipes
 
-    def _folders(self) -> list[str]:
+    @property
+    def recipe_folders(self) -> list[str]:
         return folders(self.options.project, self.options.env)
 
     async def _recipe(self, name: str, arguments: Mapping[str, Json], said: Sequence[ModelMessage], model: Any) -> str:
         """A recipe that a hook called. If anything goes wrong, the conversation is unchanged."""
         try:
-            return await cook(recipe_text(name, arguments, self._folders()), said, model)
+            return await cook(recipe_text(name, arguments, self.recipe_folders), said, model)
         except Exception as error:  # noqa: BLE001 (a recipe is asked for by a hook, and no hook may break the run)
             why = self._told(error)
             self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {why}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import Failed
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
+
+
+_adding = Lock()
 
 
 class TooExpensive(Failed):
@@ -49,7 +53,7 @@ class Used:
 
 @dataclass
 class Spent:
-    """All answers of a session's models: to the agent, to its sub-agents and to recipes."""
+    """All answers of a session's models: to the agent, to its sub-agents, to recipes and to hooks that ask a model."""
 
     max_cost: float | None = None
     """What the session may cost, in US dollars; None for any amount."""
@@ -58,7 +62,9 @@ class Spent:
     """How long the models were waited for."""
 
     def add(self, model: str, answer: ModelResponse) -> None:
-        self.models.setdefault(model, Used()).add(answer)
+        """From any thread: a hook asks in its own."""
+        with _adding:
+            self.models.setdefault(model, Used()).add(answer)
 
     @property
     def input_tokens(self) -> int:
@@ -72,7 +78,7 @@ class Spent:
     def cost(self) -> float | None:
         """In US dollars; None if a price is not known."""
         total = 0.0
-        for used in self.models.values():
+        for used in [*self.models.values()]:
             if used.cost is None:
                 return None
             total += used.cost

@@ -23,8 +23,12 @@ from pydantic_ai.messages import (
 from anyhook.adapters.messages import prompt_text
 from anyhook.adapters.plain_values import jsonable, text_of
 from anyhook.adapters.run_state import running
+from anyhook.agent.named_prompts import recipes, skills
 from anyhook.agent.spent import TooExpensive, Used
+from anyhook.agent.stream_tasks import Task
+from anyhook.agent.tools import ShellText
 from anyhook.agent.trouble import RETRIES, status_of
+from anyhook.handlers.model_client import key_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from anyhook.adapters.tool_calls import ToolRecord
     from anyhook.agent.session import Session, TurnResult
     from anyhook.agent.trouble import Pause
+    from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
@@ -52,6 +57,10 @@ class StreamJson:
         self._write, self._began_s = write, monotonic()
         self._session = ""
         self._denied: list[Json] = []
+        self._records: dict[str, ToolRecord] = {}
+        """Calls that are over, by id, until their results are told."""
+        self._tasks: dict[str, Task] = {}
+        """Sub-agents, by the call that started them, until its result is told."""
         self._used, self._stopped = Used(), ""
         """Of the agent's own answers: what they used, and why the last one ended."""
 
@@ -65,36 +74,78 @@ class StreamJson:
             "system", subtype="init", cwd=options.project, model=session.model.model_name,
             tools=[*equipment.tool_names], mcp_servers=servers, agents=[each.name for each in equipment.all_types],
             skills=[skill.name for skill in equipment.skills], permissionMode=MODES[options.permission],
-            slash_commands=[], output_style="default", plugins=plugins,
+            slash_commands=[*recipes(session), *skills(session)], output_style="default", plugins=plugins,
+            apiKeySource=key_source(session.model_name, session.config.providers, options.env),
         )  # fmt: skip
 
     def said(self, message: ModelMessage) -> None:
-        """A line for each piece of an answer, and one for the results of its tools."""
+        """A line for each piece of an answer, and for the result of each of its tools."""
         run = running.get()
+        task = self._tasks.get(run.call_id) if run is not None else None
         about: dict[str, Json] = {"parent_tool_use_id": run.call_id or None if run is not None else None}
         if run is not None and run.depth:
             about["subagent_type"] = run.name
-        content: list[Json] = [block for part in message.parts if (block := _block(part)) is not None]
+        if task is not None:
+            about["agent_id"] = task.id
         if isinstance(message, ModelResponse):
             if run is None or not run.depth:
                 self._used.add(message)
                 self._stopped = STOPS.get(message.finish_reason or "", "")
-            self._answer(message, content, about)
-        elif content:
-            self._line("user", message={"role": "user", "content": content}, **about)
+            self._answer(message, about, task)
+            return
+        for part in message.parts:
+            if (block := _block(part)) is not None:
+                told = self._told(part, block)
+                about |= told if task is None else {}
+                self._line("user", message={"role": "user", "content": [block]}, **about)
 
-    def _answer(self, answer: ModelResponse, content: list[Json], about: dict[str, Json]) -> None:
+    def _told(self, part: object, block: dict[str, Json]) -> dict[str, Json]:
+        """What a tool's result is for a program, next to what the model reads of it."""
+        if not isinstance(part, (ToolReturnPart, RetryPromptPart)) or not part.tool_name:
+            return {}
+        record = self._records.pop(part.tool_call_id, None)
+        task = self._tasks.pop(part.tool_call_id, None)
+        if record is not None and record.failed:
+            block["is_error"] = True  # a command's status; its text is a result for the model
+        if block["is_error"]:
+            content = block["content"]
+            return {"tool_use_result": f"Error: {content if isinstance(content, str) else text_of(content)}"}
+        if task is not None:
+            return {"tool_use_result": task.result(block["content"])}
+        result = record.result if record is not None else None
+        if isinstance(result, ShellText):
+            streams: Json = {"stdout": result.stdout, "stderr": result.stderr, "interrupted": False, "isImage": False}
+            return {"tool_use_result": streams}
+        return {"tool_use_result": block["content"] if result is None else jsonable(result)}
+
+    def _answer(self, answer: ModelResponse, about: dict[str, Json], task: Task | None) -> None:
         used = Used()
         used.add(answer)
         told: dict[str, Json] = {
             "id": answer.provider_response_id or f"msg_{uuid4().hex}", "type": "message", "role": "assistant",
             "model": answer.model_name, "stop_reason": None, "stop_sequence": None, "usage": _usage(used),
         }  # fmt: skip
-        for block in content:
+        if task is not None:
+            task.tokens += answer.usage.input_tokens + answer.usage.output_tokens
+        for part in answer.parts:
+            if (block := _block(part)) is None:
+                continue
             self._line("assistant", message={**told, "content": [block]}, **about)
+            if task is not None and isinstance(part, ToolCallPart):
+                task.tools += 1
+                self._line("system", subtype="task_progress", **task.progress(part.tool_name))
 
     def called(self, record: ToolRecord) -> None:
         """Denied calls are listed again at the end."""
+        self._records[record.call_id] = record
+        task = self._tasks.get(record.call_id)
+        if task is not None:
+            status = "failed" if record.failed else "completed" if record.output is not None else "stopped"
+            self._line("system", subtype="task_updated", task_id=task.id, patch={"status": status})
+            self._line("system", subtype="task_notification", **task.ending(status, record.output))
+        if record.unpermitted:
+            self._line("system", subtype="permission_denied", tool_name=record.tool, tool_use_id=record.call_id,
+                       message=record.output)  # fmt: skip
         if record.denied:
             self._denied.append({"tool_name": record.tool, "tool_use_id": record.call_id, "tool_input": record.input})
 
@@ -102,8 +153,12 @@ class StreamJson:
         self._line("system", subtype="api_retry", attempt=pause.attempt + 1, max_retries=RETRIES,
                    retry_delay_ms=int(pause.wait_s * 1000), error_status=pause.status, error=pause.why)  # fmt: skip
 
-    def event(self, event: Event) -> None:
-        """A conversation that was compacted."""
+    def event(self, event: Event, decision: Decision) -> None:
+        """A conversation that was compacted, or a sub-agent that starts."""
+        run = running.get()
+        if event.name == "subagent_start" and run is not None and run.call_id and not decision.stops:
+            task = self._tasks[run.call_id] = Task(str(run.info.get("id")), run.call_id, run.name, run.task, run.depth)
+            self._line("system", subtype="task_started", **task.start())
         if event.name == "post_compact":
             about: dict[str, Json] = {"trigger": event.get("trigger"), "pre_tokens": event.get("input_tokens")}
             self._line("system", subtype="compact_boundary", compact_metadata=about)
@@ -135,7 +190,7 @@ class StreamJson:
         self._write({"type": kind, **fields, "session_id": self._session, "uuid": str(uuid4()), "timestamp": now})
 
 
-def _block(part: object) -> Json:
+def _block(part: object) -> dict[str, Json] | None:
     """A part of a message in that format; None if it is left out."""
     if isinstance(part, UserPromptPart):
         return {"type": "text", "text": prompt_text(part.content)}

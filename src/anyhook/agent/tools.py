@@ -33,10 +33,12 @@ RETRIES = 5
 
 
 class ShellText(str):
-    """The shell tool's answer, with the exit status of its process. (The text also has one, but so may a file that a
-    command prints.)"""
+    """The shell tool's answer, with what its process printed and its exit status. (The text also has them, but so may a
+    file that a command prints.)"""
 
     exit_code: int = 0
+    stdout: str = ""
+    stderr: str = ""
 
 
 class _Noting:
@@ -45,6 +47,7 @@ class _Noting:
     def __init__(self, workspace: Any) -> None:
         self._workspace = workspace
         self.exit_code: int | None = None
+        self.stdout = self.stderr = ""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._workspace, name)
@@ -54,7 +57,7 @@ class _Noting:
         self.exit_code = 1 if first else self.exit_code  # unless it ends by itself
         result = await self._workspace.run(*words, **switches)
         if first:
-            self.exit_code = result.exit_code
+            self.exit_code, self.stdout, self.stderr = result.exit_code, result.stdout, result.stderr
         return result
 
 
@@ -69,7 +72,7 @@ class _WithStatus(WrapperToolset[Any]):
         if not isinstance(result, str):
             return result
         text = ShellText(result)
-        text.exit_code = noting.exit_code or 0
+        text.exit_code, text.stdout, text.stderr = noting.exit_code or 0, noting.stdout, noting.stderr
         return text
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from anyhook.agent import named_prompts
 from anyhook.agent.history import past_sessions
-from anyhook.agent.recipes import folders, recipe_names, recipe_text
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.agent.undo import NoSnapshot
 from anyhook.cli.chat import approval
@@ -62,10 +62,9 @@ async def carry_out(chat: Chat, line: str) -> None:
     command = COMMANDS.get(word)
     if command is not None:
         await command.act(chat, rest.strip())
-    elif word in _recipes(chat):
-        await _recipe(chat, word, rest)
-    elif word in _skills(chat):
-        await _skill(chat, word, rest.strip())
+    elif (recipe := word in _recipes(chat)) or word in _skills(chat):
+        chat.screen.line(f"{'recipe' if recipe else 'skill'} {word}", BOLD)
+        await chat.take_turn(_session(chat).turn(named_prompts.expanded(_session(chat), line)))
     else:
         hint = guess(f"/{word}", names(chat))
         chat.screen.prose(f"There is no command /{word}.{hint} /help lists all.", BAD)
@@ -254,31 +253,8 @@ COMMANDS = {
 
 
 def _skills(chat: Chat) -> list[str]:
-    taken = {*COMMANDS, *_recipes(chat)}
-    found = chat.session.equipment.skills if chat.session is not None else []
-    return [skill.name for skill in found if skill.user_invocable and skill.name not in taken]
-
-
-async def _skill(chat: Chat, name: str, text: str) -> None:
-    session = _session(chat)
-    skill = next(each for each in session.equipment.skills if each.name == name)
-    session.use_skills([name])
-    chat.screen.line(f"skill {name}", BOLD)
-    await chat.take_turn(session.turn(skill.render(text)))
+    return [name for name in named_prompts.skills(_session(chat)) if name not in COMMANDS]
 
 
 def _recipes(chat: Chat) -> list[str]:
-    places = folders(chat.options.project, chat.options.env)
-    return [name for name in recipe_names(places) if name not in COMMANDS]
-
-
-async def _recipe(chat: Chat, name: str, rest: str) -> None:
-    """`/NAME K=V … TEXT`: the recipe with its arguments, and the text below it."""
-    words = rest.split()
-    arguments: dict[str, str] = {}
-    while words and "=" in words[0]:
-        key, _, value = words.pop(0).partition("=")
-        arguments[key] = value
-    text = recipe_text(name, arguments, folders(chat.options.project, chat.options.env))
-    chat.screen.line(f"recipe {name}", BOLD)
-    await chat.take_turn(_session(chat).turn(f"{text}\n\n{' '.join(words)}".strip()))
+    return [name for name in named_prompts.recipes(_session(chat)) if name not in COMMANDS]
