@@ -83,8 +83,8 @@ def final_text(messages: Sequence[ModelMessage]) -> str:
 def last_size(messages: Sequence[ModelMessage]) -> int:
     """Tokens of the last exchange: how much of the context the conversation uses now."""
     for message in reversed(messages):
-        if isinstance(message, ModelResponse) and message.usage.has_values():  # one that broke off has none
-            return message.usage.input_tokens + message.usage.output_tokens
+        if isinstance(message, ModelResponse) and (size := message.usage.input_tokens + message.usage.output_tokens):
+            return size  # an answer that broke off has none
     return 0
 
 
