@@ -17,14 +17,7 @@ from pydantic_graph import End
 from anyhook.adapters import tool_calls
 from anyhook.adapters.conversation import Prompt
 from anyhook.adapters.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction
-from anyhook.adapters.messages import (
-    final_text,
-    from_plain,
-    last_size,
-    plain,
-    prompt_text,
-    user_request,
-)
+from anyhook.adapters.messages import final_text, from_plain, last_size, plain, prompt_text, user_request
 from anyhook.adapters.off_warning import warned
 from anyhook.adapters.plain_values import jsonable
 from anyhook.adapters.run_state import RunState, running
@@ -142,10 +135,9 @@ class Hooked(WrapperCapability[Any]):
         return self.wrapped.listens_to(event)
 
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
-        """The prompt goes to its hooks, and a request gets the context that waits for it. (The framework prepares a
-        context of its own for each way to look at a step. It asks all capabilities before and after a step anyway;
-        being around a step as well would cost as much again.)"""
-        kind = type(node)  # an isinstance of the framework's abstract classes takes longer than the rest
+        """Fire the prompt's hooks; add waiting context to a request. (`wrap_node_run` would cost two copies of the
+        context per step; the framework calls this one anyway.)"""
+        kind = type(node)  # `isinstance` is slow for abstract classes
         if kind is UserPromptNode:
             node = await self._prompted(ctx, node)
         elif kind is ModelRequestNode:
@@ -159,9 +151,7 @@ class Hooked(WrapperCapability[Any]):
             result = await self._stepped(ctx, node, result)
             used_up = self.max_turns and self.state.answers >= self.max_turns
             return self._exhausted(ctx, result) if used_up and not isinstance(result, End) else result
-        if kind is UserPromptNode and self.state.refused is not None:
-            return self.state.refused
-        return result
+        return self.state.refused or result if kind is UserPromptNode else result
 
     def _exhausted(self, ctx: RunContext[Any], node: Any) -> Any:
         """The model has answered as often as it may. The turn of the agent ends with that; a sub-agent's result is what
@@ -183,7 +173,7 @@ class Hooked(WrapperCapability[Any]):
     # -- the prompt
 
     async def _prompted(self, ctx: RunContext[Any], node: Any) -> Any:
-        """The node with what hooks make of its prompt. It asks no model, so a refused one may run as it is."""
+        """The node with its prompt as hooks rewrote it. Running it asks no model, so it may run if refused."""
         if node.user_prompt is None:
             return node
         prompt = prompt_text(node.user_prompt)

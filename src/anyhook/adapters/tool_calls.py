@@ -55,7 +55,7 @@ class ToolRecord:
     failed: bool = False
     """Whether it ran, and failed."""
     result: object = None
-    """The tool's own result, as far as hooks left it; None if there is none."""
+    """The tool's own result, or what a hook put in its place; None if there is none."""
 
 
 class Gate(Protocol):

@@ -25,7 +25,7 @@ from anyhook.adapters.plain_values import jsonable, text_of
 from anyhook.adapters.run_state import running
 from anyhook.agent.named_prompts import recipes, skills
 from anyhook.agent.spent import TooExpensive, Used
-from anyhook.agent.stream_tasks import Task
+from anyhook.agent.stream_tasks import SubagentTask
 from anyhook.agent.tools import ShellText
 from anyhook.agent.trouble import RETRIES, status_of
 from anyhook.handlers.model_client import key_source
@@ -59,7 +59,7 @@ class StreamJson:
         self._denied: list[Json] = []
         self._records: dict[str, ToolRecord] = {}
         """Calls that are over, by id, until their results are told."""
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, SubagentTask] = {}
         """Sub-agents, by the call that started them, until its result is told."""
         self._used, self._stopped = Used(), ""
         """Of the agent's own answers: what they used, and why the last one ended."""
@@ -118,7 +118,7 @@ class StreamJson:
             return {"tool_use_result": streams}
         return {"tool_use_result": block["content"] if result is None else jsonable(result)}
 
-    def _answer(self, answer: ModelResponse, about: dict[str, Json], task: Task | None) -> None:
+    def _answer(self, answer: ModelResponse, about: dict[str, Json], task: SubagentTask | None) -> None:
         used = Used()
         used.add(answer)
         told: dict[str, Json] = {
@@ -157,7 +157,9 @@ class StreamJson:
         """A conversation that was compacted, or a sub-agent that starts."""
         run = running.get()
         if event.name == "subagent_start" and run is not None and run.call_id and not decision.stops:
-            task = self._tasks[run.call_id] = Task(str(run.info.get("id")), run.call_id, run.name, run.task, run.depth)
+            task = self._tasks[run.call_id] = SubagentTask(
+                str(run.info.get("id")), run.call_id, run.name, run.task, run.depth
+            )
             self._line("system", subtype="task_started", **task.start())
         if event.name == "post_compact":
             about: dict[str, Json] = {"trigger": event.get("trigger"), "pre_tokens": event.get("input_tokens")}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Task:
+class SubagentTask:
     """One sub-agent at work."""
 
     id: str
