@@ -19,11 +19,12 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyhook
 from anyhook.testing.conformance import runner
 from anyhook.testing.conformance.runner import Ended
+from command_server import ANY, FRESH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +65,11 @@ MODELS = (
 """For hooks that ask a model, and for the agent: its client takes longer to load than all else together."""
 
 
+def _needs_new(request: dict[str, Any]) -> bool:
+    """Whether a call has to be a process of its own: `bridge` counts its time from the start of its process."""
+    return request["argv"][1:2] in (["bridge"], ["agent"]) or "ANYHOOK_DEBUG" in request["env"]
+
+
 class Server:
     """A running command_server.py."""
 
@@ -89,10 +95,11 @@ class Server:
         self._process.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def call(self, request: dict[str, object], stdin: bytes | None, limit_s: float) -> tuple[int | None, bytes, bytes]:
+    def call(self, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> tuple[int | None, bytes, bytes]:
         """Exit status (None where it had to be killed at the limit), stdout, stderr."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(self._path)
+            connection.sendall(FRESH if _needs_new(request) else ANY)
             from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
             out, to_out = os.pipe()
             err, to_err = os.pipe()
@@ -232,7 +239,7 @@ def _text(data: bytes) -> str:
     return data.decode().replace("\r\n", "\n")
 
 
-def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> dict[str, object]:
+def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> dict[str, Any]:
     # Where no variable names a locale, Python takes this one and hands it on to what it starts (PEP 538).
     coerced = {} if "LANG" in env else {"LC_CTYPE": "C.UTF-8"}
     named = {"argv": list(argv), "env": {**env, **coerced}, "cwd": str(cwd)}

@@ -1,5 +1,6 @@
-"""An interpreter that has loaded the command and forks once per call. A call is a process of its own, with its own
-arguments, environment, directory, descriptors and session; only what a start of Python costs is paid once.
+"""An interpreter that has loaded the command and forks workers for its calls. A call has its own arguments,
+environment, directory and descriptors. A worker that is as it was after a call takes another one: a new process costs
+more than most calls, because it copies each page of memory that it touches.
 
 Run as `python -P command_server.py SOCKET MODULE...`. It ends when its stdin does.
 """
@@ -7,6 +8,7 @@ Run as `python -P command_server.py SOCKET MODULE...`. It ends when its stdin do
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import importlib
 import json
@@ -17,10 +19,14 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
 HEADER = 8
 """Bytes that say how long the request is."""
+FRESH, ANY = b"f", b"a"
+"""What a caller says first: whether it needs a new process."""
+CHANNEL = 3
+"""The descriptor on which a worker gets its calls."""
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -43,16 +49,13 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def become(request: dict[str, Any], fds: list[int]) -> None:
-    """Take on what a new process gets from whoever starts it. stdin, stdout and stderr were pipes here already, so that
-    Python's own objects for them, which looked at them once, stay right."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if request["session"]:
+    """Take on what a new process gets from whoever starts it."""
+    if request["session"] and os.getsid(0) != os.getpid():
         os.setsid()
     os.chdir(request["cwd"])
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
-    os.closerange(3, min(os.sysconf("SC_OPEN_MAX"), 4096))
+    os.closerange(CHANNEL + 1, min(os.sysconf("SC_OPEN_MAX"), 4096))
     if request["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
     os.environ.clear()
@@ -60,44 +63,125 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
     sys.argv = request["argv"]
     if request["path"] is not None:
         sys.path.insert(0, request["path"])
+    sys.stdin = open(0, encoding="utf-8", errors=sys.stdin.errors, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors=sys.stdout.errors, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", errors=sys.stderr.errors, closefd=False)  # noqa: SIM115
 
 
-def child(connection: socket.socket) -> None:
-    """The call itself, which ends this process."""
+class Ended(BaseException):
+    """The command has ended with this status. It ends by `os._exit`, which a worker replaces by this."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+
+class OsWithoutExit:
+    """The module `os` for the entry point of the command."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def _exit(self, status: int) -> NoReturn:
+        raise Ended(status)
+
+
+def condition() -> list[object]:
+    """What a call may leave behind in its process: descriptors, threads, modules, ways to handle a signal."""
+    counted = [len(os.listdir(f"/proc/self/{name}")) for name in ("fd", "task")]
+    return [*counted, len(sys.modules), *map(signal.getsignal, signal.valid_signals())]
+
+
+def has_children() -> bool:
     try:
-        become(*receive(connection))
-        from anyhook.entry import main
-
-        main()
-    except SystemExit as end:
-        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
-    except BaseException:  # noqa: BLE001 (what Python itself does with it)
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(1)
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
 
 
-def serve(listener: socket.socket, woken: int) -> None:
-    running: dict[int, socket.socket] = {}
+def work(channel: socket.socket) -> NoReturn:
+    """The life of a worker."""
+    os.dup2(channel.fileno(), CHANNEL, inheritable=False)
+    channel = socket.socket(fileno=CHANNEL)
+    entry: Any = importlib.import_module("anyhook.entry")
+    entry.os = OsWithoutExit()
+    path = [*sys.path]
     while True:
-        ready = select.select([0, listener.fileno(), woken], [], [])[0]
-        if woken in ready:
-            os.read(woken, 4096)
+        status, request = 1, dict[str, Any]()
+        before: list[object] = []
+        try:
+            with socket.socket(fileno=socket.recv_fds(channel, 1, 1)[1][0]) as connection:
+                request, fds = receive(connection)
+                become(request, fds)
+                connection.detach()  # `become` has closed it
+            before = condition()
+            entry.main()
+        except Ended as end:
+            status = end.status
+        except BaseException:  # noqa: BLE001 (what Python itself does with it)
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+        if request["memory"] or condition() != before or has_children():
+            os._exit(status)
+        sys.path[:] = path
+        os.chdir("/")
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(CHANNEL):
+            os.dup2(nothing, number)  # whoever reads the output sees its end
+        os.close(nothing)
+        channel.sendall(b"%d" % status)
+
+
+class Worker:
+    """A worker, seen from the server."""
+
+    def __init__(self) -> None:
+        self._channel, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            work(theirs)
+        theirs.close()
+        self._life = os.pidfd_open(self.pid)
+        self.signs = self._channel.fileno(), self._life
+        """One of these can be read when its call has ended."""
+
+    def take(self, caller: socket.socket) -> None:
+        self._caller = caller
+        socket.send_fds(self._channel, [b"."], [caller.fileno()])
+        caller.sendall(b"%d\n" % self.pid)
+
+    def end_call(self) -> bool:
+        """Tell the caller its status. Whether the worker can take another call."""
+        said = b""
+        with contextlib.suppress(BlockingIOError):  # dead, and something that it started still has the other end
+            said = self._channel.recv(16, socket.MSG_DONTWAIT)
+        if not said:
+            said = b"%d" % os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self._channel.close()
+            os.close(self._life)
+            self.pid = 0
+        with self._caller, contextlib.suppress(OSError):  # the caller may be gone
+            self._caller.sendall(said)
+        return self.pid != 0
+
+
+def serve(listener: socket.socket) -> None:
+    busy: list[Worker] = []
+    idle: list[Worker] = []
+    while True:
+        signs = [sign for worker in busy for sign in worker.signs]
+        ready = select.select([0, listener.fileno(), *signs], [], [])[0]
+        for worker in [worker for worker in busy if not set(worker.signs).isdisjoint(ready)]:
+            busy.remove(worker)
+            if worker.end_call():
+                idle.append(worker)
         if listener.fileno() in ready:
-            connection = listener.accept()[0]
-            pid = os.fork()
-            if pid == 0:
-                child(connection)
-            connection.sendall(b"%d\n" % pid)
-            running[pid] = connection
-        for pid in list(running):
-            found, status = os.waitpid(pid, os.WNOHANG)
-            if found:
-                with running.pop(pid) as connection:
-                    try:
-                        connection.sendall(b"%d" % os.waitstatus_to_exitcode(status))
-                    except OSError:  # the caller is gone
-                        pass
+            caller = listener.accept()[0]
+            is_fresh = caller.recv(1) == FRESH
+            worker = idle.pop() if idle and not is_fresh else Worker()
+            worker.take(caller)
+            busy.append(worker)
         if 0 in ready:
             return
 
@@ -109,15 +193,10 @@ def start() -> None:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(64)
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(woken, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake)
     gc.collect()
     gc.freeze()  # a child that collects leaves our pages alone
     os.write(1, b"ready\n")
-    serve(listener, woken)
+    serve(listener)
 
 
 if __name__ == "__main__":

@@ -30,11 +30,15 @@ CALLS: dict[str, tuple[list[str], bytes]] = {
 }
 
 
-def both(
+WAYS = (True, False, False)
+"""A real start, and twice a worker: the second time one that may have had a call before."""
+
+
+def each_way(
     monkeypatch: pytest.MonkeyPatch, world: World, words: list[str], stdin: bytes
 ) -> list[tuple[int, bytes, bytes]]:
     found = []
-    for is_cold in (True, False):
+    for is_cold in WAYS:
         monkeypatch.setattr(servers, "is_cold", is_cold)
         done = run(words, env=world.env, cwd=world.project, stdin=stdin)
         found.append((done.returncode, done.stdout, done.stderr))
@@ -55,8 +59,9 @@ def steady(out: bytes) -> Any:
 @pytest.mark.parametrize("name", CALLS)
 def test_it_answers_the_same(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     world.hook("kodik", "PreToolUse", "cat >/dev/null; echo no >&2; exit 2")
-    cold, forked = both(monkeypatch, world, *CALLS[name])
-    assert (cold[0], steady(cold[1]), cold[2]) == (forked[0], steady(forked[1]), forked[2])
+    cold, *forked = each_way(monkeypatch, world, *CALLS[name])
+    for one in forked:
+        assert (cold[0], steady(cold[1]), cold[2]) == (one[0], steady(one[1]), one[2])
 
 
 def test_its_hooks_see_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,17 +69,16 @@ def test_its_hooks_see_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -
     world.write(world.project / "look.py", LOOK)
     world.hook("kodik", "PreToolUse", f"{sys.executable} look.py", scope="project")
     seen = []
-    for is_cold in (True, False):
+    for is_cold in WAYS:
         monkeypatch.setattr(servers, "is_cold", is_cold)
         done = run([*CALLS["a decision"][0], "--trust", "all", "--session", "s"], env=world.env, cwd=world.project)
         assert done.returncode == 0, done.stderr
         seen.append(json.loads((world.project / "seen").read_text()))
         (world.project / "seen").unlink()
-    cold, forked = seen
-    for made in (cold["env"], forked["env"]):
-        for name in [name for name in made if name.startswith(("ANYHOOK", "TRACEPARENT"))]:
-            made[name] = "new for every call"
-    assert cold == forked
+    for made in seen:
+        for name in [name for name in made["env"] if name.startswith(("ANYHOOK", "TRACEPARENT"))]:
+            made["env"][name] = "new for every call"
+    assert seen[1:] == [seen[0]] * 2
 
 
 def test_much_goes_in_and_out(world: World) -> None:
