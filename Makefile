@@ -23,7 +23,7 @@ help:
 	@echo "make test        lint, types, generated pages, and the tests"
 	@echo "make test-all    the same plus the slow tests: whole agents, a browser, a cluster (about five minutes more)"
 	@echo "make fuzz        the properties on new examples, again and again, for an hour (or MINUTES=...)"
-	@echo "make frameworks  hooks in five agent frameworks; installs them (about 1 GB) into $(FRAMEWORKS)"
+	@echo "make frameworks  hooks in six agent frameworks; installs them (about 1.2 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
 	@echo "make docs        rewrite the generated pages and pictures, and build the site into site/"
@@ -89,7 +89,7 @@ fuzz: $(READY)
 
 # The frameworks are too large for the development environment. Their own deprecation warnings are not our errors.
 $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh
-	@sh scripts/setup.sh $(FRAMEWORKS) test,openai-agents,langchain,claude-agent-sdk,google-adk,strands
+	@sh scripts/setup.sh $(FRAMEWORKS) test,openai-agents,langchain,claude-agent-sdk,google-adk,strands,antigravity
 	@touch $@
 
 frameworks: $(FRAMEWORKS)/.ready

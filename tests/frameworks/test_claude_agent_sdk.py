@@ -129,6 +129,15 @@ def test_the_output_of_a_tool_of_its_own(world: World) -> None:
     assert "a-secret-42" not in told
 
 
+def test_hooks_of_other_agents_know_its_tools(world: World) -> None:
+    """A hook for another agent's shell sees this one's, with the fields that it knows."""
+    answer = '{"decision": "deny", "reason": "stop it"}'
+    world.hook("antigravity", "PreToolUse", f"! grep -q '\"CommandLine\": *\"touch no\"' || echo '{answer}'")
+    assert "stop it" in bash(world, "touch no")
+    bash(world, "touch yes")
+    assert [path.name for path in world.project.iterdir()] == ["yes"]
+
+
 def test_a_rewrite_grants_nothing(world: World) -> None:
     rewrite = Outcome(tool_input={"command": "touch rewritten"})
     bash(world, "touch given", allowed=False, pre_tool=lambda event: rewrite)

@@ -179,7 +179,7 @@ def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
     model = ScriptedModel([ModelStep(output=[bad]), ModelStep(output=[assistant_message("Hm.")])])
     assert run(world, Agent(name="adder", model=model, tools=[add])).final_output == "Hm."
     assert ran == []
-    assert "no JSON object" in told(model)[1]
+    assert "not a JSON object" in told(model)[1]
 
 
 def test_a_call_that_waits_for_approval(world: World) -> None:

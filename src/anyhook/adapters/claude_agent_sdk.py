@@ -34,7 +34,7 @@ class Hooked:
     """Fires the events of an agent's sessions at an engine's hooks."""
 
     def __init__(self, engine: Engine, lifecycle: Lifecycle | None = None, patience_s: float = PATIENCE_S) -> None:
-        self.conversation = HookedConversation(engine, lifecycle, "claude_agent_sdk")
+        self.conversation = HookedConversation(engine, lifecycle, "claude_agent_sdk", comes_with_an_agent=True)
         self.lifecycle = self.conversation.lifecycle
         self.patience_s = patience_s
         self._turns: dict[str, AgentTurn] = {}

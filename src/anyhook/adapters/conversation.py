@@ -21,6 +21,7 @@ from anyhook.adapters.lifecycle import (
 from anyhook.adapters.off_warning import warned
 from anyhook.adapters.plain_values import fields_of, text_of
 from anyhook.model.outcome import ASK
+from anyhook.tables.registry import agent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -153,9 +154,13 @@ class ToolCall:
 class HookedConversation:
     """One session of an agent. Frameworks in which several go on at once share it, as they share the engine."""
 
-    def __init__(self, engine: Engine, lifecycle: Lifecycle | None, framework: str) -> None:
+    def __init__(
+        self, engine: Engine, lifecycle: Lifecycle | None, framework: str, comes_with_an_agent: bool = False
+    ) -> None:
         """`framework` is the name of the logger that its users look at."""
         self.lifecycle = warned(lifecycle or Lifecycle(engine), framework)
+        if comes_with_an_agent:
+            self.lifecycle.agent = agent_of(framework)
 
     async def play(self, script: Script[T], **facts: Json) -> T:
         """Fire what the script asks for, with more facts where the host has some; the script's result."""

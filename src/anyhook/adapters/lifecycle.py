@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.tables.registry import dialect
+from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Host
     from anyhook.walk.engine import Engine
 
     Observer = Callable[[Event, Decision], None]
@@ -52,6 +54,8 @@ class Lifecycle:
         """Answers of the model to the main agent."""
         self.subagents = 0
         """How many sub-agents were started."""
+        self.agent: Host | None = None
+        """The agent whose tools the host has, if it comes with one."""
         self.begun = self.ended = self.warned = False
         self.cut_short: Decision | None = None
         """The decision by which a hook ended the last turn before the model was done."""
@@ -70,6 +74,8 @@ class Lifecycle:
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
         event = Event.made(name, {**self.facts, **data}, hosted=True)
+        if self.agent is not None and "tool" in data:
+            event = recalled(self.agent, event)
         if self.announce is not None:
             self.announce(event)
         return event

@@ -178,6 +178,8 @@ class Host(Record):
     refusals it does not read. We ask their gates too: better twice than not at all."""
     program: str = ""
     """The command that starts it."""
+    sdk: str = ""
+    """The framework that comes with this agent, by the name of its logger."""
     confirm: str = ""
     """What the user has to confirm in the agent's own trust store."""
     confirms: tuple[str, ...] = ("project",)

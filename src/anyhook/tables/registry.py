@@ -229,6 +229,11 @@ def host(name: str) -> Host:
     return found
 
 
+def agent_of(sdk: str) -> Host | None:
+    """The agent that comes with a framework."""
+    return next((found for name in HOSTS if (found := host(name)).sdk == sdk), None)
+
+
 def drive(name: str) -> Drive | None:
     """How an agent is driven without a person; None for one that is not."""
     made: Callable[[], Drive] | None = part(module_of(name), "drive")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 TOOL = (Taken("tool", ("toolCall.name",)), Taken("input", ("toolCall.args",), unpacked))
 OUTPUT = (Taken("output", ("toolCall.result", "result")),)
+WRITE = HostTool("write_file", {"path": "TargetFile", "content": "CodeContent"})
+EDIT = HostTool("edit_file", {"path": "TargetFile", "old_text": "TargetContent", "new_text": "ReplacementContent"})
 INJECT = Say({"injectSteps": [{"ephemeralMessage": "{context}"}]})
 FLAT = ("SessionStart", "PreInvocation", "PostInvocation", "Stop")
 """Events whose lists hold handlers, and not groups."""
@@ -94,10 +96,10 @@ HOST = Host(
     tools={
         "run_command": HostTool("shell", {"command": "CommandLine"}),
         "view_file": HostTool("read_file", {"path": "AbsolutePath"}),
-        "write_to_file": HostTool("write_file", {"path": "TargetFile", "content": "CodeContent"}),
-        "replace_file_content": HostTool(
-            "edit_file", {"path": "TargetFile", "old_text": "TargetContent", "new_text": "ReplacementContent"}
-        ),
+        "write_to_file": WRITE,
+        "replace_file_content": EDIT,
+        "create_file": WRITE,  # what its SDK calls these two
+        "edit_file": EDIT,
         "multi_replace_file_content": HostTool("edit_file", {"path": "TargetFile"}),
         "find_by_name": HostTool("list_files", {"glob": "Pattern"}),
         "grep_search": HostTool("grep", {"pattern": "Query", "path": "SearchPath"}),
@@ -115,12 +117,14 @@ HOST = Host(
     project=("workspacePaths.0",),
     reads={"antigravity": ("user", "project")},
     program="agy",
+    sdk="google.antigravity",
     confirm="`agy -p /hooks` lists what it has read.",
     confirms=(),
     gaps=(
         "refusing a prompt",
         "calls of sub-agents",
         "sessions with an API key, which run no hooks",
-        "agents made with its SDK, whose harness calls no hook files (seen with 0.1.22, 2026-11-17)",
+        "agents made with its SDK, which reads no hook files (seen with 0.1.22, 2026-11-18); `anyhook[antigravity]` is "
+        "for those",
     ),
 )

@@ -81,6 +81,7 @@ HOST = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"claude": ("user", "project", "plugin")},
     program="claude",
+    sdk="claude_agent_sdk",
     without_us="open",  # exit 127 was seen to be passed over, 2026-11
     settings=LAYERS,
     managed=("{etc}/claude-code/managed-settings.json", "{etc}/claude-code/managed-settings.d/*.json"),
