@@ -3,6 +3,7 @@ that is not what the tables promise."""
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import fcntl
 import json
@@ -14,7 +15,7 @@ from typing import Any
 
 from anyhook.install.diagnosis import version_of
 from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
-from anyhook.tables.registry import host
+from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
 from live.cost import spent
 from live.performance import attempt, environment
@@ -25,14 +26,38 @@ POLICY, COST = "policy", "cost"
 PARTS = (*TRIALS, POLICY, COST)
 
 
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        "python -m live",
+        description="Drive real agents through trials, and write what was seen into the capability matrix. Exits with "
+        "1 if that is not what the tables promise. `scripts/agents.sh .agents AGENT...` installs agents.",
+    )
+    which = made.add_mutually_exclusive_group()
+    which.add_argument("--trial", choices=PARTS, metavar="NAME", help=f"only this one: {', '.join(PARTS)}")
+    which.add_argument("--open", action="store_true", help="only what nobody has seen yet")
+    which.add_argument(
+        "--sabotage", action="store_true", help="the sabotages instead; NAME=AGENT runs one of them alone"
+    )
+    made.add_argument("agents", nargs="+", metavar="AGENT", type=known, help="such as claude")
+    return made
+
+
+def known(word: str) -> str:
+    """The word, if it names an agent that can be driven."""
+    agent = word.rpartition("=")[2]
+    drivable = [name for name in HOSTS if drive(name) is not None]
+    if agent not in drivable:
+        raise argparse.ArgumentTypeError(f"unknown agent {agent}; known: {', '.join(drivable)}")
+    return word
+
+
 def main(words: list[str]) -> int:
-    """`--trial NAME` runs that one alone, `--open` only what nobody has seen yet; both keep what is known else.
-    `--sabotage` runs the sabotages instead."""
-    if words[:1] == ["--sabotage"]:
-        return 1 if sabotaged(words[1:]) else 0
-    one = words[1] if words[:1] == ["--trial"] else None
-    only_open = words[:1] == ["--open"]
-    agents = words[2:] if one else words[1:] if only_open else words
+    """What is not tried now stays as it was seen before."""
+    asked = parser().parse_args(words)
+    if asked.sabotage:
+        return 1 if sabotaged(asked.agents) else 0
+    one: str | None = asked.trial
+    agents: list[str] = asked.agents
     wrong = 0
     for agent in agents:
         program = shutil.which(host(agent).program, path=environment()["PATH"])
@@ -40,7 +65,7 @@ def main(words: list[str]) -> int:
             print(f"{agent}: not installed", file=sys.stderr)
             wrong += 1
             continue
-        wanted = [name for name in PARTS if is_wanted(agent, name, one, only_open)]
+        wanted = [name for name in PARTS if is_wanted(agent, name, one, asked.open)]
         version = version_of(program, 120.0) or installed(agent)
         for name in wanted:  # each is written down at once: the whole takes long, and may be broken off
             write(agent, {"version": version, **tried(agent, name)})
