@@ -8,11 +8,14 @@ from anyhook.agents.antigravity.host import FLAT, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.tables.cells import session
 from anyhook.tables.hosted import event_rows, no_transcript, without
+from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.tables.cell_names import Words
@@ -35,6 +38,9 @@ def _yes(_scene: Scene) -> Json:
     return True
 
 
+FOLDERS = (".agents", ".agent", "_agents", "_agent")
+PLUGINS = "/plugins"
+MANIFESTS = ("plugin.json", ".antigravity-plugin/plugin.json", ".gemini-plugin/plugin.json")
 STEP = (Field("stepIdx", _zero),)
 EVENTS = event_rows(
     HOST,
@@ -86,9 +92,32 @@ def _undecided(answer: dict[str, Json], _event: str) -> str:
 
 
 class _Named(Loader):
-    """A file holds sets of hooks by name."""
+    """A file holds sets of hooks by name, and a folder of plugins one such file for each."""
 
     def load(self, source: Source, files: Files) -> Layer:
+        if not source.path.endswith(PLUGINS):
+            return self._of_sets(source, files)
+        found: list[Hook] = []
+        for name in files.names(source.path):
+            folder = f"{source.path}/{name}"
+            manifest = next((path for end in MANIFESTS if files.is_file(path := f"{folder}/{end}")), None)
+            each = source.replace(path=f"{folder}/hooks.json", label=name)
+            if manifest is None or not files.is_file(each.path):
+                continue
+            with one_file(files, each):
+                said = files.document(manifest, "json")
+                hooks = self._of_sets(each, files).hooks
+                off = isinstance(said, dict) and said.get("disabled") is True
+                found.extend(_off(hooks, f"`disabled` of the plugin {name} turns it off") if off else hooks)
+        return Layer(source, tuple(found))
+
+    def claim(self, path: str, document: Json) -> tuple[str, int]:
+        _, at, end = path.rpartition(f"{PLUGINS}/")
+        return (
+            (path, 3) if at and end.endswith("/hooks.json") and end.count("/") == 1 else super().claim(path, document)
+        )
+
+    def _of_sets(self, source: Source, files: Files) -> Layer:
         document = files.document(source.path, "json")
         hooks: list[Hook] = []
         for name, part in document.items() if isinstance(document, dict) else ():
@@ -99,10 +128,13 @@ class _Named(Loader):
             each = source.replace(label=name)
             inner = without(inner, frozenset({"PostInvocation"}), each, files, (name,))
             found = self.read(inner, each, (name,), files)
-            if part.get("enabled") is False:
-                found = [hook.replace(status=DISABLED, why="`enabled` of its set turns it off") for hook in found]
-            hooks.extend(found)
+            off = part.get("enabled") is False
+            hooks.extend(_off(found, "`enabled` of its set turns it off") if off else found)
         return Layer(source, tuple(hooks))
+
+
+def _off(hooks: Iterable[Hook], why: str) -> list[Hook]:
+    return [hook.replace(status=DISABLED, why=why) for hook in hooks]
 
 
 def _variables(_hook: Hook, _project: str, session_id: str) -> dict[str, str]:
@@ -126,7 +158,9 @@ def _schema() -> dict[str, Json]:
 LAYOUT = Layout(
     (
         HookFile("user", "{home}/.gemini/config/hooks.json"),
-        HookFile("project", "{project}/.agents/hooks.json"),
+        HookFile("user", "{home}/.gemini/config/plugins"),
+        *(HookFile("project", f"{{project}}/{folder}/hooks.json") for folder in FOLDERS),
+        *(HookFile("project", f"{{project}}/{folder}/plugins") for folder in FOLDERS),
     ),
     under=("mine",),
     flat=FLAT,
@@ -155,11 +189,14 @@ _MADE = family(
         ("{project}/.gemini/hooks/hooks.json", ".agents/hooks.json"),
     ),
     differences=(
-        ("AG-1", "The folders `.agent`, `_agents` and `_agent`, and plugins, are not read."),
+        ("AG-1", "Folders above the project are not searched for `.agents`."),
         ("AG-5", "Nothing on stdout lets a tool run, as version 1.0.3 did; newer ones were not seen."),
         ("AG-6", "A command that fails refuses a tool, as was reported of 1.2; it was not seen here."),
+        ("AG-12", "`plugins.json`, and the choice in `config.json` which plugins are on, are not read."),
         ("AG-9", "Hooks start in the project's folder, not in that of hooks.json."),
     ),
 )
 assert _MADE.shape is not None  # noqa: S101 (it is made with one)
-DIALECT = _MADE.replace(load=_Named(HOST, LAYOUT, _MADE.shape).load)
+_LOADER = _Named(HOST, LAYOUT, _MADE.shape)
+_FILES = tuple((scope, f"{path}/*/hooks.json" if path.endswith(PLUGINS) else path) for scope, path in _MADE.files)
+DIALECT = _MADE.replace(load=_LOADER.load, claim=_LOADER.claim, files=_FILES)
