@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from io import StringIO
 from typing import TYPE_CHECKING, Any, cast
@@ -14,10 +15,12 @@ from pydantic_ai.usage import RequestUsage
 from anyhook.adapters.messages import last_size
 from anyhook.agent import trouble
 from anyhook.agent.content import review_offers
+from anyhook.cli.chat import keyboard
 from anyhook.cli.chat.approval import counted
-from anyhook.cli.chat.screen import Screen, wrapped
+from anyhook.cli.chat.screen import Screen
 from anyhook.cli.view.review_text import brief_lines
 from anyhook.cli.view.status_line import WIPE, StatusLine
+from anyhook.cli.view.wrapping import wrapped
 from anyhook.documents.files import Files
 from anyhook.state.plans import Setup
 from anyhook.walk.build import open_ledger
@@ -94,3 +97,18 @@ def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:
 def test_an_answer_that_broke_off_says_nothing_about_the_context() -> None:
     whole = ModelResponse(parts=[TextPart("All.")], usage=RequestUsage(input_tokens=900, output_tokens=100))
     assert last_size([whole, ModelResponse(parts=[TextPart("A")])]) == 1000
+
+
+def test_a_question_breaks_between_words(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for its answer, in a narrow terminal too."""
+    asked: list[str] = []
+
+    async def typed(_session: object, message: str) -> str:
+        asked.append(message)
+        return " Y\n"
+
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(keyboard, "_typed", typed)
+    keys = keyboard.Keyboard(str(world.state / "history"), colour=False, beside=str)
+    assert asyncio.run(keys.answer("Allow it? [y]es, [a]lways in this session, [N]o:", "  ")) == "y"
+    assert asked == ["  Allow it? [y]es,\n  [a]lways in this\n  session, [N]o: "]

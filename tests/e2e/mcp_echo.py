@@ -22,6 +22,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         with Path(__file__).with_name("called.jsonl").open("a") as file:
             file.write(json.dumps(given) + "\n")
         failed = given.get("text") == "fail"
+        if given.get("text") == "die":
+            sys.exit("out of memory")
         text = str(given.get("text"))
         said = text if text.startswith("{") else f"echo: {text}"  # a hook's answer is JSON
         return {"content": [{"type": "text", "text": said}], "isError": failed}

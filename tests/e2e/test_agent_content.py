@@ -91,6 +91,14 @@ def test_a_servers_tool_that_fails(world: World) -> None:
     assert (ran.stop, [it["tool_name"] for it in recorded(world, "failed")]) == ("done", ["mcp__my_echo__echo"])
 
 
+def test_a_server_that_dies_takes_only_its_own_tools_with_it(world: World) -> None:
+    server(world)
+    die = {"tools": [{"mcp__my_echo__echo": {"text": "die"}}]}
+    why = "The MCP server `my_echo` cannot be used any more: out of memory."
+    ran = agent(world, die, {"expect": why, "tools": [CALL]}, {"expect": "Unknown tool", "text": "Done."})
+    assert (ran.stop, len(called(world))) == ("done", 1), ran.why
+
+
 def test_servers_need_permission_and_may_be_the_users(world: World) -> None:
     world.write(world.root / "mine/echo.py", ECHO.read_text())
     path = world.root / "mine/echo.py"

@@ -7,14 +7,19 @@ from chat_box import READY, chat
 
 from conftest import World
 
+WAIT = {"shell": {"command": "touch ../busy; while ! test -e ../go; do sleep 0.02; done"}}
 WRITE = {"write_file": {"path": "notes.txt", "content": "one\nthree\n"}}
 
 
 def test_a_diff_before_the_question_and_commands(world: World) -> None:
     world.hook("kode", "session_end", record("end"))
     world.write(world.project / "notes.txt", "one\ntwo\n")
-    terminal = chat(world, {"tools": [WRITE]}, "Written.")
+    terminal = chat(world, {"tools": [WAIT]}, {"tools": [WRITE]}, "Written.")
     terminal.types("Write it.")
+    terminal.answers("Allow it?", "y")
+    terminal.until(world.root / "busy")
+    terminal.child.send("n\r")  # before there is anything to answer
+    (world.root / "go").touch()
     shown = terminal.answers("Allow it?", "y")
     assert [line.strip() for line in shown.splitlines()][-6:-1] == [
         "notes.txt",
@@ -37,6 +42,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.sees("starts")
     terminal.types("And now?")
     terminal.answers("Allow it?", "n")  # the script of a new session begins anew
+    terminal.answers("Allow it?", "n")
     terminal.sees("Written.")
     terminal.types("/exit")
     terminal.ends()
@@ -125,6 +131,8 @@ def test_files_are_completed_skills_are_commands(world: World) -> None:
     terminal.sees("explore: Looks around")
     terminal.types("/mcp")
     terminal.sees("No MCP servers.")
+    terminal.types("/mcp restrt")
+    terminal.sees("Did you mean `restart`?")
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
 

@@ -75,6 +75,10 @@ class Equipment:
         agents = build(self.types, all_, model, tell)
         return [*all_, SubAgents(agents, include_self=True, forward_usage=False)]
 
+    async def check_servers(self) -> None:
+        """Notice it if one has ended."""
+        await asyncio.gather(*(server.check() for server in self.all_servers))
+
     async def close(self) -> None:
         if self.servers is not None:
             await self.servers.close()

@@ -10,6 +10,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.client.transports import StdioTransport
+from fastmcp.exceptions import McpError
+from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets import WrapperToolset
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 START_LIMIT_S = 30.0
 """How long a server may take to start: some are installed first."""
+CHECK_LIMIT_S = 5.0
+CONNECTED, FAILED = "connected", "failed"
+CONNECTION_CLOSED = -32000
+"""The client's own code for it."""
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 STDERR_CHARACTERS = 300
 
@@ -66,9 +72,9 @@ class McpServer(WrapperToolset[Any]):
             await stack.enter_async_context(self.toolset)
             self.tools = [f"mcp__{self.name}__{tool.name}" for tool in await self.toolset.list_tools()]
         except Exception as error:  # noqa: BLE001 (whatever a server or its client does is this server's failure)
-            self.status, self.why = "failed", f"{self._said() or _words(error)}. Check its entry in {self._source}"
+            self.status, self.why = FAILED, f"{self._said() or _words(error)}. Check its entry in {self._source}"
         else:
-            self.status = "connected"
+            self.status = CONNECTED
         return self.why
 
     def _said(self) -> str:
@@ -83,7 +89,34 @@ class McpServer(WrapperToolset[Any]):
         return None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        return await super().get_tools(ctx) if self.status == "connected" else {}
+        return await super().get_tools(ctx) if self.status == CONNECTED else {}
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        try:
+            return await super().call_tool(name, tool_args, ctx, tool)
+        except ModelRetry as error:  # the client's word for any error of the protocol
+            await self.check()
+            if self.status == CONNECTED:
+                raise
+            raise ToolFailed(f"The MCP server `{self.name}` cannot be used any more: {self.why}.") from error
+
+    async def check(self) -> None:
+        """Notice it if the server has ended since it was connected. Any answer counts: not all servers know `ping`."""
+        if self.status != CONNECTED:
+            return
+        try:
+            async with asyncio.timeout(CHECK_LIMIT_S):
+                await self.toolset.client.ping()
+            return
+        except McpError as error:
+            if error.error.code != CONNECTION_CLOSED:
+                return
+            why = self._said() or "it has ended, or closed the connection"
+        except Exception as error:  # noqa: BLE001 (whatever a server or its client does is this server's failure)
+            why = _words(error)
+        self.status, self.why, self.tools = FAILED, why, []
 
 
 def _words(error: BaseException) -> str:
@@ -94,7 +127,7 @@ def _words(error: BaseException) -> str:
         group = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else None
         error = group or error.__cause__ or error.__context__ or error
     if isinstance(error, TimeoutError):
-        return f"it did not answer within {START_LIMIT_S:g} s"
+        return "it did not answer in time"
     said = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else str(error)
     return " ".join(said.split()).rstrip(".") or type(error).__name__
 
@@ -128,4 +161,5 @@ class McpServers:
         if self._held:
             await asyncio.wait(self._held, timeout=5.0)
         for task in self._held:
-            task.cancel()
+            if not task.cancel() and not task.cancelled():
+                task.exception()  # a server that has died cannot be closed either

@@ -4,6 +4,7 @@ hooks. The caller gets everything through callbacks."""
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,8 @@ class Session:
 
     def look(self) -> None:
         """Find the model and the earlier conversation, before any hooks are read."""
-        pydantic_ai.BANNER_ENABLED = False  # the framework's messages do not belong on this terminal
+        pydantic_ai.BANNER_ENABLED = False  # messages of the framework and of clients do not belong on this terminal
+        logging.getLogger().addHandler(logging.NullHandler())
         options = self.options
         self.settings = read_agent_settings(options.env)
         if options.web_fetch:

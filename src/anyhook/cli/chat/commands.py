@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -15,6 +16,7 @@ from anyhook.agent.undo import NoSnapshot
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import Screen, tilde
+from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.nesting import INDENT
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 
+RESTART = "restart"
+WIDE = 100
+"""From this width on there is room for the id of a session next to what it was about."""
 UNKEPT = (
     "Commands ran in that turn. What they changed in files that git ignores, in nested repositories and outside the "
     "project is not put back."
@@ -153,7 +158,8 @@ async def _resume(chat: Chat, rest: str) -> None:
     if not rest:
         for number, each in enumerate(others, 1):
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.when_s))
-            row = f"{number:>2}  {when}  {each.turns:>3} turns  {each.id}  {each.began}"
+            identity = f"{each.id}  " if shutil.get_terminal_size((80, 24)).columns >= WIDE else ""
+            row = f"{number:>2}  {when}  {each.turns:>3} turns  {identity}{each.began}"
             chat.screen.line(Screen.fitted(INDENT + row))
         rest = await chat.keyboard.answer("Which one? Its number, or Enter for none:")
     chosen = [each for each in others if rest and each.id.startswith(rest)]
@@ -217,8 +223,13 @@ async def _agents(chat: Chat, _rest: str) -> None:
         chat.screen.prose(visible(f"{each.name}: {each.description}{limits}"), indent=INDENT, hang=INDENT)
 
 
-async def _servers(chat: Chat, _rest: str) -> None:
+async def _servers(chat: Chat, rest: str) -> None:
+    if rest:
+        if rest != RESTART:
+            raise BadCall(f"/mcp {rest}: must be {RESTART}, or nothing.{guess(rest, [RESTART])}")
+        await chat.work(_session(chat).equip(), "the MCP servers")
     equipment = _session(chat).equipment
+    await chat.work(equipment.check_servers(), "the MCP servers")
     for server in equipment.all_servers:
         count = f"{len(server.tools)} tool{'' if len(server.tools) == 1 else 's'}"
         why = f": {server.why}" if server.why else ""
@@ -242,7 +253,7 @@ COMMANDS = {
     "model": SlashCommand("[NAME]", "Show the model, or go on with another one.", _model),
     "tools": SlashCommand("", "List the agent's tools.", _tools),
     "agents": SlashCommand("", "List the types of sub-agents.", _agents),
-    "mcp": SlashCommand("", "List the MCP servers.", _servers),
+    "mcp": SlashCommand(f"[{RESTART}]", "List the MCP servers, or connect all of them again.", _servers),
     "cost": SlashCommand("", "Show what the session has used, and what it cost.", _cost),
     "resume": SlashCommand("[ID]", "Continue another session of this project.", _resume),
     "exit": SlashCommand("", "End the session.", _exit),

@@ -4,16 +4,22 @@ not raised as exceptions that could end the session."""
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import termios
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import Completer, Completion, WordCompleter, merge_completers
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.utils import get_cwidth
 
+from anyhook.cli.view.wrapping import wrapped
 from anyhook.documents.places import make_private_dir
 
 if TYPE_CHECKING:
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
+ANSWER_WIDTH = 5
+"""Room for an answer after its question."""
 INTERRUPTED, ENDED = "\x03", "\x04"
 """What is returned for Ctrl-C and Ctrl-D; neither can be part of a line."""
 
@@ -71,12 +79,36 @@ class Keyboard:
         completer = merge_completers([WordCompleter(list(commands), sentence=True), NamedFiles(project)])
         return await _typed(self._prompts, "> ", completer)
 
-    async def answer(self, question: str) -> str:
-        """A short answer, stripped and in lower case; or INTERRUPTED or ENDED."""
-        return (await _typed(self._answers, f"{question} ")).strip().lower()
+    async def answer(self, question: str, indent: str = "") -> str:
+        """A short answer, stripped and in lower case; or INTERRUPTED or ENDED. What was typed before the question was
+        there is no answer to it."""
+        clear_typeahead(self._answers.app.input)
+        with suppress(termios.error, OSError, ValueError):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        return (await self.text(question, indent)).lower()
 
-    async def text(self, question: str) -> str:
-        return (await _typed(self._answers, f"{question} ")).strip()
+    async def text(self, question: str, indent: str = "") -> str:
+        width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent) - ANSWER_WIDTH
+        lines = [indent + line for line in wrapped(question, width)]
+        return (await _typed(self._answers, "\n".join(lines) + " ")).strip()
+
+
+@contextmanager
+def unechoed() -> Iterator[None]:
+    """While the agent works, keys are kept for the next prompt but not shown: they would be in the middle of what it
+    writes. Ctrl-C still works."""
+    try:
+        before = termios.tcgetattr(sys.stdin)
+        quiet = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, quiet)
+    except (termios.error, OSError, ValueError):  # no terminal, or no longer
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(termios.error, OSError, ValueError):
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 async def _typed(session: PromptSession[str], message: str, completer: Completer | None = None) -> str:

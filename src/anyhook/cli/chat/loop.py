@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import hashlib
+import shutil
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +21,7 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
 from anyhook.cli.chat.diff import edit_lines
-from anyhook.cli.chat.keyboard import ENDED, Keyboard
+from anyhook.cli.chat.keyboard import ENDED, Keyboard, unechoed
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import Screen, call_line, tilde
 from anyhook.cli.failure import BadCall
@@ -165,8 +166,8 @@ class Chat:
         told = f"{armed} hook{'' if armed == 1 else 's'}" if self.options.hooks else "hooks are off"
         told += f", {waiting} waiting for approval (/trust)" if waiting else ""
         verb = "goes on" if session.resumed else "starts"
-        self.screen.line(f"anyhook agent  {session.model_name}  {tilde(self.options.project, self.options.env)}")
-        self.screen.line(f"session {session.id} {verb}  {told}", FAINT)
+        self.screen.prose(f"anyhook agent  {session.model_name}  {tilde(self.options.project, self.options.env)}")
+        self.screen.prose(f"session {session.id} {verb}  {told}", FAINT)
         self.screen.prose("/help lists commands, Ctrl-C stops a turn, Ctrl-D ends the session", FAINT)
         self.screen.reminder(final_text(session.history))
 
@@ -187,7 +188,9 @@ class Chat:
         async with self.screen.status.shown("the session to end"):
             await session.end(reason, sweep=bool(self.ended_by))
         if session.history:
-            self.screen.line(f"To continue this session: anyhook agent chat --resume {session.id}", FAINT)
+            lead, command = "To continue this session:", f"anyhook agent chat --resume {session.id}"
+            fits = len(f"{lead} {command}") < shutil.get_terminal_size((80, 24)).columns
+            self.screen.line(f"{lead}{' ' if fits else chr(10)}{command}", FAINT)  # one that can be copied
 
     def usage(self) -> str:
         """What the session has used, and how much of the model's context is left."""
@@ -234,7 +237,8 @@ class Chat:
         self._working = task
         try:
             async with self.screen.status.shown(waits_for):
-                return await task
+                with unechoed():
+                    return await task
         except asyncio.CancelledError:
             if self.ended_by:
                 raise
@@ -263,7 +267,7 @@ class Chat:
             known |= {"a": ALWAYS, "always": ALWAYS}
         while True:
             with self.screen.hold():
-                answer = await self.keyboard.answer(f"{indent}Allow it? [y]es{always}, [N]o:")
+                answer = await self.keyboard.answer(f"Allow it? [y]es{always}, [N]o:", indent)
             if answer == CTRL_C:
                 if self._working is not None:
                     self._working.cancel()

@@ -28,6 +28,7 @@ from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import StatusLine
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN
 from anyhook.cli.view.visible import visible
+from anyhook.cli.view.wrapping import wrapped
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:
@@ -169,8 +170,11 @@ class Screen:
         if part.outcome == "success" and self._edit(part.tool_call_id, indent):
             return
         lines = [line for line in text.split("\n") if line != STDOUT_MARK]
-        style = FAINT if part.outcome == "success" else BAD
-        self._beginning(lines, style, indent)
+        if part.outcome == "success":
+            self._beginning(lines, FAINT, indent)
+        else:  # a reason, which people want to read to its end
+            width = shutil.get_terminal_size((80, 24)).columns - get_cwidth(indent) - 1
+            self._beginning([piece for line in lines for piece in wrapped(line, width)], BAD, indent)
 
     def _edit(self, call_id: str, indent: str) -> bool:
         """Show what a call has changed; False if there is nothing to show, or if its diff was already shown."""
@@ -208,18 +212,6 @@ class Screen:
         while get_cwidth(text) > width - 2:
             text = text[:-1]
         return f"{text}…"
-
-
-def wrapped(text: str, width: int, hang: str = "") -> list[str]:
-    """A text as lines of at most this width; a longer word gets its own line. `hang` comes before every line but the
-    first."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and get_cwidth(lines[-1]) + 1 + get_cwidth(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(f"{hang}{word}" if lines else word)
-    return lines
 
 
 def _shown(content: object) -> str:
