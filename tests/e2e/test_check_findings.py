@@ -43,28 +43,39 @@ def test_a_matcher_of_another_agent_gets_the_right_name(
 
 
 def test_hook_files_of_agents_that_are_not_read(world: World) -> None:
-    """Those of dialects are read, and what `install` wrote is ours."""
-    dialect_sources = {source.path for name in DIALECTS for source in dialect(name).find(world.setup().roots(()))}
+    """Each is named, with its agent and the reason. Those of dialects are read, and what `install` wrote is ours."""
     for place in HOOK_PLACES:
         for path in place.paths:
             assert path.split("/")[0] in ("{project}", "{home}", "{config}")
-    world.write(world.project / ".windsurf/hooks.json", '{"hooks": {}}')
+    gone = world.write(world.project / ".windsurf/hooks.json", '{"hooks": {}}')
+    code = world.write(world.project / ".amp/plugins/a.ts", "export default {}")
+    foreign = world.write(world.project / ".qoder/settings.json", '{"hooks": {}}')
     world.write(world.home / ".deepagents/hooks.json", '{"hooks": []}')
     world.write(world.home / ".augment/settings.json", '{"theme": "dark"}')
     world.write(world.project / ".claude/settings.json", '{"hooks": {}}')
     assert world.command("install", "cline").returncode == 0
     expected = {
-        path
-        for path in (str(world.project / ".windsurf/hooks.json"), str(world.home / ".deepagents/hooks.json"))
-        if path not in dialect_sources
+        str(gone): "belongs to Windsurf Cascade, which is gone",
+        str(code): "belongs to Amp; it is code, which only Amp can run",
+        str(foreign): "belongs to Qoder; its hooks do not run here",
     }
-    found = {problem["where"] for problem in problems_of(world) if problem["code"] == "unread-file"}
-    assert found == expected
     listed = json.loads(world.command("list", "--json").stdout)["problems"]
-    assert {problem["where"] for problem in listed if problem["code"] == "unread-file"} == expected
-    if len(expected) == 2:
-        told = world.command("list").stderr
-        assert "2 more hook files here belong to Windsurf, deepagents; they are not read." in told
+    for problems in (problems_of(world), listed):
+        found = {problem["where"]: problem for problem in problems if problem["code"] == "unread-file"}
+        assert found.keys() == expected.keys()
+        assert [what for path, what in expected.items() if what not in found[path]["what"]] == []
+    told = [line for line in world.command("list").stderr.splitlines() if line.startswith("not read: ")]
+    assert len(told) == len(expected)
+    for path, what in expected.items():
+        assert [line for line in told if line.split(": ")[1] in path and what in line]
+
+
+def test_many_hook_files_that_are_not_read(world: World) -> None:
+    for number in range(12):
+        world.write(world.project / f".amp/plugins/{number}.ts", "export default {}")
+    told = [line for line in world.command("list").stderr.splitlines() if line.startswith("not read: ")]
+    assert len(told) == 11
+    assert told[-1] == "not read: 2 more; `anyhook check` names them"
 
 
 def test_no_place_of_a_dialect_is_called_unread(world: World) -> None:

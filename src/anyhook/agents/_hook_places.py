@@ -18,6 +18,8 @@ class HookPlace(Record):
     """What a file that also holds other things has to contain."""
     idle: str = ""
     """Why nobody runs them, where that is so."""
+    code: bool = False
+    """Whether they are plug-ins in code."""
     beside: bool = False
     """Whether it is in a folder that a dialect reads, where it is not taken for a hook."""
 
@@ -70,9 +72,10 @@ HOOK_PLACES = (
             "{config}/opencode/plugins/*",
             "{config}/opencode/plugin/*",
         ),
+        code=True,
     ),
-    HookPlace("Kilo", ("{project}/.kilo/plugins/*", "{config}/kilo/plugins/*")),
-    HookPlace("Amp", ("{project}/.amp/plugins/*", "{config}/amp/plugins/*")),
+    HookPlace("Kilo", ("{project}/.kilo/plugins/*", "{config}/kilo/plugins/*"), code=True),
+    HookPlace("Amp", ("{project}/.amp/plugins/*", "{config}/amp/plugins/*"), code=True),
     HookPlace("Kiro", ("{project}/.kiro/hooks/*", "{home}/.kiro/hooks/*")),
     HookPlace("Kiro", ("{project}/.kiro/agents/*.json", "{home}/.kiro/agents/*.json"), '"hooks"'),
     HookPlace(
@@ -109,7 +112,7 @@ HOOK_PLACES = (
     HookPlace("Command Code", ("{project}/.commandcode/settings.json", "{home}/.commandcode/settings.json"), '"hooks"'),
     HookPlace("Tabnine", ("{project}/.tabnine/agent/settings.json", "{home}/.tabnine/agent/settings.json"), '"hooks"'),
     HookPlace("Poolside", ("{project}/.poolside/settings.yaml", "{config}/poolside/settings.yaml"), "hooks:"),
-    HookPlace("Pi", ("{project}/.pi/extensions/*", "{home}/.pi/agent/extensions/*")),
+    HookPlace("Pi", ("{project}/.pi/extensions/*", "{home}/.pi/agent/extensions/*"), code=True),
     HookPlace(
         "Cline on Windows",
         ("{project}/.clinerules/hooks/*.ps1", "{project}/.cline/hooks/*.ps1", "{home}/Documents/Cline/Hooks/*.ps1"),

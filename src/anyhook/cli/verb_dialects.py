@@ -19,7 +19,7 @@ def dialects(options: JsonOptions) -> int:
     for entry in described:
         render.out(f"{entry.name} — {entry.title}")
         for scope, place in entry.files:
-            render.out(f"  {scope:<9}{place}")
+            render.out(f"  {scope:<10}{place}")
         render.out(f"  a broken hook: {entry.failure}")
         for event in entry.events:
             names = (

@@ -17,7 +17,7 @@ from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.walk.build import build
 from anyhook.walk.inspect import missing_program
 from anyhook.walk.status import cannot_start, gates
-from anyhook.walk.unread import summary, unread_files
+from anyhook.walk.unread import unread_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 WAITING = (UNTRUSTED, CHANGED)
 MAX_CONDITION = 60
 """A rule may have a long condition; `--json` and `anyhook guards --rules` show more."""
+MAX_UNREAD = 10
+"""A folder may hold many plug-ins."""
 STYLES = {ARMED: GOOD, BROKEN: BAD, UNTRUSTED: WARN, CHANGED: WARN, DISABLED: FAINT}
 
 
@@ -63,8 +65,10 @@ def list_(options: ListOptions) -> int:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
         render.say(line)
-    if unread:
-        render.say(f"{summary(unread)} `anyhook check` names {'it' if len(unread) == 1 else 'them'}.")
+    for problem in unread[:MAX_UNREAD]:
+        render.say(f"not read: {render.short_path(problem.where)}: {problem.what}")
+    if len(unread) > MAX_UNREAD:
+        render.say(f"not read: {len(unread) - MAX_UNREAD} more; `anyhook check` names them")
     return 0
 
 

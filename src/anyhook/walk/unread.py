@@ -17,6 +17,7 @@ from anyhook.walk.discover import discover
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from anyhook.agents._hook_places import HookPlace
     from anyhook.state.plans import Setup
     from anyhook.tables.rows import Roots
 
@@ -36,10 +37,15 @@ def unread_files(setup: Setup) -> list[Problem]:
                 continue
             text = head(path, MAX_BYTES)
             if text and place.word.encode() in text and not (OURS in text and b"bridge" in text):
-                said = f", {place.idle}" if place.idle else "; it is not read, so its hooks do not run here"
-                what = f"this hook file belongs to {place.title}{said}"
-                found[path] = Problem("unread-file", what, path, place.title, "", WARNING)
+                what = f"this hook file belongs to {place.title}{_reason(place)}"
+                found[path] = Problem("unread-file", what, path, "", "", WARNING)
     return list(found.values())
+
+
+def _reason(place: HookPlace) -> str:
+    if place.idle:
+        return f", {place.idle}"
+    return f"; it is code, which only {place.title} can run" if place.code else "; its hooks do not run here"
 
 
 def runs_no_hooks(agent: str) -> str:
@@ -73,13 +79,3 @@ def _paths(patterns: Sequence[str], roots: Roots) -> Iterator[str]:
         base, _, rest = pattern.partition("/")
         names = glob.iglob(f"{glob.escape(folders[base])}/{rest}", include_hidden=True)
         yield from (path for path in islice(names, MAX_FILES) if os.path.isfile(path))
-
-
-def summary(problems: Sequence[Problem]) -> str:
-    """All of them in one line; "" for none."""
-    unread = [problem for problem in problems if problem.code == "unread-file"]
-    if not unread:
-        return ""
-    owners = ", ".join(dict.fromkeys(problem.why for problem in unread))
-    count = "1 more hook file here belongs" if len(unread) == 1 else f"{len(unread)} more hook files here belong"
-    return f"{count} to {owners}; {'it is' if len(unread) == 1 else 'they are'} not read."
