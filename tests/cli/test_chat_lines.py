@@ -16,7 +16,7 @@ from anyhook.adapters.messages import last_size
 from anyhook.agent import trouble
 from anyhook.agent.content import review_offers
 from anyhook.cli.chat import keyboard
-from anyhook.cli.chat.approval import counted
+from anyhook.cli.chat.approval import counted, outline_lines
 from anyhook.cli.chat.screen import Screen
 from anyhook.cli.view.review_text import brief_lines
 from anyhook.cli.view.status_line import WIPE, StatusLine
@@ -79,6 +79,20 @@ def test_each_kind_of_thing_to_approve_has_its_name_in_one_line(world: World) ->
     server, agent = brief_lines(entries, 2)
     assert server.split() == ["mcp", "time", "(python3", '["-m",', '"clock"])']
     assert agent.split()[:2] == ["subagent", "reviewer"]
+
+
+def test_what_is_approved_is_cut_only_if_the_screen_is_full(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    said = "a word or two about what this server does when it is called"
+    spec = {"command": "python3", "args": [*said.split()]}
+    world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
+    setup = Setup.of(str(world.project), world.env)
+    entries, _, _ = review_offers(setup, open_ledger(setup, Files()))
+    whole = outline_lines(entries, 50, 20)
+    assert json.dumps(said.split()) in " ".join(" ".join(whole).split())
+    assert max(map(len, whole[:5])) <= 50
+    cut = outline_lines(entries, 50, 6)
+    assert (len(cut) <= 6, any("…" in line for line in cut)) == (True, True)
 
 
 def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:

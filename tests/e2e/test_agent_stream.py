@@ -202,3 +202,22 @@ def test_what_hooks_ask_a_model_is_part_of_the_cost(world: World) -> None:
     assert last["usage"]["output_tokens"] == 6, "the agent's own"
     (used,) = last["modelUsage"].values()
     assert (used["inputTokens"], used["outputTokens"]) == (21, 7)
+
+
+DELEGATED = """
+steps:
+  - tools: [{delegate_task: {agent_name: general, task: Look.}}]
+  - {by: subagent, tools: [{shell: {command: echo inside}}]}
+  - {by: subagent, text: Looked.}
+  - text: Done.
+"""
+
+
+def test_a_sub_agents_tools_are_its_progress(world: World) -> None:
+    _, _, start, use, progress, inner, _, end, result, *_ = lines(world, script=DELEGATED)
+    assert (progress["subtype"], progress["task_id"]) == ("task_progress", start["task_id"])
+    assert (progress["last_tool_name"], progress["usage"]["tool_uses"]) == ("shell", 1)
+    assert use["message"]["content"][0]["name"] == "shell"
+    assert "tool_use_result" not in inner, "as in Claude Code"
+    assert (end["status"], end["summary"], end["usage"]["tool_uses"]) == ("completed", "Looked.", 1)
+    assert result["tool_use_result"]["totalToolUseCount"] == 1

@@ -6,12 +6,16 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.utils import get_cwidth
+
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
+from anyhook.cli.chat.screen import Screen
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
 from anyhook.cli.view.nesting import INDENT
 from anyhook.cli.view.review_text import brief_lines, entry_lines, summary
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.visible import visible
+from anyhook.cli.view.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from anyhook.walk.review import Reviewed
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
+DETAIL = " " * 13
+"""Where the value of a detail begins."""
 MANY = 3
 """With more hooks than this, show an outline first."""
 
@@ -55,17 +61,25 @@ async def review(chat: Chat) -> bool:
         return False
     if len(found.entries) > MANY:
         _outline(chat, found.entries)
-        chat.screen.line(summary(found.setup.project, found.entries, found.ledger))
+        chat.screen.prose(summary(found.setup.project, found.entries, found.ledger))
     else:
         show(chat, found, found.entries)
     return bool(found.waiting) and await _decide(chat, found)
 
 
 def _outline(chat: Chat, entries: Sequence[Reviewed]) -> None:
-    """An outline that fits on one screen, with the question below."""
-    room = shutil.get_terminal_size((80, 24)).lines - 5
-    for line in brief_lines(entries, room):
-        chat.screen.line(chat.screen.fitted(INDENT + line))
+    size = shutil.get_terminal_size((80, 24))
+    for line in outline_lines(entries, size.columns, size.lines - 5):
+        chat.screen.line(line)
+
+
+def outline_lines(entries: Sequence[Reviewed], width: int, room: int) -> list[str]:
+    """An outline that leaves room for the question on the same screen. Lines are cut only if there is no room for all
+    of them."""
+    lines = [INDENT + line for line in brief_lines(entries, room)]
+    whole = [part for line in lines for part in wrapped(visible(line), width, DETAIL)]
+    rows = sum(-(-max(1, get_cwidth(line)) // width) for line in whole)  # a long word takes several
+    return whole if rows <= room else [Screen.fitted(line) for line in lines]
 
 
 def show(chat: Chat, found: ProjectReview, entries: Sequence[Reviewed]) -> None:
@@ -77,7 +91,7 @@ def show(chat: Chat, found: ProjectReview, entries: Sequence[Reviewed]) -> None:
         for number, line in enumerate(entry_lines(entry, found.ledger, shown)):
             chat.screen.line(line, BOLD if number == 0 else FAINT if line.startswith("    ") else "")
         chat.screen.line()
-    chat.screen.line(summary(found.setup.project, found.entries, found.ledger))
+    chat.screen.prose(summary(found.setup.project, found.entries, found.ledger))
 
 
 async def _decide(chat: Chat, found: ProjectReview) -> bool:

@@ -113,9 +113,10 @@ async def _hooks(chat: Chat, _rest: str) -> None:
     states = {gate.id: gate for gate in gates(engine.setup, catalog)}
     hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
     for line, hook in zip_longest(drawn(hook_table(hooks, states)), hooks):
-        chat.screen.line(line.replace("anyhook trust", "/trust"), indent=INDENT)
+        column = f"{'':<10}"
+        chat.screen.prose(line.replace("anyhook trust", "/trust"), indent=INDENT, hang=column)
         if hook is not None:
-            chat.screen.line(_about(chat, hook), FAINT, f"{INDENT}{'':<10}")
+            chat.screen.prose(_about(chat, hook), FAINT, f"{INDENT}{column}")
     for problem in catalog.problems:
         chat.screen.prose(problem.sentence(), WARN, INDENT)
 

@@ -28,7 +28,7 @@ from anyhook.cli.failure import BadCall
 from anyhook.cli.view.hook_debug import debugged
 from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import MODEL
-from anyhook.cli.view.styles import BAD, FAINT, PLAIN, WARN, wants_colour
+from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
 from anyhook.documents.places import state_dir
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
 
@@ -259,8 +259,10 @@ class Chat:
         indent = nesting() + INDENT
         self.screen.prose(f"{reason}:", WARN, indent)
         self.screen.asked = edit_lines(tool, given, self.options.project)
-        for text, style in self.screen.asked or [(call_line(tool, given), PLAIN)]:
+        for text, style in self.screen.asked:
             self.screen.line(text, style, indent + INDENT)
+        if not self.screen.asked:
+            self.screen.prose(call_line(tool, given), indent=indent + INDENT, hang=INDENT)
         always = ", [a]lways in this session" if lasting else ""
         known = {"y": ONCE, "yes": ONCE, "n": NO, "no": NO, "": NO, ENDED: NO}
         if lasting:
