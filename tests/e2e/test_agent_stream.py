@@ -214,7 +214,7 @@ steps:
 
 
 def test_a_sub_agents_tools_are_its_progress(world: World) -> None:
-    _, _, start, use, progress, inner, _, end, result, *_ = lines(world, script=DELEGATED)
+    _, _, start, use, progress, inner, _, _, end, result, *_ = lines(world, script=DELEGATED)
     assert (progress["subtype"], progress["task_id"]) == ("task_progress", start["task_id"])
     assert (progress["last_tool_name"], progress["usage"]["tool_uses"]) == ("shell", 1)
     assert use["message"]["content"][0]["name"] == "shell"
