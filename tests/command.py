@@ -52,15 +52,17 @@ def rooms(*names: str) -> list[str]:
 
 CORE = (
     "anyhook.entry", "anyhook.cli.app", "anyhook.cli.fire", "anyhook.cli.bridge", *modules("cli/verb_*.py"),
-    *rooms("agents", "documents", "facts", "guard", "handlers", "install", "journal"),
-    *rooms("rules", "shell", "state", "walk"), "_ctypes", "regex", "tree_sitter", "tree_sitter_bash",
+    *rooms("agents", "documents", "facts", "guard", "handlers", "install", "journal", "model"),
+    *rooms("rules", "shell", "state", "walk"), *modules("process/start_*.py"), "_ctypes", "encodings.idna", "regex",
+    "rich.table", "sysconfig", "tree_sitter", "tree_sitter_bash",
 )  # fmt: skip
 """All that a call may load on its way. What is missing here is loaded by each call anew: `regex` alone takes three
 times as long as the rest of a call."""
 MODELS = (
     *CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai",
-    "pydantic_ai.models.anthropic", "anyhook.agent.headless", "anyhook.agent.stream_json",
-    "anyhook.cli.view.status_line",
+    "pydantic_ai.models.anthropic", "pydantic_ai.providers.openai", "pydantic_ai.providers.anthropic",
+    "openai.resources.responses", "anthropic.resources", "anyio._backends._asyncio", "genai_prices.data",
+    "anyhook.agent.headless", "anyhook.agent.stream_json", "anyhook.cli.view.status_line",
 )  # fmt: skip
 """For hooks that ask a model, and for the agent: its client takes longer to load than all else together."""
 
