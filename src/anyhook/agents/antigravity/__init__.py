@@ -16,7 +16,7 @@ def sample() -> Sample:
 
     deny = f'{{"decision": "deny", "reason": "{REASON}"}}'
     guard = f"#!/bin/sh\nif grep -q '{COMMAND}'; then echo '{deny}'; else echo '{{\"decision\": \"allow\"}}'; fi\n"
-    handler: dict[str, Json] = {"type": "command", "command": ".agents/scripts/guard", "timeout": 10}
+    handler: dict[str, Json] = {"type": "command", "command": "scripts/guard", "timeout": 10}
     call: dict[str, Json] = {
         "name": "run_command",
         "args": {"CommandLine": COMMAND, "Cwd": "/p", "SafeToAutoRun": True},

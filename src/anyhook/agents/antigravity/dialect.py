@@ -3,11 +3,13 @@ the answer, without which a tool is refused."""
 
 from __future__ import annotations
 
+import os
+
 from anyhook.agents._family import HookFile, Layout, Loader, each_by_itself, family, misplaced
 from anyhook.agents.antigravity.host import FLAT, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.tables.cells import session
-from anyhook.tables.hosted import event_rows, no_transcript, without
+from anyhook.tables.hosted import event_rows, in_a_shell, no_transcript, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.json_types import Json
     from anyhook.tables.cell_names import Words
-    from anyhook.tables.rows import Draft
+    from anyhook.tables.rows import Draft, Launch
 
 
 def _folders(scene: Scene) -> Json:
@@ -141,6 +143,30 @@ def _variables(_hook: Hook, _project: str, session_id: str) -> dict[str, str]:
     return {"ANTIGRAVITY_CONVERSATION_ID": session_id}
 
 
+_in_project, _named_in_project = in_a_shell(_variables)
+
+
+def _folder(hook: Hook, project: str) -> str:
+    """Hooks start in the folder of their hooks.json. Tools that write one file for many agents name scripts from the
+    project, so a script that is only there is started there."""
+    folder = hook.source.rpartition("/")[0]
+    word = str(hook.spec["command"]).strip().partition(" ")[0].strip("\"'")
+    relative = "/" in word and word[0] not in "/~$"
+    return project if relative and _is_only_in(project, folder, word) else folder
+
+
+def _is_only_in(project: str, folder: str, name: str) -> bool:
+    return os.path.exists(f"{project}/{name}") and not os.path.exists(f"{folder}/{name}")
+
+
+def _launch(hook: Hook, scene: Scene) -> Launch:
+    return _in_project(hook, scene).replace(cwd=_folder(hook, scene.project))
+
+
+def _names(hook: Hook, files: Files, project: str, home: str) -> tuple[str, ...]:
+    return _named_in_project(hook, files, _folder(hook, project), home)
+
+
 def _schema() -> dict[str, Json]:
     """Sets of hooks by name."""
     from anyhook.tables.schema import events_schema
@@ -178,6 +204,8 @@ _MADE = family(
         Field("modelName", "model"),
     ),
     variables=_variables,
+    launch=_launch,
+    names=_names,
     at_once=False,
     together=False,
     identity=each_by_itself,
@@ -193,10 +221,12 @@ _MADE = family(
         ("AG-5", "Nothing on stdout lets a tool run, as version 1.0.3 did; newer ones were not seen."),
         ("AG-6", "A command that fails refuses a tool, as was reported of 1.2; it was not seen here."),
         ("AG-12", "`plugins.json`, and the choice in `config.json` which plugins are on, are not read."),
-        ("AG-9", "Hooks start in the project's folder, not in that of hooks.json."),
+        ("AG-9", "A script that is in the project and not beside hooks.json starts in the project's folder."),
     ),
 )
 assert _MADE.shape is not None  # noqa: S101 (it is made with one)
 _LOADER = _Named(HOST, LAYOUT, _MADE.shape)
 _FILES = tuple((scope, f"{path}/*/hooks.json" if path.endswith(PLUGINS) else path) for scope, path in _MADE.files)
-DIALECT = _MADE.replace(load=_LOADER.load, claim=_LOADER.claim, files=_FILES)
+assert _MADE.scaffold is not None  # noqa: S101
+_SCAFFOLD = _MADE.scaffold.replace(command={**_MADE.scaffold.command, "project": "hooks/{file}"})
+DIALECT = _MADE.replace(scaffold=_SCAFFOLD, load=_LOADER.load, claim=_LOADER.claim, files=_FILES)
