@@ -266,3 +266,12 @@ def test_a_script_with_a_mistake(world: World, text: str, wrong: str) -> None:
     with pytest.raises(BadSetup, match=wrong) as found:
         open_model(f"script:{path}", {}, {})
     assert str(found.value).startswith(str(path))
+
+
+def test_a_hook_that_asks_the_sessions_model_is_not_off(world: World) -> None:
+    """It needs no model in the settings, so nobody is told that a guard is off, and nothing is refused for it."""
+    world.config('off = "deny"\n')
+    world.kolega("PreToolUse", {"type": "prompt", "prompt": "May it?", "timeout": 30})
+    ran = agent(world, {"tools": [LS]}, {"by": "hook", "text": '{"ok": true}'}, "Done.")
+    assert (ran.stop, traces(world), ran.event("pre_tool")["hooks"][0]["status"]) == ("done", 1, "ran")
+    assert [line for line in ran.said if "OFF" in line] == []

@@ -68,6 +68,8 @@ class Engine:
                     if runs_itself(serves, hook):
                         hooks[index] = hook.replace(status=DISABLED, why=f"{serves.title} runs it itself")
             catalog = catalog.replace(hooks=hooks)
+        if model is not None or spare_model is not None:
+            catalog = catalog.replace(has_model=True)
         self._catalog, self._serves, self._mode = catalog, serves, mode
         if mode == "shadow" and config.hook_mode:
             from anyhook.walk.own_modes import only_shadow

@@ -44,6 +44,8 @@ class Catalog(Record):
     """False if an executable has not been asked for its event yet, or time ran out."""
     gone: tuple[Hook, ...] = ()
     """Hooks that were approved and are no longer declared, as their approvals describe them."""
+    has_model: bool = False
+    """Whether the caller has a model for handlers that ask one, whatever the settings name."""
 
     def for_event(self, event: str) -> list[Hook]:
         """The hooks of one event. A hook that has not named its event yet may be for any."""

@@ -158,7 +158,7 @@ def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
                 return problem.why or problem.what
     except Exception as error:  # noqa: BLE001 (what cannot be looked at is not armed)
         return f"it could not be looked at ({error_line(error)})"
-    if hook.handler in ASKING:
+    if hook.handler in ASKING and not catalog.has_model:
         from anyhook.handlers.roles import asked
 
         if asked(hook, dialect(hook.dialect), None, catalog.config, None)[0] is None:
