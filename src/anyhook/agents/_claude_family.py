@@ -1,4 +1,4 @@
-"""What hosts share that follow one agent's payloads and answers. Each takes the rows it honours, none takes all."""
+"""What the hosts share that use Claude's payloads and answers. Each host uses only the rows that it honours."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def context(event: str) -> Say:
 
 
 def request(word: str) -> Say:
-    """An answer in the user's stead."""
+    """Answers a permission request for the user."""
     decision: dict[str, Json] = {"behavior": word}
     if word == "deny":
         decision["message"] = "{reason}"
@@ -65,7 +65,7 @@ def request(word: str) -> Say:
 
 
 GATE_S = 600
-"""How long the family waits for what may refuse."""
+"""How long the family waits for a hook that may refuse."""
 EVENTS: Mapping[str, tuple[str, tuple[Taken, ...], float]] = {
     "SessionStart": ("session_start", SOURCE, 60.0),
     "UserPromptSubmit": ("user_prompt_submit", PROMPT, 60.0),
@@ -81,11 +81,11 @@ EVENTS: Mapping[str, tuple[str, tuple[Taken, ...], float]] = {
     "Stop": ("stop", LAST, GATE_S),
     "SessionEnd": ("session_end", REASON, 60.0),
 }
-"""The family's events: what each is here, what its payload says, and how long it may take."""
+"""The family's events: our name for each, the fields of its payload, and how long its hooks may take."""
 
 
 def said(native: str, effect: str) -> Say:
-    """How the family says an effect."""
+    """How the family expresses an effect."""
     word = "deny" if effect == "block" else effect
     if native == "PermissionRequest" and effect in ("block", "allow"):
         return request(word)
@@ -98,7 +98,7 @@ def said(native: str, effect: str) -> Say:
 
 
 def event(native: str, effects: str = "", unlike: Mapping[str, Say] = {}, **more: Any) -> HostEvent:
-    """An event of the family: the effects that this host honours, those of them that it spells in its own way, and
+    """An event of the family: the effects that this host honours, those of them that it expresses differently, and
     further fields of the row."""
     canonical, takes, limit_s = EVENTS[native]
     says = {effect: unlike.get(effect) or said(native, effect) for effect in effects.split()}
@@ -123,5 +123,5 @@ TOOLS: Mapping[str, HostTool] = {
 
 
 def grouped(timeout: str = "{seconds}") -> Mapping[str, Json]:
-    """A handler of a group."""
+    """One handler in a group."""
     return {"type": "command", "command": "{command}", "timeout": timeout}

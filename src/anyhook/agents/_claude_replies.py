@@ -1,4 +1,4 @@
-"""How Claude Code reads what a hook answers: keys by event, exit statuses, plain text."""
+"""How Claude Code reads a hook's answer: keys by event, exit statuses, plain text."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _COMMON = Reply(
 
 
 def _path_or_object(stdout: bytes) -> Printed:
-    """The last line is the path of the new worktree, unless an object says it."""
+    """The last line is the path of the new worktree, unless a JSON object names it."""
     kind, value = object_or_prose(stdout)
     if kind != "text":
         return kind, value
@@ -95,14 +95,14 @@ COMMAND = _COMMON.replace(
     }
 )
 POSTED = _COMMON.replace(read=whole_object, exits={0: "pass"}, speaks_anyway=False)
-"""An answer to a request: a body that is not a JSON object is a failure, and so is any status but success."""
+"""The answer to an HTTP request: a body that is not a JSON object is a failure, and so is any status but success."""
 CALLED = _COMMON.replace(
     exits={0: "pass"},
     text_doubted=True,
     on_event={"worktree_create": COMMAND.on_event["worktree_create"].replace(otherwise="fail")},
 )
 """A tool of an MCP server has no exit status: if it fails, it has no effect. It is called for its answer, so text that
-is not heard may be meant as a refusal."""
+is not read may be meant as a refusal."""
 MODEL = Reply(
     read=yes_or_no,
     json_reasons=("reason",),

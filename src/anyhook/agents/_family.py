@@ -1,5 +1,5 @@
-"""Dialects that are alike: commands in a shell, listed by event in a few files, and an agent that also calls us. What
-an agent's own module says is where its files are, how its entries look, what its hooks read and how they answer."""
+"""Dialects that are alike: commands in a shell, listed by event in a few files, and an agent that also calls us. An
+agent's own module says where its files are, how its entries look, what its hooks read and how they answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BASE = (
     Field("session_id", session), Field("transcript_path", no_transcript), Field("cwd", project),
     Field("hook_event_name", native_name),
 )  # fmt: skip
-"""What hooks of most of them read in every event."""
+"""The fields that most of these dialects have in every event."""
 MODE = Field("permission_mode", "permission_mode")
 EXIT_2: dict[int, ExitMeaning] = {0: "pass", 2: "block"}
 REFUSALS: Words = (("block", "block", ()), ("deny", "block", ()))
@@ -65,7 +65,8 @@ def claude_reply(events: tuple[EventRow, ...], **changes: Any) -> Reply:
 
 
 def aliased(host: Host) -> Callable[[Hook, Event, EventRow], str | None]:
-    """A list of names, Claude's names for tools included; anything else is a pattern that is searched for."""
+    """The matcher is a list of names, which may be Claude's names for tools; anything else is a pattern to search
+    for."""
     theirs = {
         native: {name for name, row in TOOLS.items() if row.ours == tool.ours} for native, tool in host.tools.items()
     }
@@ -81,7 +82,7 @@ def aliased(host: Host) -> Callable[[Hook, Event, EventRow], str | None]:
 
 
 def placed(launch: Callable[[Hook, Scene], Launch]) -> Callable[[Hook, Scene], Launch]:
-    """With the folder and the variables that a declaration itself names."""
+    """Adds the folder and the variables that the declaration names."""
 
     def launched(hook: Hook, scene: Scene) -> Launch:
         made = launch(hook, scene)
@@ -98,28 +99,29 @@ class HookFile(Record):
 
     scope: HookScope
     path: str
-    """`{home}`, `{project}` or a root of the host's entry comes first; what ends in `/` is a folder of JSON files."""
+    """`{home}`, `{project}` or a root of the host's entry comes first; a path that ends in `/` is a folder of JSON
+    files."""
     label: str = ""
     under: tuple[str, ...] | None = None
-    """The keys that lead to the handlers, where they are others than in the first place."""
+    """The keys that lead to the handlers; None if they are the layout's."""
     unless: str = ""
     """If there is a file here, the one at `path` does not count."""
 
 
 class Layout(Record):
-    """How an agent's hooks are written down."""
+    """How an agent's hook files are laid out."""
 
     places: tuple[HookFile, ...]
     style: ScaffoldShape = "groups"
     """`groups`, `list` or `rows`, as in `Scaffold`."""
     under: tuple[str, ...] = ("hooks",)
     event_key: str = ""
-    """Of `rows`: the key that names the event."""
+    """The key that names the event, for the style `rows`."""
     command_key: str = "command"
     """Where a new hook's command goes; dots lead into nested objects."""
     matcher_key: str = "matcher"
     keys: tuple[str, ...] = ()
-    """What a handler may have besides `command` and `timeout`."""
+    """The keys that a handler may have besides `command` and `timeout`."""
     group_keys: tuple[str, ...] = ()
     needs_type: bool = True
     """Whether every handler names its type."""
@@ -128,18 +130,18 @@ class Layout(Record):
     timeout_key: str = "timeout"
     limits: Limits = Limits(60.0)
     elsewhere: frozenset[str] = frozenset()
-    """Events that happen in the product alone."""
+    """Events that happen only in the product."""
     off: tuple[tuple[str, ...], bool] | None = None
-    """A switch for all hooks: where it is, and its value for none of them."""
+    """A switch for all hooks: where it is, and the value that turns them off."""
     made: Callable[[Hook], Hook] | None = None
-    """A last look at a loaded hook."""
+    """Called with every loaded hook; returns the hook to use."""
     spelled: Callable[[Json], Json] | None = None
-    """An entry by the names that are read here, where a product has several."""
+    """Renames the keys of an entry, if a product has several names for one."""
     flat: tuple[str, ...] = ()
     opened: Callable[[Json], Json] | None = None
-    """A whole document by the names that are read here, where a product has several."""
+    """The same for a whole document."""
     mine: Callable[[Json], bool] | None = None
-    """Whether a document is this agent's, where others have files in the same folder."""
+    """Whether a document is this agent's, if others have files in the same folder."""
     patterns: bool = True
     """Whether a matcher that is not a valid pattern keeps its hook from running."""
     top: Mapping[str, Json] = {}
@@ -147,7 +149,7 @@ class Layout(Record):
 
 
 def roots_of(host: Host, roots: Roots) -> dict[str, str]:
-    """What the words in braces of a place stand for."""
+    """The values of the words in braces in a place's path."""
     known = {"home": roots.home, "project": roots.project}
     for root, (variable, usual) in (host.entry.roots if host.entry is not None else {}).items():
         known[root] = roots.env.get(variable) or usual.format(**known)
@@ -155,7 +157,7 @@ def roots_of(host: Host, roots: Roots) -> dict[str, str]:
 
 
 def shown(host: Host, place: HookFile) -> str:
-    """A place, as people write it."""
+    """A place as people write it."""
     path = place.path.replace("{project}/", "")
     for root, (variable, usual) in reversed(list((host.entry.roots if host.entry is not None else {}).items())):
         if f"{{{root}}}" in path:
@@ -215,7 +217,7 @@ class Loader:
         return Layer(source, tuple(hooks), all_off=off)
 
     def _rows_here(self, document: Json, source: Source, under: tuple[str, ...], files: Files) -> Json:
-        """The document without rows of events that happen only in the product, which are reported."""
+        """The document without the rows of events that happen only in the product; those are reported."""
         key, elsewhere = self.layout.event_key, self.layout.elsewhere
         listed = document.get(under[0]) if isinstance(document, dict) and under else None
         if not isinstance(document, dict) or not isinstance(listed, list):
@@ -243,14 +245,14 @@ class Loader:
         for place in self.layout.places:
             end = place.path.rpartition("}")[2]
             if end.count("/") < 2:
-                continue  # a name alone, such as hooks.json, says nothing about whose it is
+                continue  # a name alone, such as hooks.json, does not say whose file it is
             if path.endswith(end) if not end.endswith("/") else (end in path and path.endswith(".json")):
                 return path, 3
         return path, 0
 
 
 def _spelled(document: Json, under: tuple[str, ...], one: Callable[[Json], Json]) -> Json:
-    """The document with every entry by the names that are read here."""
+    """The document with the keys of every entry renamed."""
     if under:
         inner = document.get(under[0]) if isinstance(document, dict) else None
         given = document if isinstance(document, dict) else {}
@@ -332,12 +334,12 @@ def family(
 
 
 def same_command(hook: Hook) -> tuple[Json, ...]:
-    """Where identical commands run once."""
+    """For products that run identical commands once."""
     return (hook.spec.get("command"),)
 
 
 def each_by_itself(hook: Hook) -> tuple[Json, ...]:
-    """Where identical commands run as often as they are declared."""
+    """For products that run identical commands as often as they are declared."""
     return (hook.id,)
 
 

@@ -15,13 +15,13 @@ class HookPlace(Record):
     """The agent."""
     paths: tuple[str, ...]
     word: str = ""
-    """What a file that also holds other things has to contain."""
+    """A text that the file must contain, if it also holds other things."""
     idle: str = ""
-    """Why nobody runs them, where that is so."""
+    """Why nothing runs these hooks; "" if something does."""
     code: bool = False
     """Whether they are plug-ins in code."""
     beside: bool = False
-    """Whether it is in a folder that a dialect reads, where it is not taken for a hook."""
+    """Whether it is in a folder that a dialect reads, and that dialect does not take it for a hook."""
 
 
 NO_HOOKS = "which runs no hooks"
@@ -38,7 +38,7 @@ HOOK_PLACES = (
     HookPlace("Zed", ("{project}/.zed/settings.json", "{config}/zed/settings.json"), '"hooks"', NO_HOOKS),
     # RooCodeInc/Roo-Code#10785 had this file; it was never merged, and the product ended in May 2026.
     HookPlace("Roo Code", ("{project}/.roo/hooks.json",), idle=NO_HOOKS),
-    # What warpdotdev/warp#7834 asks for; #9957, which kept hooks in profiles, was closed.
+    # warpdotdev/warp#7834 asks for this; #9957, which kept hooks in profiles, was closed.
     HookPlace("Warp", ("{project}/.warp/hooks.yaml", "{home}/.warp/hooks.yaml"), idle=NO_HOOKS),
     HookPlace("Devin", ("{project}/.devin/hooks.v1.json",)),
     HookPlace("Devin", ("{project}/.devin/config.json", "{config}/devin/config.json"), '"hooks"'),

@@ -1,5 +1,5 @@
-"""Batches and patches: one call of a host's tool that means several of our calls. A text that is not a patch
-has no parts: the whole call is then shown as the host gave it."""
+"""Batches and patches: one call of a host's tool that means several of our calls. A text that is not a patch has no
+parts: hooks then see the whole call as the host gave it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ADD, UPDATE, DELETE, MOVE = "*** Add File: ", "*** Update File: ", "*** Delete F
 
 
 def split_patch(given: Input) -> list[tuple[str, Input]]:
-    """One call per file: a new file is written, another is edited. A file that moves is edited where it was and
-    written where it goes; one that is deleted is an edit that leaves nothing."""
+    """One call per file: a new file is written, an existing one is edited. A file that moves is edited at its old path
+    and written at its new one. A deletion is an edit that leaves nothing."""
     text = next((given[key] for key in ("command", "patch", "input") if isinstance(given.get(key), str)), "")
     lines = str(text).splitlines()
     if BEGIN not in (line.strip() for line in lines):
@@ -34,7 +34,7 @@ def split_patch(given: Input) -> list[tuple[str, Input]]:
 
 
 def split_shell(given: Input) -> list[tuple[str, Input]]:
-    """A shell call, and after it the files of a patch that its line hands to `apply_patch`; [] if it has none."""
+    """A shell call, and after it the files of a patch that its line passes to `apply_patch`; [] if it passes none."""
     command = given.get("command")
     if not isinstance(command, str) or BEGIN not in command:
         return []
@@ -56,7 +56,7 @@ def rejoin_shell(given: Input, index: int, part: Input) -> Input | None:
 
 
 def split_editor(given: Input) -> list[tuple[str, Input]]:
-    """An editor's call without a text to be replaced writes the whole file."""
+    """An edit without a text to replace writes the whole file."""
     if given.get("old_text") or not isinstance(given.get("new_text"), str):
         return []
     return [("write_file", {"path": given.get("path"), "content": given["new_text"]})]
@@ -112,7 +112,7 @@ def command_text(command: Json) -> Json:
 
 
 def _listed(value: Json) -> list[Json]:
-    """A list, also where it comes as JSON in a text."""
+    """A list, even if it comes as JSON in a text."""
     if isinstance(value, str) and value.startswith("["):
         from anyhook.model import lean_json
 

@@ -1,5 +1,5 @@
 """What our plug-ins for agents without command hooks share: how JavaScript asks us about one event. A refusal is an
-exception; what cannot be run lets the event pass, unless the entry is closed."""
+exception. If anyhook cannot be run, the event passes, unless the entry is closed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ const set = (target, wanted) => {
   Object.assign(target, wanted)
 }
 """
-"""An object becomes another, in place."""
+"""Replaces an object's contents in place."""
 HEAD = "// Written by `anyhook install {agent}`: every event below goes to anyhook, which runs your hooks.\n"
 
 

@@ -1,5 +1,4 @@
-"""The live check's own hook: a user's file of a dialect that no agent reads itself, so it runs only through our
-entry."""
+"""The live check's own hook, in a dialect that no agent reads itself, so it runs only through our entry."""
 
 from __future__ import annotations
 

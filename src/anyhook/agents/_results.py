@@ -8,18 +8,18 @@ if TYPE_CHECKING:
 
 
 def content_text(response: Json) -> Json:
-    """What the model is given of a result that also holds what people are shown."""
+    """The model's text in a result that also holds a text for people."""
     return response["llmContent"] if isinstance(response, dict) and "llmContent" in response else response
 
 
 def result_text(response: Json) -> Json:
-    """The same where the text for the model has another name."""
+    """The same, for results whose text for the model has another name."""
     found = response.get("textResultForLlm") if isinstance(response, dict) else None
     return response if found is None else found
 
 
 def parts_text(prompt: Json) -> Json:
-    """A prompt that is a list of parts."""
+    """The text of a prompt that is a list of parts."""
     if not isinstance(prompt, list):
         return prompt
     return "\n".join(
@@ -28,7 +28,7 @@ def parts_text(prompt: Json) -> Json:
 
 
 def unpacked(value: Json) -> Json:
-    """JSON inside a text."""
+    """The value of a text that holds JSON."""
     if not isinstance(value, str):
         return value
     from anyhook.model import lean_json

@@ -1,6 +1,6 @@
 """rulesync's source file, `.rulesync/hooks.json`: one set of hooks, from which it writes the files of many agents. Its
-commands get the payload of whichever agent calls them. Here they are read as Claude Code's, for which it leaves
-no event out."""
+commands get the payload of the agent that calls them. Here they are read as Claude Code's hooks, because rulesync
+writes all events for Claude Code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAME = "rulesync"
 PLACES = (".rulesync/hooks.jsonc", ".rulesync/hooks.json")
 OTHERWISE = {"beforeSubmitPrompt": "UserPromptSubmit", "afterError": "StopFailure"}
-"""Its names of events that are not ours with a small letter."""
+"""Its event names that differ from Claude's in more than the first letter."""
 NAMES = {f"{row.native[0].lower()}{row.native[1:]}": row.native for row in EVENTS} | OTHERWISE
 
 
@@ -41,7 +41,7 @@ def rulesync_hooks(project: str, files: Files) -> list[Hook]:
 
 
 def _group(entry: Json) -> Json:
-    """A matcher with one handler; its command starts where the project is, as rulesync writes it."""
+    """A matcher with one handler; its command starts in the project, as rulesync writes it."""
     if not isinstance(entry, dict):
         return entry
     command = entry.get("command")

@@ -126,8 +126,8 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    """Every file of the hook's folder: scripts read each other. The folder itself, which no approval can pin, where
-    there are too many to look at."""
+    """Every file of the hook's folder, because scripts read each other. If there are too many, the folder itself, which
+    no approval can pin."""
     found: list[str] = []
     folders = [hook.root]
     for folder in folders:  # grows while it is walked
@@ -144,8 +144,8 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
 
 
 def _stands_alone(path: str, files: Files) -> bool:
-    """Whether Python would run this compiled file whatever its source says. What Python itself leaves behind it
-    compares with the source first, and it comes and goes with every run."""
+    """Whether Python would run this compiled file without comparing it with a source. It does compare the files that it
+    writes itself, and those come and go with every run."""
     head = files.fingerprint(path).head
     return len(head) < 8 or head[4] & 0b11 == 0b01
 
@@ -203,8 +203,8 @@ SCAFFOLD = Scaffold(
 DIALECT = Dialect(
     name="agenthooks",
     title="Agent Hooks (Kimi)",
-    no_host="It is the format of a proposal, which no released agent reads. Kimi Code and Kimi CLI are installed under "
-    "names of their own.",
+    no_host="It is the format of a proposal, which no released agent reads. Install anyhook in Kimi Code or "
+    "Kimi CLI by their own names.",
     files=(("user", "~/.config/agents/hooks/<name>/HOOK.md"), ("project", ".agents/hooks/<name>/HOOK.md")),
     find=find,
     claim=claim,

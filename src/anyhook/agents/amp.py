@@ -1,4 +1,4 @@
-"""Amp, by Sourcegraph: no command hooks, so our plug-in calls us. It wants its maker's account, so it is not run
+"""Amp, by Sourcegraph: no command hooks, so our plug-in calls us. It needs an account with its maker, so it is not run
 here; the table comes from its documents."""
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ HOST = Host(
     program="amp",
     confirm="nothing to confirm: it loads plug-ins from this folder.",
     confirms=(),
-    without_us="open",  # our own plug-in passes over a program that is not there, unless it is closed
+    without_us="open",  # our own plug-in ignores a missing program, unless it is closed
     gaps=("refusing a prompt", "asking the user", "threads that run elsewhere"),
     result=_result,
 )

@@ -1,5 +1,5 @@
-"""anyhook's own dialect: rules over facts, in `.anyhook/hooks.toml`. They are asked in the engine itself, so that no
-process is started for them; a rule that says `run` starts its command."""
+"""anyhook's own dialect: rules over facts, in `.anyhook/hooks.toml`. The engine evaluates them itself, so they start no
+process; a rule with `run` starts its command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ RARE = {
     "worktree_create": ("worktree_name",),
     "worktree_remove": ("worktree_path",),
 }
-"""Events that one agent or two have: what a command reads."""
+"""Events that only one or two agents have: what a command reads."""
 PAYLOADS: dict[str, tuple[Field, ...]] = {
     "session_start": (Field("source", "source"),),
     "session_end": (Field("reason", "reason"),),
@@ -131,7 +131,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
 
 
 def match(hook: Hook, event: Event, _row: EventRow) -> str | None:
-    """Whether a rule is for this tool at all; its condition is asked afterwards, with the facts of the call."""
+    """Whether a rule is for this tool at all; its condition is evaluated later, with the facts of the call."""
     wanted = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else None
     if not isinstance(wanted, str) or any_like(tuple(wanted.split("|")), str(event.data.get("tool"))):
         return None
@@ -143,7 +143,7 @@ WRAPPED = {
     "deny": "(\n{}\n) >&2 || exit 2",
     "context": "(\n{}\n) 2>&1\nexit 0",
 }
-"""What is done with a command's output and status, by its rule's action."""
+"""What happens to a command's output and status, by its rule's action."""
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -181,7 +181,7 @@ SCAFFOLD = Scaffold(shape="rules", scripts={}, tool="Bash")
 DIALECT = Dialect(
     name="anyhook",
     title="anyhook rules",
-    no_host="It is anyhook's own format: no agent, but every agent's hooks.",
+    no_host="It is anyhook's own format. It does not belong to an agent, and its hooks run in all of them.",
     files=(
         ("managed", "/etc/anyhook/hooks.toml, hooks.py"),
         ("user", "~/.config/anyhook/hooks.toml, hooks.py"),

@@ -1,4 +1,4 @@
-"""Kilo CLI: a fork of opencode, whose plug-ins it takes. Measured with 7.7.9."""
+"""Kilo CLI: a fork of opencode, whose plugins it accepts. Measured with 7.7.9."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FOLDERS = (
 
 
 def drive() -> Drive:
-    """As opencode is driven, in Kilo's words."""
+    """As opencode is driven, with Kilo's names."""
     from anyhook.agents.opencode import drive as theirs
 
     def renamed(row: Drive) -> Drive:

@@ -1,5 +1,5 @@
-"""Kimi CLI, which Kimi Code replaced: the same tables in a config of its own, and no context for a prompt. Measured
-with 1.51.0; later versions only say that they have been replaced. Its hooks are read by Kimi's dialect."""
+"""Kimi CLI, which Kimi Code replaced: the same tables in its own config, and no context for a prompt. Measured with
+1.51.0; later versions only say that they have been replaced. Kimi's dialect reads its hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Kodelet: executables that say their own type, run with `run`, and block by JSON only; failures never block."""
+"""Kodelet: executables that name their own type, are called with `run`, and block only by JSON; failures never
+block."""
 
 from __future__ import annotations
 
@@ -126,7 +127,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
         mode = os.lstat(path).st_mode
     except OSError:
         return None
-    # A link counts by itself, as in the product: what it leads to is found out when it is asked for its type.
+    # A link counts as a hook, as in the product; what it leads to matters only when it is asked for its type.
     link = stat.S_ISLNK(mode)
     if not link and (not stat.S_ISREG(mode) or not mode & 0o111):
         _warn_if_meant(path, mode, files)
@@ -153,7 +154,7 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
     if stat.S_ISREG(mode) and not path.endswith(OFF) and files.head(path).startswith(b"#!"):
-        import shlex  # where something is wrong only: it costs every start of the command
+        import shlex  # only if something is wrong: it would slow down every start of the command
 
         files.problem(
             "not-executable",
@@ -219,7 +220,7 @@ def read(stdout: bytes) -> Printed:
 
 def mistyped(draft: Draft, wrong: str) -> str:
     """A value of the wrong type makes the whole answer invalid."""
-    return "" if draft.get("verdict") == "block" else wrong  # what it refuses stays refused
+    return "" if draft.get("verdict") == "block" else wrong  # a refusal stays a refusal
 
 
 ACTION_EVENTS = ("step_end", "stop")
@@ -267,7 +268,7 @@ SCAFFOLD = Scaffold(
 
 
 def _without_follow_ups(outcome: Outcome) -> Outcome:
-    """Another hook has taken the conversation elsewhere."""
+    """Drops the follow-ups: another hook has replaced the history or called a recipe."""
     return outcome.replace(follow_ups=())
 
 
@@ -309,19 +310,19 @@ DIALECT = Dialect(
         ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
         (
             "Lb",
-            "A rewritten input is seen by later hooks, and a hook that names none keeps it; "
+            "Later hooks see a rewritten input, and a hook that names no input keeps it; "
             '`chaining = "upstream"` in the config gives every hook the original and lets the last answer win.',
         ),
         ("Lc", "A hook that prints nothing does not erase an earlier hook's output."),
         ("Ld", "A rewritten output reaches the model."),
-        ("Lo", "Asking for the type is bound by the same 30 seconds."),
-        ("Lw", "An unknown type leaves a problem."),
+        ("Lo", "Asking for the type has the same limit of 30 seconds."),
+        ("Lw", "An unknown type is reported as a problem."),
     ),
 )
 
 
 def wants_debug(env: Mapping[str, str]) -> bool:
-    """Its document has people look for a hook's trouble in its logs: whether the user asks for them."""
+    """Whether the user asks for debug logs, where its document tells people to look for problems with a hook."""
     return env.get("KODELET_LOG_LEVEL", "").lower() in ("debug", "trace")
 
 

@@ -38,10 +38,10 @@ EVENTS = (
         error=("event.error",),
         limit_s=15,
     ),
-    HostEvent("agent_end", ("stop",), why_not="the turn has ended when it comes"),
+    HostEvent("agent_end", ("stop",), why_not="it comes after the turn has ended"),
     HostEvent("before_agent_reply", installed=False, why_not="the same prompt reaches before_agent_run"),
     HostEvent("before_agent_finalize", installed=False, why_not="what an answer does was not seen"),
-    HostEvent("before_prompt_build", installed=False, why_not="where context for before_agent_run is added"),
+    HostEvent("before_prompt_build", installed=False, why_not="the context of before_agent_run is added there"),
     *left_out(ALONE, "before_model_resolve", "llm_input", "llm_output"),
     HostEvent("tool_result_persist", installed=False, why_not="the same result reaches after_tool_call"),
 )
@@ -120,9 +120,10 @@ HOST = Host(
     ),
     project=("ctx.workspaceDir", "event.cwd"),
     program="openclaw",
-    # Seen with 2026.9.2, 2026-11: the plug-in is listed as enabled, and not called before somebody has enabled it.
-    confirm="Run `openclaw plugins enable anyhook`: it calls no plug-in before. To let hooks see prompts, and tell you "
-    "of guards that are off, set `plugins.entries.anyhook.hooks.allowConversationAccess` to true in openclaw.json.",
+    # Seen with 2026.9.2, 2026-11: the plug-in is listed as enabled, but not called until somebody enables it.
+    confirm="Run `openclaw plugins enable anyhook`: until then, OpenClaw does not call the plug-in. To let hooks see "
+    "prompts and warn you about guards that are off, set `plugins.entries.anyhook.hooks.allowConversationAccess` to "
+    "true in openclaw.json.",
     confirms=("user",),
     settings=("{config}/openclaw.json",),
     switches=(
@@ -130,7 +131,7 @@ HOST = Host(
         OffSwitch(("plugins", "entries", "anyhook", "enabled"), False),
     ),
     shows_stderr=False,
-    without_us="open",  # our own plug-in passes over a program that is not there, unless it is closed
+    without_us="open",  # our own plug-in ignores a missing program, unless it is closed
     gaps=("sessions", "keeping a turn going", "asking the user", "replaced output"),
 )
 

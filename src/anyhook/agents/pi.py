@@ -1,5 +1,5 @@
 """Pi: no command hooks, so our extension calls us and blocks what is refused. Measured with 0.87.1, by an extension
-like ours; what a newer version has beyond that is from its documents."""
+like ours; newer features are from its documents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EVENTS = (
     HostEvent(
         "session_before_compact", ("pre_compact",), (), {"block": EXIT_2}, why_not="a short run compacts nothing"
     ),
-    HostEvent("agent_end", ("stop",), why_not="the turn has ended when it comes"),
+    HostEvent("agent_end", ("stop",), why_not="it comes after the turn has ended"),
     HostEvent("session_shutdown", ("session_end",), (Taken("reason", ("reason",)),), why_not="the agent does not wait"),
 )
 
@@ -125,8 +125,8 @@ HOST = Host(
     ),
     program="pi",
     confirm="A project's extensions load once the project is trusted.",
-    without_us="open",  # our own extension passes over a program that is not there, unless it is closed
-    gaps=("keeping a turn going", "asking the user", "a reason where a prompt is refused without a terminal"),
+    without_us="open",  # our own extension ignores a missing program, unless it is closed
+    gaps=("keeping a turn going", "asking the user", "a reason for refusing a prompt without a terminal"),
     result=_result,
 )
 
@@ -146,7 +146,7 @@ def drive() -> Drive:
         cannot_show={
             "pre_tool allow": "it never asks",
             "pre_compact": "a short run compacts nothing",
-            "sub-agents": "its model is offered none",
+            "sub-agents": "its model has no such tool",
         },
     )
 

@@ -1,5 +1,5 @@
-"""Antigravity, by Google: `agy` and the editor, which took the place of Gemini CLI for individuals. Its table is from
-the guide and the descriptors in its SDK's package, and from payloads that others captured."""
+"""Antigravity, by Google: `agy` and the editor, which replaced Gemini CLI for individuals. Its table is from the guide
+and the descriptors in its SDK's package, and from payloads that others captured."""
 
 from __future__ import annotations
 

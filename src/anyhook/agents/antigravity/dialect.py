@@ -59,7 +59,7 @@ INJECTING = ("session_start", "user_prompt_submit")
 
 
 def _injected(draft: Draft, _event: str) -> Draft:
-    """Steps that are put into the conversation are context."""
+    """Steps that a hook adds to the conversation are context."""
     steps = draft.get("injectSteps")
     found: list[Json] = []
     for step in steps if isinstance(steps, list) else ():
@@ -94,7 +94,7 @@ def _undecided(answer: dict[str, Json], _event: str) -> str:
 
 
 class _Named(Loader):
-    """A file holds sets of hooks by name, and a folder of plugins one such file for each."""
+    """A file holds named sets of hooks, and a folder of plugins holds one such file for each plugin."""
 
     def load(self, source: Source, files: Files) -> Layer:
         if not source.path.endswith(PLUGINS):
@@ -168,7 +168,7 @@ def _names(hook: Hook, files: Files, project: str, home: str) -> tuple[str, ...]
 
 
 def _schema() -> dict[str, Json]:
-    """Sets of hooks by name."""
+    """Named sets of hooks."""
     from anyhook.tables.schema import events_schema
 
     assert DIALECT.shape is not None  # noqa: S101 (it is made with one)
@@ -219,9 +219,9 @@ _MADE = family(
     differences=(
         ("AG-1", "Folders above the project are not searched for `.agents`."),
         ("AG-5", "Nothing on stdout lets a tool run, as version 1.0.3 did; newer ones were not seen."),
-        ("AG-6", "A command that fails refuses a tool, as was reported of 1.2; it was not seen here."),
-        ("AG-12", "`plugins.json`, and the choice in `config.json` which plugins are on, are not read."),
-        ("AG-9", "A script that is in the project and not beside hooks.json starts in the project's folder."),
+        ("AG-6", "A command that fails refuses a tool, as others report for 1.2; it was not seen here."),
+        ("AG-12", "`plugins.json` is not read, nor does `config.json` decide which plugins are on."),
+        ("AG-9", "A script that is in the project and not next to hooks.json starts in the project's folder."),
     ),
 )
 assert _MADE.shape is not None  # noqa: S101 (it is made with one)

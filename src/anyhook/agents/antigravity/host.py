@@ -1,5 +1,5 @@
-"""Antigravity: no event name in its payloads, and before a tool an answer without a decision refuses. From the guide in
-its SDK 0.1.22, and from payloads that others captured with 1.0.14."""
+"""Antigravity: its payloads have no event name, and before a tool an answer without a decision refuses. From the guide
+in its SDK 0.1.22, and from payloads that others captured with 1.0.14."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ WRITE = HostTool("write_file", {"path": "TargetFile", "content": "CodeContent"})
 EDIT = HostTool("edit_file", {"path": "TargetFile", "old_text": "TargetContent", "new_text": "ReplacementContent"})
 INJECT = Say({"injectSteps": [{"ephemeralMessage": "{context}"}]})
 FLAT = ("SessionStart", "PreInvocation", "PostInvocation", "Stop")
-"""Events whose lists hold handlers, and not groups."""
+"""Events whose lists hold handlers instead of groups."""
 
 
 def _begins(payload: dict[str, Json]) -> bool:
-    """The first of a turn's model requests comes with the prompt."""
+    """Whether this is a turn's first model request, which comes with the prompt."""
     return payload.get("invocationNum") in (0, None)
 
 
 def _names_a_tool(payload: dict[str, Json]) -> bool:
-    """The editor says only which step it was."""
+    """Whether the payload names the tool; the editor names only the step."""
     return isinstance(payload.get("toolCall"), dict)
 
 
 def _is_idle(payload: dict[str, Json]) -> bool:
-    """While tasks are running in the background, the turn has not ended."""
+    """Whether the turn has ended: it has not while tasks run in the background."""
     return payload.get("fullyIdle") is not False
 
 
@@ -98,7 +98,7 @@ HOST = Host(
         "view_file": HostTool("read_file", {"path": "AbsolutePath"}),
         "write_to_file": WRITE,
         "replace_file_content": EDIT,
-        "create_file": WRITE,  # what its SDK calls these two
+        "create_file": WRITE,  # the SDK's names for these two
         "edit_file": EDIT,
         "multi_replace_file_content": HostTool("edit_file", {"path": "TargetFile"}),
         "find_by_name": HostTool("list_files", {"glob": "Pattern"}),

@@ -1,5 +1,5 @@
-"""Augment: its command line Auggie and its editors. Its licence forbids looking inside, so the table comes from its
-documents alone."""
+"""Augment: the command line Auggie and the editor extensions. Its licence forbids looking inside, so the table comes
+from its documents alone."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Augment: Claude's groups in settings files, limits in milliseconds; exit status 2 refuses a tool and nothing else;
-a block after a tool or at a stop is said inside."""
+"""Augment: Claude's groups in settings files, limits in milliseconds; exit status 2 refuses only a tool; a block after
+a tool or at a stop is nested in the answer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ DIALECT = family(
     misplaced=misplaced(("{project}/.augment/hooks.json", ".augment/settings.json")),
     differences=(
         ("AU-1", "The system's settings file is not read."),
-        ("AU-5", "`updatedInput` changes nothing: its documents call it an example and a reader found it missing."),
-        ("AU-6", "What `metadata` asks for is not given."),
+        (
+            "AU-5",
+            "`updatedInput` changes nothing: its documents call it an example, and others report that it is missing.",
+        ),
+        ("AU-6", "Fields that `metadata` asks for are not sent."),
     ),
 )

@@ -1,5 +1,5 @@
-"""Augment: Claude's groups with limits in milliseconds; a block after a tool and at a stop is said inside. From its
-documents alone."""
+"""Augment: Claude's groups with limits in milliseconds; a block after a tool and at a stop is nested in the answer.
+From its documents alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVENTS = (
     ),
     HostEvent(
         "PromptSubmit", ("user_prompt_submit",), (Taken("prompt", ("user_prompt",)),), installed=False,
-        why_not="its documents do not say what an answer does, nor which versions know it",
+        why_not="its documents do not say what an answer does, or which versions have it",
     ),
     HostEvent(
         "PreToolUse", ("pre_tool",), TOOL, {"block": permission("PreToolUse", "deny"), "message": TELL}, limit_s=600
@@ -34,7 +34,7 @@ EVENTS = (
         error=("tool_error",),
         limit_s=600,
     ),
-    HostEvent("Notification", ("notification",), NOTE, installed=False, why_not="its hooks page does not know it"),
+    HostEvent("Notification", ("notification",), NOTE, installed=False, why_not="its hooks page does not list it"),
     HostEvent(
         "Stop", ("stop",), (Taken("stop_reason", ("agent_stop_cause",)),), {"block": _block("Stop")}, limit_s=600
     ),

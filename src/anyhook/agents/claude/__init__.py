@@ -1,4 +1,4 @@
-"""Claude Code, by Anthropic. Its hooks are the pattern that several others follow (`_claude_family`)."""
+"""Claude Code, by Anthropic. Several other agents copy its hooks (`_claude_family`)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def drive() -> Drive:
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
         },
-        # The user's own file of this name has credentials besides trust, so it is not copied; without a person no trust
-        # is asked for.
+        # The user's own file of this name holds credentials as well as trust, so it is not copied; a run without a
+        # person does not ask for trust.
         writes={
             "{home}/.claude.json": {
                 "hasCompletedOnboarding": True,
@@ -34,7 +34,7 @@ def drive() -> Drive:
         },
         carries=("{project}/.claude/settings.local.json",),
         helper="general-purpose",
-        cannot_show={"notification": "it notifies people at a terminal only"},
+        cannot_show={"notification": "it sends notifications only at a terminal"},
     )
     return usual.replace(
         scenarios={

@@ -33,14 +33,14 @@ SHORT = {
     "UserPromptSubmit": 30.0, "PreModelSwitch": 30.0, "PostModelSwitch": 30.0, "MessageDisplay": 10.0,
     "SessionEnd": 1.5,
 }  # fmt: skip
-"""Events whose commands have less time, unless their declaration says otherwise."""
+"""Events whose commands have less time, unless the declaration sets a limit."""
 ASKERS = (
     "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied", "Stop",
     "SubagentStop", "TaskCreated", "TaskCompleted", "TeammateIdle", "UserPromptSubmit", "UserPromptExpansion",
 )  # fmt: skip
 """Events under which a model may be asked."""
 COMMANDS_ONLY = ("SessionStart", "Setup")
-"""Events that come before there is anybody to ask, or to post to."""
+"""Events that come before there is a model to ask, or a server to post to."""
 
 
 def _refuses(kind: str, event: str) -> str | None:
@@ -111,7 +111,7 @@ def load(source: Source, files: Files) -> Layer:
 
 
 def _made(hook: Hook) -> Hook:
-    """A loaded hook with what the shape cannot say."""
+    """A loaded hook, with what the shape cannot express."""
     if "timeout" not in hook.definition and hook.handler == "command" and hook.native_event in SHORT:
         hook = hook.replace(limit_s=SHORT[hook.native_event])
     if hook.spec.get("async") is True or hook.spec.get("asyncRewake") is True:
@@ -128,7 +128,8 @@ def _object(value: Json) -> dict[str, Json]:
 
 
 def identity(hook: Hook) -> tuple[Json, ...]:
-    """Commands are the same by their text, requests by their address; what a plugin or an agent brings is its own."""
+    """Commands with the same text are the same hook, and so are requests to the same address; a plugin's or an agent's
+    hooks are never the same as others."""
     if hook.handler not in ("command", "http"):
         return (hook.id,)
     owner = f"{hook.scope}:{hook.label}" if hook.label not in ("", "local") else ""
@@ -136,7 +137,7 @@ def identity(hook: Hook) -> tuple[Json, ...]:
 
 
 def _unnamed(matcher: Json, event: Event, row: EventRow) -> str | None:
-    """Names joined by `|`, whatever signs they hold; a file's is its last part."""
+    """Names joined by `|`, with any characters; a file's name is the last part of its path."""
     if not isinstance(matcher, str) or matcher in MATCH_ALL:
         return None
     target = str(event.get(row.target or "")).rsplit("/", 1)[-1]
@@ -145,7 +146,8 @@ def _unnamed(matcher: Json, event: Event, row: EventRow) -> str | None:
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """Names joined by `|` or `,` are compared exactly, anything else is searched for; then the rule under `if`."""
+    """Names joined by `|` or `,` are compared exactly, anything else is a pattern to search for. Then the rule under
+    `if` is tried."""
     matcher: Json = hook.matcher
     asked: dict[str, Json] = {}
     if isinstance(hook.matcher, dict):
@@ -158,10 +160,10 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
         return f"it belongs to the sub-agent {agent!r}"
     skill, loaded = asked.get("skill"), event.get("skills")
     if skill is not None and not (isinstance(loaded, list) and skill in loaded):
-        return f"it counts while the skill {skill!r} is loaded"
+        return f"it runs only while the skill {skill!r} is loaded"
     if isinstance(rule, str):
         if row.target != "tool":
-            return "it has an `if`, and such rules are about tool calls only"
+            return "it has an `if`, and such rules apply only to tool calls"
         given = event.get("input")
         where = hook.root if hook.scope == "project" else ""
         if not speaks_of(rule, str(event.get("tool")), given if isinstance(given, dict) else {}, where):
@@ -286,7 +288,7 @@ DIALECT = Dialect(
         ("C-14", "Exit status 2 denies a PermissionRequest; the product ignores it there."),
         (
             "C-20",
-            "Of several rewrites the last declared counts; in the product, the last to finish.",
+            "If several hooks rewrite, the last declared wins; in the product, the last to finish.",
         ),
         ("C-23", "`transcript_path` is empty if the host keeps no transcript."),
         ("C-24", "`onFailure` is taken from anyhook's settings instead."),

@@ -7,7 +7,7 @@ from anyhook.tables.rows import EventRow, Field
 
 
 def told(*names: str) -> tuple[Field, ...]:
-    """Keys that are called as the canonical fields are; one that ends in `?` is left out where it is empty."""
+    """Keys with the names of canonical fields; one that ends in `?` is left out if it is empty."""
     return tuple(Field(name.rstrip("?"), name.rstrip("?"), optional=name.endswith("?")) for name in names)
 
 

@@ -1,5 +1,5 @@
-"""Where Claude Code's hooks are declared: settings files, plugins, and the front matter of sub-agents and skills. It
-finds and reads them, and says nothing about when they run."""
+"""Where Claude Code's hooks are declared: settings files, plugins, and the front matter of sub-agents and skills. Finds
+and reads them; when they run is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGENTS, SKILLS, COMMANDS = "agents", "skills", "commands"
 PARTS = {AGENTS: "{}", SKILLS: "{}/SKILL.md", COMMANDS: "{}"}
 """Folders whose files may have hooks in their front matter, and which of their files."""
 SEEN = {
-    SKILLS: "they run in our own agent only, since no other one tells which skills it has loaded",
+    SKILLS: "they run only in our own agent, because no other agent says which skills it has loaded",
     COMMANDS: "they are not run here",
 }
 INSTALLED = "plugins/installed_plugins.json"
@@ -65,8 +65,8 @@ def load(source: Source, files: Files, shape: EntryShape) -> Layer:
 
 
 def _with_env(hook: Hook, env: dict[str, Json]) -> Hook:
-    """A hook of a file that sets variables. They are part of what an approval pins: one can turn a script into another.
-    (The product sets them for the whole session; here they reach the hooks of the file that names them.)"""
+    """A hook of a file that sets variables. An approval pins them too, because a variable can change what a script
+    does. (The product sets them for the whole session; here only the hooks of the same file get them.)"""
     return hook.replace(spec={**hook.spec, "env": env}, definition=f"{hook.definition} {canonical(env)}")
 
 
@@ -86,7 +86,7 @@ def _of_plugin(source: Source, files: Files, shape: EntryShape) -> list[Hook]:
     if isinstance(modules, list) and modules:
         files.problem(
             "agent-mod",
-            f"the plugin {ours.label} brings {len(modules)} module(s) that run inside Claude Code",
+            f"the plugin {ours.label} has {len(modules)} module(s) that run inside Claude Code",
             source.path,
             "they run before every hook that is not managed, and can change a call, or allow one that a hook refused",
             severity="warning",
@@ -135,7 +135,7 @@ def _of_part(source: Source, name: str, path: str, files: Files, shape: EntrySha
     if source.label != AGENTS:
         files.problem(
             "unsupported-event",
-            f"hooks of one of the {source.label} count once it is loaded; {SEEN[source.label]}",
+            f"hooks of one of the {source.label} run only once it is loaded; {SEEN[source.label]}",
             path,
             fix="Declare them in the settings if they must always run.",
             severity="warning",
@@ -149,7 +149,7 @@ def _of_part(source: Source, name: str, path: str, files: Files, shape: EntrySha
 
 
 def _front_with_hooks(path: str, text: str, files: Files) -> dict[str, Json] | None:
-    """A file's front matter, if it has hooks. That of other files is the product's business, right or wrong."""
+    """A file's front matter, if it has hooks. Errors in other front matter are left to the product."""
     try:
         front = split_front_matter(text)
     except Unreadable:
@@ -178,7 +178,7 @@ def _may_have_hooks(front: str) -> bool:
 
 
 def _of_agent(hook: Hook, name: str) -> Hook:
-    """A hook that lives with a sub-agent, whose stop is a sub-agent's."""
+    """A hook of a sub-agent; its Stop is the sub-agent's."""
     hook = hook.replace(matcher={"tool": hook.matcher, "pattern": {"agent": name}})
     if hook.native_event == "Stop":
         hook = hook.replace(native_event="SubagentStop", events=("subagent_stop",))
@@ -186,5 +186,5 @@ def _of_agent(hook: Hook, name: str) -> Hook:
 
 
 def _of_skill(hook: Hook, name: str) -> Hook:
-    """A hook that counts while a skill is loaded."""
+    """A hook that runs only while a skill is loaded."""
     return hook.replace(matcher={"tool": hook.matcher, "pattern": {"skill": name}})

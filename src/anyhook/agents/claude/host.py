@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _output(response: Json) -> Json:
-    """What a tool said, as text where its result has a text of its own."""
+    """A tool's output, as text if its result has a text field."""
     if isinstance(response, dict):
         if isinstance(response.get("stdout"), str):
             texts = [response["stdout"], response.get("stderr")]
@@ -25,7 +25,7 @@ def _output(response: Json) -> Json:
 
 
 def _result(response: Json, output: Json) -> Json:
-    """Anything but the tool's own shape is ignored."""
+    """The replaced result in the tool's own shape; Claude Code ignores any other."""
     if not isinstance(output, str):
         return output
     if isinstance(response, dict) and "stdout" in response:
@@ -82,12 +82,12 @@ HOST = Host(
     reads={"claude": ("user", "project", "plugin")},
     program="claude",
     sdk="claude_agent_sdk",
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     managed=("{etc}/claude-code/managed-settings.json", "{etc}/claude-code/managed-settings.d/*.json"),
     off_words=("--bare",),
     off_variables=("CLAUDE_CODE_SIMPLE",),
-    variable_files=("{config}/settings.json",),  # that of a project is read too late for it; seen with 2.1.325, 2026-11
+    variable_files=("{config}/settings.json",),  # a project's is read too late for it; seen with 2.1.325, 2026-11
     switches=(
         OffSwitch(("disableAllHooks",)),
         OffSwitch(("allowManagedHooksOnly",)),

@@ -1,7 +1,7 @@
-"""The events of Claude Code that hardly any other agent has: what their payloads hold, and how an answer is said. From
-its documents (2.1.325). `install` hooks one up where an armed hook wants it, and not before: versions that do not know
-an event's name may refuse the whole settings file, and Claude Code runs hooks of its own files itself. Three are never
-hooked up, each for a reason of its own."""
+"""The events of Claude Code that hardly any other agent has: their payloads, and how they are answered. From its
+documents (2.1.325). `install` hooks one up only if an armed hook wants it: versions that do not know an event's name
+may refuse the whole settings file, and Claude Code runs hooks of its own files itself. Three are never hooked up, each
+for its own reason."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Say
 
-WHY = "hooked up where a hook wants it: older versions may refuse a settings file that names it"
+WHY = "hooked up only if a hook wants it: older versions may refuse a settings file that names it"
 
 
 def _taken(*names: str) -> tuple[Taken, ...]:
-    """Fields that have the same name here and there."""
+    """Fields that have the same name in the payload and in our event."""
     return tuple(Taken(name, (name,)) for name in names)
 
 
@@ -36,7 +36,7 @@ KEEP_ON: dict[HostEffect, Say] = {"block": EXIT_2, "end_turn": HALT, "message": 
 
 
 def _answers(event: str) -> HostEvent:
-    """An MCP server's question, or what a person answered: the hook's answer instead."""
+    """Answers an MCP server's question for the person, or replaces the person's answer."""
     return HostEvent(
         event,
         ("elicitation",) if event == "Elicitation" else ("elicitation_result",),

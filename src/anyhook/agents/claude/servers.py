@@ -1,5 +1,5 @@
-"""The MCP servers that Claude Code knows by name, for handlers that call a tool of one. A project's file never says
-what a name means that the user's own hooks use."""
+"""The MCP servers that Claude Code knows by name, for handlers that call a tool of one. A project's file never decides
+what a name means in the user's own hooks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PROJECT_FILE = ".mcp.json"
 
 
 def server_of(hook: Hook, env: Mapping[str, str], project: str, own: Mapping[str, Json]) -> dict[str, Json] | str:
-    """The settings of the server that a handler names, its variables filled in; or why there is none. `own` are the
-    servers of our own settings."""
+    """The settings of the server that a handler names, with its variables filled in; or why there is none. `own` are
+    the servers in our own settings."""
     name = hook.spec.get("server")
     if not isinstance(name, str) or not name:
         return "it names no server: add `server`"

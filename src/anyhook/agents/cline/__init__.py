@@ -1,4 +1,4 @@
-"""Cline: one executable per event, of its command line and of its editor."""
+"""Cline, the command line and the editor extension: one executable per event."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def drive() -> Drive:
         tools={"write_file": ("editor",), "delegate_task": ("spawn_agent",)},
         cannot_show={
             "user_prompt_submit": "`cline` with a prompt does not fire it",
-            "post_tool_failure": "what fails inside a tool is a result there; seen only for calls that nobody approved",
-            "session_end": "it starts such a hook as it ends itself, and seldom is the hook seen",
+            "post_tool_failure": "a tool's failure is an ordinary result; seen only for calls that nobody approved",
+            "session_end": "it starts this hook as it exits itself, so the hook is rarely seen to run",
         },
     )
     asked = tuple("false" if word == "true" else word for word in words)

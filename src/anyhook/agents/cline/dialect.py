@@ -1,4 +1,4 @@
-"""Cline: a folder with one executable per event; what it prints decides and its exit status does not."""
+"""Cline: a folder with one executable per event; its output decides and its exit status does not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Draft, EventRow
 
 ENDINGS = ("", ".sh", ".py", ".js", ".mjs", ".ts")
-"""What a hook's file may be called after its event."""
+"""The suffixes that a hook's file name may have after the event."""
 MARK = b"# Written by `anyhook install"
 LIMIT_S = 30.0
 
@@ -76,7 +76,7 @@ BEFORE = ("pre_tool",)
 
 
 def _cancelled(draft: Draft, _event: str) -> Draft:
-    """The run ends, and before a tool the call with it."""
+    """`cancel` ends the run, and before a tool it also refuses the call."""
     return {**draft, "end_turn": True} if draft.get("cancel") is True else draft
 
 

@@ -1,5 +1,5 @@
-"""Cline CLI: one executable per event; its exit status means nothing, a refusal ends the whole run, and one call may
-hold several commands or files. Measured with 3.0.65."""
+"""Cline CLI: one executable per event; exit statuses are ignored, a refusal ends the whole run, and one call may hold
+several commands or files. Measured with 3.0.65."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _parameters(value: Json) -> Json:
-    """Every value of this map is a text, and some of the texts hold JSON."""
+    """Every value of this map is a text; some hold JSON."""
     if not isinstance(value, dict):
         return value
     return {
@@ -100,9 +100,9 @@ HOST = Host(
     reads={"cline": ("user", "project")},
     program="cline",
     confirms=(),
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     off_words=("--yolo",),
-    # What it is built with reads these in the folder where it starts; seen with 3.0.65, 2026-11.
+    # The runtime that it is built with reads these in the folder where it starts; seen with 3.0.65, 2026-11.
     variable_files=("{project}/.env", "{project}/.env.local", "{project}/.env.development"),
     moving_variables=("CLINE_DIR",),
     confirm="nothing to confirm, but it runs no hooks with `--yolo`.",

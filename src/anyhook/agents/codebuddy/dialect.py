@@ -1,4 +1,4 @@
-"""CodeBuddy Code: Claude's table, except: its own files, sixty seconds, and a hook that takes too long refuses."""
+"""CodeBuddy Code: Claude's table, except for its own files, a limit of sixty seconds, and that a timeout refuses."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ DIALECT = family(
     failing=Failing(gates_only=("timed_out",)),
     differences=(
         ("CB-1", "Plugins and managed files are not read."),
-        ("CB-2", "Handlers that are not commands are reported and not run; `if`, `once` and `async` are not kept."),
+        ("CB-2", "Handlers that are not commands are reported and not run; `if`, `once` and `async` have no effect."),
     ),
 )

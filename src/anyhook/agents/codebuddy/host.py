@@ -1,5 +1,5 @@
-"""CodeBuddy Code: Claude's payloads and answers; a hook that takes too long refuses, and a tool's output does not reach
-the hooks after it. Measured with 2.163.0."""
+"""CodeBuddy Code: Claude's payloads and answers; a timeout refuses, and hooks after a tool do not get its output.
+Measured with 2.163.0."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ HOST = Host(
         "{project}/.codebuddy/settings.local.json",
     ),
     switches=(OffSwitch(("disableAllHooks",)),),
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="Interactive sessions run a project's hooks once it is trusted; `/hooks` shows them.",
     gaps=("a tool's output, which hooks are not given", "context before a tool", "asking the user"),
 )

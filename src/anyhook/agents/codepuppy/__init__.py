@@ -1,4 +1,4 @@
-"""Code Puppy: Claude's groups in its own file, with exit statuses the other way round."""
+"""Code Puppy: Claude's groups in its own file, with the meanings of exit statuses 1 and 2 swapped."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Code Puppy: Claude's groups; exit status 1 refuses and 2 does not, and neither does anything but a refusal on stdout
-or a hook that takes too long."""
+"""Code Puppy: Claude's groups; exit status 1 refuses and 2 does not. A refusal on stdout and a timeout also refuse."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ PAYLOADS = {
     "SubagentStop": (_called("code-puppy"), NOTHING),
     "SessionEnd": (_called("session"), NOTHING),
 }
-"""Events that are not about a tool still name one."""
+"""The payloads of events that are not about a tool; they still name one."""
 EVENTS = tuple(row.replace(payload=PAYLOADS.get(row.native, row.payload)) for row in event_rows(HOST))
 BEFORE = ("session_start", "user_prompt_submit", "pre_tool")
 
@@ -86,5 +85,5 @@ DIALECT = family(
     dense=False,
     variables=_variables,
     failing=Failing(gates_only=("timed_out",)),
-    differences=(("PU-5", "After a tool nothing counts, whatever is printed."),),
+    differences=(("PU-5", "After a tool, a hook's output has no effect."),),
 )

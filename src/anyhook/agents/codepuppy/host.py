@@ -1,5 +1,5 @@
-"""Code Puppy: a refusal goes to stdout, since exit status 2 lets a tool run there; the end of a turn is called the
-stop of a sub-agent. Measured with 0.0.946."""
+"""Code Puppy: a refusal goes to stdout, since exit status 2 lets a tool run there; it calls the end of a turn the stop
+of a sub-agent. Measured with 0.0.946."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVENTS = (
         (*TOOL, Taken("output", ("tool_result",)), Taken("duration_ms", ("tool_duration_ms",))),
         limit_s=600,
     ),
-    HostEvent("SubagentStop", ("stop",), limit_s=600, why_not="so it calls the end of a turn, too"),
+    HostEvent("SubagentStop", ("stop",), limit_s=600, why_not="it also uses this name for the end of a turn"),
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
     *left_out("it is never fired", "Stop", "Notification"),
     HostEvent("PreCompact", installed=False, why_not="no run without a person fired it"),
@@ -51,12 +51,12 @@ HOST = Host(
         "groups",
         {"user": "{home}/.code_puppy/hooks.json"},
         handler=grouped("{milliseconds}"),
-        group={"matcher": "*"},  # it reports groups without one at every start
+        group={"matcher": "*"},  # it warns about groups without one at every start
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"codepuppy": ("user",)},
     program="code-puppy",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="nothing to confirm: it reads its file when it starts.",
     confirms=(),
     gaps=("refusing a prompt", "keeping a turn going", "everything after a tool", "asking the user", "rewritten input"),

@@ -14,7 +14,7 @@ def drive() -> Drive:
     from anyhook.tables.drive_rows import ASKING, DELEGATING, FULL, KEY, PROVIDER, Drive
 
     settings = (
-        'model="gpt-5.5"',  # one that it knows: for others it offers no tool that writes files
+        'model="gpt-5.5"',  # a model that it knows: it offers others no tool that writes files
         f'model_provider="{PROVIDER}"',
         f'model_providers.{PROVIDER}.name="{PROVIDER}"',
         f'model_providers.{PROVIDER}.base_url="{{url}}/v1"',

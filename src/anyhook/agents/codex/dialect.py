@@ -1,4 +1,4 @@
-"""Codex CLI: `hooks.json` or the `[hooks]` of `config.toml`; Claude's shapes with every key checked, and a run that
+"""Codex CLI: `hooks.json` or the `[hooks]` of `config.toml`; Claude's shapes with every key checked, and an answer that
 fails the check, or refuses without a reason, refuses nothing."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ EVENTS = event_rows(
 ELSEWHERE = alone(HOST, ("PreModelRequest",))
 LIMITS = {"command": Limits(600.0)}
 AT_THE_END_S, MAX_AT_THE_END_S = 1.0, 3.0
-"""What a hook has when a session ends."""
+"""The default and the highest time limit of hooks when a session ends."""
 SKIPPED: tuple[HandlerKind, ...] = ("prompt", "agent", "mcp_tool")
 SHAPE = EntryShape(
     dialect="codex",
@@ -125,13 +125,13 @@ def _made(hook: Hook) -> Hook:
 
 
 ALIASES = {"apply_patch": ("Write", "Edit"), "spawn_agent": ("Agent",)}
-"""Other names by which matchers find a tool."""
+"""Other names for a tool in matchers."""
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     names = (str(event.get("tool")), *ALIASES.get(str(event.get("tool")), ())) if row.target == "tool" else ("",)
     why: str | None = None
-    for name in reversed(names):  # its own name last: messages use that one
+    for name in reversed(names):  # its own name comes last, because messages use that one
         spelled = event.replace(data={**event.data, "tool": name}) if name else event
         why = named_or_found(hook.matcher, spelled, row, "_|")
         if why is None:
@@ -191,8 +191,8 @@ DIALECT = Dialect(
     differences=(
         ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
         ("CX-9", "`mcp_tool` handlers are reported and not run."),
-        ("CX-14", "Of several rewrites the last declared counts; in the product, the last to finish."),
-        ("CX-16", "An edit by another agent's tool is called apply_patch, but has that agent's fields and no patch."),
+        ("CX-14", "If several hooks rewrite, the last declared wins; in the product, the last to finish."),
+        ("CX-16", "An edit by another agent's tool is named apply_patch, but has that agent's fields and no patch."),
         ("CX-17", "A project's hooks are approved by anyhook, not by Codex's own records."),
     ),
 )

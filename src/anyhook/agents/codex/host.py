@@ -1,5 +1,5 @@
-"""Codex CLI: Claude's shapes with every key checked, and a run that fails the check does not refuse: so nothing is
-said that its schemas do not name. Edits come as patches. Measured with 0.166.0."""
+"""Codex CLI: Claude's shapes with every key checked, and an answer that fails the check does not refuse. So answers
+have only keys of its schemas. Edits come as patches. Measured with 0.166.0."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
 
 REWRITE = specific("PreToolUse", permissionDecision="allow", updatedInput="{input}")
-"""Without the word `allow` a rewrite is refused and the tool runs as it was; with it, approvals still apply."""
+"""Without `allow`, Codex rejects a rewrite and runs the tool unchanged; with it, approvals still apply."""
 
 EVENTS = (
     event("SessionStart", "context message"),
     event("UserPromptSubmit", "block end_turn context message"),
     event("PreToolUse", "block input context message", {"input": REWRITE}),
     event("PermissionRequest", "block allow message"),
-    # `continue: false` is read here and ends nothing.
+    # `continue: false` is accepted here, but does not end the turn.
     event("PostToolUse", "block context message"),
     event("SubagentStart", "context message"),
     event("SubagentStop", "block message"),
@@ -40,7 +40,7 @@ HOST = Host(
     events=EVENTS,
     base=BASE,
     tools={
-        # A shell call of its own is folded into `apply_patch` where it is nothing else; one with more around it is not.
+        # A shell call that only applies a patch arrives as `apply_patch`; one that does more does not.
         "Bash": HostTool("shell", split=split_shell, rejoin=rejoin_shell),
         "write_stdin": HostTool("shell", {"command": "chars"}),
         "apply_patch": HostTool("edit_file", split=split_patch),
@@ -57,7 +57,7 @@ HOST = Host(
     reads={"codex": ("user", "project", "plugin")},
     program="codex",
     confirms=("user", "project"),
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),
     switches=(

@@ -1,5 +1,5 @@
-"""Codex' transcripts: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its folder. They call its shell by the names
-that the model has for it; here it is called `Bash`, as for its hooks."""
+"""Codex's transcripts: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its folder. They use the model's names for the
+shell; here it is `Bash`, as in hooks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def events(path: str) -> Iterator[PastEvent]:
 
 
 def _call(payload: Json, kind: str) -> tuple[str, Json]:
-    """Tool and input, as a hook is given them."""
+    """The tool and its input, as hooks see them."""
     name = str(inner(payload, "name") or "local_shell")
     if kind == "custom_tool_call":
         return name, {"command": inner(payload, "input")}

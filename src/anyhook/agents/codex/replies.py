@@ -1,4 +1,5 @@
-"""How Codex reads what a hook answers: the keys its schemas allow at each event, and what makes an answer unusable."""
+"""How Codex reads a hook's answer: the keys that its schemas allow for each event, and what makes an answer
+unusable."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ ALLOWED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """Canonical event → the keys that its answer may hold, and those inside `hookSpecificOutput`."""
 REFUSED = {"pre_tool": ("continue", "stopReason", "suppressOutput")}
-"""Keys that the schema has and the product does not take."""
+"""Keys that the schema has and the product rejects."""
 HALTING = ("session_start", "user_prompt_submit", "post_tool", "subagent_start", "subagent_stop", "stop")
 CONTEXT_EVENTS = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "subagent_start")
 

@@ -1,5 +1,5 @@
-"""Copilot CLI: `hooks` in a folder's JSON files; two spellings of every event, each with a payload of its own,
-decisions at the top of the answer, and before a tool every exit status but 0 refuses."""
+"""Copilot CLI: `hooks` in a folder's JSON files; two spellings of every event, each with its own payload, decisions at
+the top of the answer, and before a tool every exit status but 0 refuses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _pascal_result(scene: Scene) -> Json:
 
 
 def _source(scene: Scene) -> Json:
-    """A fresh session goes by another name there."""
+    """A new session has another name there."""
     said = scene.event.get("source")
     return FRESH if said == "startup" else said
 
@@ -74,7 +74,7 @@ def _error(scene: Scene) -> Json:
 
 
 def _claude_tool(scene: Scene) -> Json:
-    """The tool by the name it has in Claude's hooks."""
+    """The tool's name in Claude's hooks."""
     return CLAUDE_NAMES.get(str(scene.event.get("tool")), scene.event.get("tool"))
 
 
@@ -118,7 +118,7 @@ PASCAL = {
 
 
 def _renamed(row: EventRow) -> EventRow:
-    """Only this event has its input under another name."""
+    """`permissionRequest` has another key for the tool's input, and two more keys."""
     if row.native != "permissionRequest":
         return row
     kept = tuple(field.replace(key="toolInput") if field.key == "toolArgs" else field for field in row.payload)
@@ -184,7 +184,7 @@ def load(source: Source, files: Files) -> Layer:
 
 
 def is_an_editors(document: Json) -> bool:
-    """Whether a file of the same folder is written for the editor: without a version, by the other spelling alone."""
+    """Whether a file is written for the editor: it has no version, and only the other spelling."""
     hooks = document.get("hooks") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(hooks, dict) or not hooks:
         return False
@@ -224,8 +224,8 @@ def _one_name(entry: Json) -> Json:
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A pattern for the whole target. Under the other spelling, a list of names in either agent's words, or a pattern
-    for all of Claude's name."""
+    """A pattern for the whole target. In the other spelling, a list of names from either agent, or a pattern for all of
+    Claude's name."""
     matcher = hook.matcher
     if not isinstance(matcher, str) or matcher in (*MATCH_ALL, "**") or row.target is None:
         return None
@@ -265,7 +265,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def read(stdout: bytes) -> Printed:
-    """One object, once the lines that only tell of progress are gone."""
+    """One object, after lines that only report progress are removed."""
     lines = stdout.splitlines()
     kept = [line for line in lines if not (line.strip().startswith(b"{") and _is_progress(line))]
     return whole_object(b"\n".join(kept) if len(kept) < len(lines) else stdout)
@@ -310,7 +310,7 @@ REPLY = REPLY.replace(
         "permission_request": REPLY.replace(exits={0: "pass", 2: "block"}),
     }
 )
-"""Before a tool, whatever goes wrong with the command refuses it."""
+"""Before a tool, any failure of the command refuses it."""
 
 DIALECT = Dialect(
     name="copilot",
@@ -347,10 +347,13 @@ DIALECT = Dialect(
     limits=LIMITS,
     together=True,
     differences=(
-        ("CP-3", "Policy files of administrators and plugins are not read, nor what it reads of Claude's files."),
+        (
+            "CP-3",
+            "Administrators' policy files, plugins, and Claude's files, which the product reads too, are not read.",
+        ),
         ("CP-6", "`http` and `prompt` handlers are reported and not run."),
-        ("CP-9", "A refusal by exit status has stderr as its reason; the product drops it."),
+        ("CP-9", "The reason of a refusal by exit status is stderr; the product drops it."),
         ("CP-10", "A command that crashes denies a permission request as well, not only a tool call."),
-        ("CP-13", "A refusal of a permission wins; in the product, the last answer counts."),
+        ("CP-13", "If answers to a permission request differ, a refusal wins; in the product, the last answer does."),
     ),
 )

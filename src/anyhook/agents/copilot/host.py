@@ -140,9 +140,9 @@ HOST = Host(
         owned=True,
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
-    reads={"claude": ("project",), "copilot": ("user", "project")},  # it obeys a nested refusal of Claude's, 2026-11
+    reads={"claude": ("project",), "copilot": ("user", "project")},  # it obeys Claude's nested refusal, 2026-11
     program="copilot",
-    without_us="refuses",  # exit 127 was seen to stop the call, as any status but 0, 2026-11
+    without_us="refuses",  # exit 127 was seen to stop the call, like any status but 0, 2026-11
     settings=LAYERS,
     managed=("{etc}/github-copilot/policy.d/*.json",),
     switches=(OffSwitch(("disableAllHooks",)),),

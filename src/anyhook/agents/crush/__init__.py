@@ -1,5 +1,5 @@
-"""Crush, by Charm. Its package fetches the program from elsewhere, so it is not run here; the table comes from its
-documents and from what others measured with 0.88."""
+"""Crush, by Charm. Its package downloads the program, so it is not run here; the table comes from its documents and
+from what others measured with 0.88."""
 
 from __future__ import annotations
 

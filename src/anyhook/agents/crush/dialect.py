@@ -1,5 +1,5 @@
-"""Crush: a list for one event in its config; exit status 2 denies and 49 ends the turn as well, a rewrite names only
-the fields that change."""
+"""Crush: a list for one event in its config. Exit status 2 denies, 49 also ends the turn, and a rewrite names only the
+fields that change."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LATER = frozenset(
         "TurnStart", "TurnEnd", "StopFailure", "Interrupt", "PreCompact", "PostCompact",
     }
 )  # fmt: skip
-"""Events of its newest documents, which no release was seen to fire."""
+"""Events in its newest documents that no release was seen to fire."""
 EVENTS = event_rows(HOST)
 PERMISSIONS: Words = (("deny", "block", ()), ("allow", "allow", ()))
 
 
 def _halted(draft: Draft, _event: str) -> Draft:
-    """A halt ends the turn, and the call with it."""
+    """A halt ends the turn, and refuses the call."""
     return {**draft, "verdict": "block", "end_turn": True} if draft.get("halt") is True else draft
 
 

@@ -1,5 +1,5 @@
 """Crush: one event, an answer with a version, and a rewrite that is merged into the input. From its documents, and from
-what others measured with 0.88: names that it does not know may be an error there, so no other event is hooked up."""
+what others measured with 0.88: unknown event names may be an error there, so no other event is hooked up."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Cursor: `hooks.json` with a list for each event; events of its own for shell, file and MCP calls; a permission at the
-top of the answer, and before a tool an answer that cannot be read refuses."""
+"""Cursor: `hooks.json` with a list for each event; separate events for shell, file and MCP calls; a permission at the
+top of the answer. Before a tool, an answer that cannot be read refuses."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ FACETS = {
     "afterMCPExecution": ("post_tool", ("mcp",), (*MCP, Field("result_json", _packed_output))),
     "afterFileEdit": ("post_tool", ("write_file", "edit_file"), (Field("file_path", _path), Field("edits", _edits))),
 }
-"""Events that are another look at a tool call: when, of which of our tools, its payload."""
+"""Events that repeat a tool call: when they come, for which of our tools, and their payload."""
 MCP_NAMES = ("MCP:", "mcp__", "mcp_", "@")
-"""How agents begin the name of an MCP server's tool."""
+"""The prefixes of MCP tools' names in various agents."""
 OURS = {native: tool.ours for native, tool in HOST.tools.items()}
 EVENTS = (
     *event_rows(
@@ -100,7 +100,7 @@ GATES, STOPS = ("pre_tool", "subagent_start"), ("stop", "subagent_stop")
 
 
 def _sent_on(draft: Draft, event: str) -> Draft:
-    """A message at a stop keeps the agent working."""
+    """A follow-up message at a stop keeps the agent working."""
     return {**draft, "verdict": "block"} if event in STOPS and draft.get("reason") else draft
 
 
@@ -127,11 +127,11 @@ REPLY = Reply(
     finish=_sent_on,
 )
 STRICT = REPLY.replace(read=whole_object)
-"""Before a tool, what cannot be read refuses; elsewhere it says nothing."""
+"""Before a tool, an answer that cannot be read refuses; elsewhere it has no effect."""
 
 
 def _seen(event: Event, row: EventRow) -> str | None:
-    """What a matcher is tried against; None if there is nothing."""
+    """The text that a matcher is tried against, or None."""
     given = event.get("input")
     if "Shell" in row.native:
         return str(given.get("command", "")) if isinstance(given, dict) else ""
@@ -139,7 +139,7 @@ def _seen(event: Event, row: EventRow) -> str | None:
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A pattern that is searched for in the tool's name, or in the command; an invalid one matches."""
+    """A pattern to search for in the tool's name or in the command; an invalid one matches."""
     tool = str(event.get("tool"))
     if row.about:
         ours = "mcp" if tool.startswith(MCP_NAMES) else event.ours or OURS.get(tool, tool)
@@ -186,7 +186,7 @@ DIALECT = family(
         Field("transcript_path", no_transcript),
     ),
     match=match,
-    tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # it calls every edit so
+    tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # its name for every edit
     variables=_variables,
     identity=each_by_itself,
     failing=Failing(gates_only=("output",), strict="failClosed"),

@@ -9,7 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign
 
 TOOL = (
     Taken("tool", ("tool_name",)),
-    Taken("input", ("tool_input",), unpacked),  # of an MCP server's tool it may be JSON in a text
+    Taken("input", ("tool_input",), unpacked),  # for an MCP tool it may be JSON in a text
     Taken("call_id", ("tool_use_id",)),
 )
 FACET = "the same call reaches preToolUse and postToolUse"
@@ -119,9 +119,9 @@ HOST = Host(
     confirm="Project hooks run in trusted workspaces only.",
     gaps=(
         "asking the user",
-        "replaced output of tools that are not an MCP server's",
+        "replaced output, except of MCP tools",
         "approval prompts",
-        "cloud agents, which do not have the user's hooks",
+        "cloud agents, which do not run the user's hooks",
     ),
     max_context=10_000,
     lent=(("hookEventName", ""),),

@@ -1,4 +1,4 @@
-"""deepagents-code: Claude's table, except: commands only, its own file, and no rewrites."""
+"""deepagents-code: Claude's table, but with commands only, its own file, and no rewrites."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REPLY = READ.replace(keys=tuple(key for key in READ.keys if key.does not in ("to
 
 
 def _made(hook: Hook) -> Hook:
-    """A prompt's hooks have less time."""
+    """Hooks for a prompt have less time."""
     short = hook.native_event == "UserPromptSubmit" and "timeout" not in hook.definition
     return hook.replace(limit_s=30.0) if short else hook
 
@@ -57,7 +57,7 @@ DIALECT = family(
     dense=False,
     variables=lambda hook, project, session: {"CLAUDE_PROJECT_DIR": project},
     differences=(
-        ("DA-1", "Plugins are not read, and `argv` in place of `command` is not run."),
-        ("DA-6", "Variables with secret names are passed on; the product takes them out."),
+        ("DA-1", "Plugins are not read, and entries with `argv` instead of `command` are not run."),
+        ("DA-6", "Variables with secret names are passed on; the product removes them."),
     ),
 )

@@ -9,7 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostTool, Taken
 EVENTS = (
     event("SessionStart", "context"),
     event("UserPromptSubmit", "block context", limit_s=30),
-    event("PreToolUse", "block context"),  # `continue: false` was seen to refuse the call alone, 2026-11
+    event("PreToolUse", "block context"),  # `continue: false` was seen to refuse only the call, 2026-11
     event("PermissionRequest", "block allow"),
     event(
         "PostToolUse",
@@ -40,7 +40,7 @@ HOST = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"deepagents": ("user", "project")},
     program="dcode",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="It asks once about a project's hooks.",
     gaps=("asking the user", "rewritten input and output"),
 )

@@ -1,5 +1,5 @@
-"""Devin CLI, by Cognition, also inside its desktop and other editors. It is not run here; the table comes from its
-documents, and from payloads that others captured with 3000.2.17."""
+"""Devin CLI, by Cognition, which also runs inside its desktop app and other editors. It is not run here; the table
+comes from its documents, and from payloads that others captured with 3000.2.17."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devin CLI: Claude's groups in its own files, decisions at the top of the answer, context and rewrites inside."""
+"""Devin CLI: Claude's groups in its own files, decisions at the top of the answer, context and rewrites nested."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ DIALECT = family(
     differences=(
         ("DV-1", "Files between the project's folder and the root of its repository are not read."),
         ("DV-2", "`prompt` handlers are reported and not run."),
-        ("DV-3", "The product names no default for a time limit; 60 s apply."),
+        ("DV-3", "The product documents no default time limit; 60 s apply."),
     ),
 )

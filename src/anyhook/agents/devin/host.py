@@ -59,6 +59,6 @@ HOST = Host(
     gaps=("work of sub-agents in the background", "cloud sessions", "asking the user", "replaced output"),
     signs=(
         Sign(("prompt_id",), ("cwd", "transcript_path")),
-        Sign((), ("cwd", "transcript_path"), ("DEVIN_PROJECT_DIR",)),  # the start of a session has no prompt yet
+        Sign((), ("cwd", "transcript_path"), ("DEVIN_PROJECT_DIR",)),  # there is no prompt yet when a session starts
     ),
 )

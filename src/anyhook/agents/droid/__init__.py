@@ -1,4 +1,4 @@
-"""Factory Droid. It wants its maker's account, so it is not run here; the table comes from its documents."""
+"""Factory Droid. It needs an account with its maker, so it is not run here; the table comes from its documents."""
 
 from __future__ import annotations
 

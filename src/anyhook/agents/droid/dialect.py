@@ -1,5 +1,5 @@
-"""Factory Droid: Claude's table, except: a file keyed by event, with the settings as the older place; a filter for
-commands in addition to the matcher; and a rewrite that names only the fields that change."""
+"""Factory Droid: Claude's table, except that a file is keyed by event (older versions use the settings), a filter for
+commands adds to the matcher, and a rewrite names only the fields that change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Factory Droid: Claude's payloads and answers with tool names of its own; a rewrite names only the fields that change.
+"""Factory Droid: Claude's payloads and answers with its own tool names; a rewrite names only the fields that change.
 From its documents alone."""
 
 from __future__ import annotations
@@ -53,6 +53,6 @@ HOST = Host(
         "{project}/.factory/settings.local.json",
     ),
     switches=(OffSwitch(("hooksDisabled",)), OffSwitch(("allowManagedHooksOnly",))),
-    confirm="A session keeps the hooks that were there when it began; `/hooks` shows them.",
+    confirm="A session uses the hooks that were there when it started; `/hooks` shows them.",
     gaps=("the start of a sub-agent", "replaced output"),
 )

@@ -17,8 +17,8 @@ QUIET: Mapping[str, Json] = {
     "privacy.usageStatisticsEnabled": False,
     "telemetry.enabled": False,
 }
-"""Settings under which it reports to nobody."""
-NO_ASKING = "without a person it offers its model no tool that it would ask about"
+"""Settings that turn off its telemetry."""
+NO_ASKING = "without a person, it does not offer its model tools that need permission"
 
 
 def drive() -> Drive:
@@ -38,7 +38,7 @@ def drive() -> Drive:
         folder_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
         cannot_show={
             "pre_tool allow": NO_ASKING,
-            "notification": "it notifies of questions only, and asks none without a person",
+            "notification": "it sends notifications only for questions, and asks none without a person",
         },
     )
 

@@ -91,7 +91,7 @@ def _made(hook: Hook, disabled: list[Json]) -> Hook:
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """Tools by a pattern that is searched for, everything else by the very word."""
+    """For tools, a pattern to search for; for everything else, the exact word."""
     matcher = hook.matcher
     if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target is None:
         return None
@@ -101,7 +101,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
             if compile_pattern(matcher).search(target):
                 return None
         except BadPattern:
-            pass  # compared as it is, below
+            pass  # compared as plain text, below
     return None if matcher == target else f"matcher {matcher!r} does not match {row.target} {target!r}"
 
 
@@ -139,7 +139,7 @@ launch, names = in_a_shell(_variables)
 
 
 def _halted(draft: Draft, event: str) -> Draft:
-    """Before a tool, the end of the turn is the end of the call."""
+    """Before a tool, ending the turn refuses the call."""
     return {**draft, "verdict": "block"} if event == "pre_tool" and draft.get("end_turn") else draft
 
 
@@ -238,12 +238,12 @@ DIALECT = Dialect(
     whole_input=whole_input,
     withholds=True,
     differences=(
-        ("GM-3", "The system's settings file, and extensions that are not named to anyhook, are not read."),
+        ("GM-3", "The system's settings file, and extensions that anyhook was not told about, are not read."),
         (
             "GM-4",
-            "Events of single model requests are reported and not run.",
+            "Hooks for single model requests are reported and not run.",
         ),
-        ("GM-10", "`tailToolCallRequest` and `clearContext` do nothing."),
-        ("GM-12", "The environment is passed on as it is; the product takes secrets out."),
+        ("GM-10", "`tailToolCallRequest` and `clearContext` have no effect."),
+        ("GM-12", "The environment is passed on as it is; the product removes secrets."),
     ),
 )

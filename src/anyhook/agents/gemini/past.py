@@ -1,5 +1,5 @@
 """Gemini CLI's transcripts: `~/.gemini/tmp/PROJECT/chats/session-….jsonl`, in which a later line about a message
-replaces an earlier one; before that, the same as one JSON object."""
+replaces an earlier one. Older versions write one JSON object."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _output(result: Json) -> Json:
 
 
 def _project(path: str) -> str:
-    """The folder that the agent worked in: a file next to the chats names it."""
+    """The folder that the agent worked in, from a file next to the chats."""
     try:
         with open(f"{path.rpartition('/chats/')[0]}/.project_root", encoding="utf-8", errors="replace") as file:
             return file.read().strip()

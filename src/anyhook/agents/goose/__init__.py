@@ -27,7 +27,7 @@ def drive() -> Drive:
             "GOOSE_TELEMETRY_ENABLED": "false",
         },
         tools={"delegate_task": ("delegate",)},
-        cannot_show={"pre_tool allow": "its modes that ask do not start without a terminal"},
+        cannot_show={"pre_tool allow": "the modes that ask for permission need a terminal"},
     )
     return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 

@@ -1,5 +1,5 @@
 """goose: plugins with Claude-like groups, run one after the other; an answer counts before a tool and at the end of a
-turn, and some events are another look at a tool call."""
+turn, and some events repeat a tool call."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ FACETS = {
     "AfterShellExecution": ("post_tool", ("shell",), "command"),
     "AfterFileEdit": ("post_tool", ("write_file", "edit_file"), "path"),
 }
-"""Events that are another look at a tool call: when, of which of our tools, and what a matcher sees of its input."""
+"""Events that repeat a tool call: when they come, for which of our tools, and which part of its input a matcher
+sees."""
 OURS = {native: tool.ours for native, tool in HOST.tools.items()}
 
 
 def _seen(event: Event, native: str, target: str | None) -> str | None:
-    """What a matcher is tried against; None if there is nothing."""
+    """The text that a matcher is tried against, or None."""
     if native in FACETS:
         given = event.get("input")
         return str(given.get(FACETS[native][2], "")) if isinstance(given, dict) else ""
@@ -174,5 +175,5 @@ DIALECT = Dialect(
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     limits=LIMITS,
-    differences=(("GO-9", "AfterFileEdit comes after a successful tool only."),),
+    differences=(("GO-9", "AfterFileEdit comes only after a successful tool."),),
 )

@@ -43,7 +43,7 @@ HOST = Host(
     entry=Entry(
         "groups",
         {
-            # A plug-in of a project hides the user's in a folder of the same name; seen with 1.52.0, 2026-11.
+            # A project's plugin hides the user's plugin in a folder of the same name; seen with 1.52.0, 2026-11.
             "user": "{home}/.agents/plugins/{own}/hooks/hooks.json",
             "project": "{project}/.agents/plugins/anyhook/hooks/hooks.json",
         },
@@ -58,7 +58,7 @@ HOST = Host(
     reads={"goose": ("user", "project", "plugin")},
     program="goose",
     confirms=(),
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     confirm="nothing to confirm: the plugin is active as soon as it is there.",
     shows_stderr=False,  # seen with 1.52.0, 2026-11
     gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),

@@ -1,5 +1,4 @@
-"""Grok Build: Claude's groups and answers; a prompt can be refused, but nothing can be added to it, and a hook has five
-seconds."""
+"""Grok Build: Claude's groups and answers; a hook can refuse a prompt but not add to it, and has five seconds."""
 
 from __future__ import annotations
 

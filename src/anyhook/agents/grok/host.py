@@ -1,4 +1,4 @@
-"""Grok Build: a refusal at the top of the answer, a rewrite inside; a stop counts where the turn has really ended.
+"""Grok Build: a refusal at the top of the answer, a rewrite nested; a stop counts only if the turn has really ended.
 Measured with 1.0.41."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _output(response: Json) -> Json:
-    """What a tool said to the model."""
+    """The text that a tool returned to the model."""
     if isinstance(response, dict):
         return next(
             (response[key] for key in ("output_for_prompt", "tool_output_for_prompt") if key in response), response
@@ -38,7 +38,7 @@ def _source(said: Json) -> Json:
 
 
 def _is_the_end(payload: dict[str, Json]) -> bool:
-    """A second one comes when the program shuts down."""
+    """Whether the turn has ended; a second stop, with another reason, comes when the program exits."""
     return payload.get("reason") in ("end_turn", None)
 
 
@@ -138,7 +138,7 @@ HOST = Host(
         OffSwitch(("allow_managed_hooks_only",)),
         OffSwitch(("allowManagedHooksOnly",)),
     ),
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="A project's hooks run once its folder is trusted (`--trust`); `grok inspect` lists them.",
     gaps=("context at the start of a session or with a prompt", "asking the user", "replaced output"),
     signs=(Sign(("hookEventName", "workspaceRoot")),),

@@ -32,8 +32,8 @@ def drive() -> Drive:
         carries=("{config}/shell-hooks-allowlist.json",),
         cannot_show={
             "pre_tool allow": "`--yolo` asks nothing",
-            "session_end": "its process may be gone before",
-            "stop": "it fires only where its own tools changed files",
+            "session_end": "its process may exit before that",
+            "stop": "it fires only if its own tools changed files",
         },
     )
     return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})

@@ -1,5 +1,5 @@
-"""Hermes: lists in the user's YAML config; a command is split into words and started without a shell; what it prints
-decides, whatever its exit status."""
+"""Hermes: lists in the user's YAML config; a command is split into words and started without a shell. Its output
+decides, and its exit status is ignored."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ DIALECT = family(
     failing=Failing(strict="fail_closed"),
     differences=(
         ("HE-1", "Profiles and plugins in Python are not read."),
-        ("HE-5", "Newer versions read exit status 2 and rewrites; version 0.19 does not, and neither does anyhook."),
-        ("HE-8", "Its own consent is not asked for; what the user's config declares runs."),
+        ("HE-5", "Newer versions read exit status 2 and rewrites; version 0.19 and anyhook do not."),
+        ("HE-8", "It does not wait for Hermes' own consent: what the user's config declares runs."),
     ),
 )

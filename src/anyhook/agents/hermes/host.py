@@ -1,5 +1,4 @@
-"""Hermes: event names of its own, no shell, and exit statuses that mean nothing: only what is printed counts. Measured
-with 0.19.0."""
+"""Hermes: its own event names, and no shell. It ignores exit statuses; only the output counts. Measured with 0.19.0."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _output(result: Json) -> Json:
-    """What a tool said, out of an object in a text."""
+    """A tool's output, which may be JSON in a text."""
     found = unpacked(result)
     return found["output"] if isinstance(found, dict) and "output" in found else found
 
@@ -51,7 +50,7 @@ EVENTS = (
         (Taken("last_message", ("extra.final_response",)),),
         {"block": BLOCK},
         limit_s=300,
-        why_not="it fires only where files were changed",
+        why_not="it fires only if files were changed",
     ),
     HostEvent("on_session_finalize", ("session_end",), (Taken("reason", ("extra.reason",)),)),
     HostEvent("on_session_end", installed=False, why_not="it fires at the end of every turn"),
@@ -89,7 +88,7 @@ HOST = Host(
     ),
     reads={"hermes": ("user",)},
     program="hermes",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="It asks about each new entry at its next start; without a terminal, `--accept-hooks` consents.",
     confirms=("user",),
     shows_stderr=False,  # seen with 0.19.0, 2026-11

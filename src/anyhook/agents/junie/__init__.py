@@ -1,4 +1,4 @@
-"""Junie CLI, by JetBrains. It is not run here; the table comes from what others read and measured in September 2026."""
+"""Junie CLI, by JetBrains. It is not run here; the table comes from what others found out in September 2026."""
 
 from __future__ import annotations
 

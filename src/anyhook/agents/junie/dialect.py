@@ -1,5 +1,5 @@
-"""Junie CLI: Claude's groups in the user's config; exit status 2 refuses, and so does a refusal in either form that its
-readers describe."""
+"""Junie CLI: Claude's groups in the user's config; exit status 2 refuses, and so does a refusal in either form that
+others describe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DIALECT = family(
     failing=Failing(strict="blockOnError"),
     differences=(
         ("JU-1", "Extensions are not read."),
-        ("JU-4", "Its readers describe two forms of a refusal; here both refuse."),
+        ("JU-4", "Others describe two forms of a refusal; here both refuse."),
         ("JU-6", "Hooks start in the project's folder, not in `~/.junie`."),
     ),
 )

@@ -1,5 +1,5 @@
-"""Junie CLI: Claude's payloads, from a folder that is not the project; readers of its documents disagree about the form
-of an answer, so it is refused by exit status 2 alone. From what others read and measured in September 2026."""
+"""Junie CLI: Claude's payloads, from a folder that is not the project. Reports disagree about the form of an answer, so
+we refuse by exit status 2 only. From what others found out in September 2026."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOST = Host(
     project=("project_path",),
     reads={"junie": ("user",)},
     program="junie",
-    confirm="nothing to confirm; hooks of a project's own file are ignored.",
+    confirm="nothing to confirm; it ignores hooks in a project's file.",
     confirms=(),
     gaps=("everything after a tool", "the IDE and its chat, which run no hooks", "context", "rewritten input"),
     signs=(Sign(("project_path",)),),

@@ -1,5 +1,5 @@
 """Kimi Code and Kimi CLI: `[[hooks]]` in the user's config, which both read alike; exit status 2 refuses, and so does
-Claude's permission; nothing is added or rewritten but a prompt's context."""
+Claude's permission; a hook can add context to a prompt and change nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALONE = frozenset(
 
 
 def _output(scene: Scene) -> Json:
-    """The beginning of a long output."""
+    """The output, cut if it is long."""
     text = scene.event.get("output")
     return text[:2000] if isinstance(text, str) else text
 
@@ -56,8 +56,8 @@ REPLY = Reply(
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A pattern that is searched for in the tool's name, the prompt or what else the event is about; an invalid one
-    never matches."""
+    """A pattern to search for in the tool's name, the prompt, or the event's other target; an invalid one never
+    matches."""
     target = "prompt" if row.native == "UserPromptSubmit" else row.target
     if not isinstance(hook.matcher, str) or hook.matcher in MATCH_ALL or target is None:
         return None

@@ -1,5 +1,6 @@
-"""Kimi Code: tables in its config, in which any key but four spoils everything; three events act on an answer, and a
-prompt's context is whatever is printed. Measured with 2.1.0, and with kimi-cli 1.51.0, which follows the same rules."""
+"""Kimi Code: tables in its config, where any key but four makes the whole file invalid. Three events act on an answer,
+and all output becomes context for a prompt. Measured with 2.1.0, and with kimi-cli 1.51.0, which follows the same
+rules."""
 
 from __future__ import annotations
 
@@ -67,8 +68,8 @@ HOST = Host(
     reads={"kimi": ("user",)},
     program="kimi",
     confirms=(),
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
-    confirm="nothing to confirm: it reads its user config alone.",
-    shows_stderr=False,  # seen with 2.1.0, 2026-11: only what goes with a prompt is heard
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
+    confirm="nothing to confirm: it reads only its user config.",
+    shows_stderr=False,  # seen with 2.1.0, 2026-11: only context for a prompt has an effect
     gaps=("context after a tool", "rewritten input and output", "asking the user"),
 )

@@ -1,5 +1,5 @@
-"""Kiro: a folder of files, each with one list of hooks; exit status 2 with a reason on stderr refuses, and what a hook
-prints counts before the model is asked and nowhere else."""
+"""Kiro: a folder of files, each with one list of hooks; exit status 2 with a reason on stderr refuses, and a hook's
+output counts only before the model is called."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ CATEGORIES = {
     "shell": ("shell",),
     "web": ("web_fetch",),
 }
-"""A matcher may name a kind of tools: our tools of each kind."""
+"""Kinds of tools that a matcher may name, and our tools of each kind."""
 PREFIXES = {"@mcp": "@", "@powers": "@"}
 OURS = {native: tool.ours for native, tool in HOST.tools.items()}
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A kind of tools, a group of servers, or a pattern that is searched for in the tool's name."""
+    """A kind of tools, a group of servers, or a pattern to search for in the tool's name."""
     matcher = hook.matcher
     if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target != "tool":
         return None
@@ -47,7 +47,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 
 def _one(entry: Json) -> Json:
-    """An entry with its action's keys next to its own."""
+    """An entry with the keys of its action moved to the top."""
     action = entry.get("action") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(action, dict):
         return entry

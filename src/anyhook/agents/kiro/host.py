@@ -1,5 +1,5 @@
-"""Kiro: one list of hooks in each file; it is refused by exit status 2 with a reason on stderr, and by nothing else.
-From its documents, and from what others measured with 1.0.165 to 1.2.37."""
+"""Kiro: one list of hooks in each file; only exit status 2 with a reason on stderr refuses. From its documents, and
+from what others measured with 1.0.165 to 1.2.37."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from anyhook.agents._claude_family import EXIT_2, PROMPT, TOOL
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 
 CONTEXT = Say(text="{context}")
-FILES = "files change in the editor as well, not by the agent alone"
+FILES = "files also change in the editor, not only through the agent"
 EDIT = {"old_text": "oldStr", "new_text": "newStr"}
 
 EVENTS = (
@@ -16,12 +16,12 @@ EVENTS = (
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
     HostEvent(
         "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("tool_response",))), limit_s=600,
-        why_not="nothing that it prints is read, and some versions leave the input empty",
+        why_not="its output is not read, and some versions leave the input empty",
     ),
     HostEvent("Stop", ("stop",), (), limit_s=600, why_not="its documents contradict each other on a refusal"),
     HostEvent(
         "SessionEnd", ("session_end",), (Taken("reason", ("reason",)),), installed=False,
-        why_not="the command line knows it since 2.25; an editor that does not may drop the file",
+        why_not="the command line has it since 2.25; an editor without it may drop the file",
     ),
     *left_out(FILES, "PostFileCreate", "PostFileSave", "PostFileDelete"),
     *left_out("no canonical event", "PreTaskExec", "PostTaskExec"),
@@ -59,7 +59,7 @@ HOST = Host(
     ),
     reads={"kiro": ("user", "project")},
     program="kiro-cli",
-    confirm="A session keeps the hooks that were there when it began.",
+    confirm="A session uses the hooks that were there when it started.",
     confirms=(),
     gaps=("context after a tool", "rewritten input and output", "asking the user", "agents of `kiro-cli` before v3"),
 )

@@ -1,5 +1,5 @@
-"""Kode: hooks in a YAML config, read by the product and by us. It is not public, so it was never run here; everything
-comes from its documents."""
+"""Kode: hooks in a YAML config, which both the product and we read. It is not public, so it was never run here;
+everything comes from its documents."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def load(source: Source, files: Files) -> Layer:
         return Layer(source, ())
     entries = Entries(source, files, SHAPE)
     hooks = entries.flat(document)
-    # A list stands for its event as a whole, an empty one too: the later file's list replaces the earlier file's.
+    # A later file's list for an event replaces the earlier file's list, even if it is empty.
     return Layer(source, tuple(hooks), replaces=tuple(entries.named))
 
 
@@ -206,8 +206,8 @@ DIALECT = Dialect(
     differences=(
         (
             "Ka",
-            "The document says that triggers and JSON equal Claude Code's; its own tables differ, "
-            "and the tables are followed.",
+            "The document says that triggers and JSON equal Claude Code's, but its own tables "
+            "differ. anyhook follows the tables.",
         ),
         (
             "Ke",

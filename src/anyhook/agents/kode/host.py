@@ -1,4 +1,4 @@
-"""Kode as a host, from its documents: any exit status but 0 refuses, and a hook that is missing or late does, too. Its
+"""Kode as a host, from its documents: any exit status but 0 refuses, and so does a hook that is missing or late. Its
 hooks get four variables and no home, so the entry names the user's folders itself."""
 
 from __future__ import annotations

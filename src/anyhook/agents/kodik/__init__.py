@@ -1,4 +1,4 @@
-"""Kodik: an IDE with hooks of a project, a user and plugins. It is not public, so it was never run here. Everything
+"""Kodik: an IDE with hooks from projects, users and plugins. It is not public, so it was never run here. Everything
 comes from its documents and from the plugins that its maker publishes."""
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "2026-11"
-"""It has no version that people could name: the month of its documents."""
+"""The month of its documents, because it has no public version number."""
 
 
 def chat_scope() -> OwnScope:
-    """Its document has people describe a hook in the chat: where such a hook goes."""
+    """Where a hook goes that a user describes in the chat, as its document suggests."""
     return "project"
 
 

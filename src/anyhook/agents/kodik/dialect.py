@@ -1,5 +1,5 @@
-"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables of their
-source."""
+"""Kodik: `hooks.json` or `hooks.toml` of a project, a user or a plugin; shell commands with variables that depend on
+their source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def _context(scene: Scene) -> Json:
-    """Ambient data. What decides the event is at the top level."""
+    """Ambient data. The fields that matter for a decision are at the top level."""
     given = scene.event.get("context")
     return {**(given if isinstance(given, dict) else {}), "session_id": scene.session, "cwd": scene.project}
 
@@ -116,13 +116,13 @@ OTHERS = (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-ext
 
 
 def _is_anothers(folder: str, files: Files) -> bool:
-    """A plugin that says it is for another product, which keeps its hooks in the same place."""
+    """Whether a plugin says that it is for another product, which keeps its hooks in the same place."""
     theirs = any(_there(f"{folder}/{manifest}", files) for manifest in OTHERS)
     return theirs and not _there(f"{folder}/.kodik-plugin/plugin.json", files)
 
 
 def _there(path: str, files: Files) -> bool:
-    """A link that leads nowhere is there as well: it has to be told, not passed over."""
+    """Whether there is anything at the path. A broken link counts: it must be reported, not ignored."""
     return files.look(path) is not None or os.path.lexists(path)
 
 
@@ -154,7 +154,7 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
 
 
 def _finish(draft: Draft, _event: str) -> Draft:
-    """A reason is for the user. Where no verdict takes it along, it is a message."""
+    """A reason is for the user. Without a verdict that carries it, it becomes a message."""
     if "verdict" not in draft and draft.get("reason"):
         draft["messages"] = [draft.pop("reason")]
     return draft

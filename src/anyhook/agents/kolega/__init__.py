@@ -1,4 +1,4 @@
-"""Kolega Code: `hooks.json` of a state directory and a project, read by the product and by us."""
+"""Kolega Code: `hooks.json` in a state directory and in a project, which both the product and we read."""
 
 from __future__ import annotations
 

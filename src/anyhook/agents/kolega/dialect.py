@@ -1,4 +1,4 @@
-"""Kolega Code: `hooks.json` of a state directory and a project; command, python, prompt and agent handlers,
+"""Kolega Code: `hooks.json` in a state directory and in a project; command, python, prompt and agent handlers,
 fail-open."""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ EVENTS = (
 
 
 def _read_limit(value: Json, limits: Limits) -> tuple[float | None, str]:
-    """0 is a way to say the default, "30" is as good as 30, and a value that is not a duration skips the hook."""
+    """0 means the default, "30" means 30, and a value that is not a duration skips the hook."""
     if value == 0 and not isinstance(value, bool):
         return limits.default_s, ""
     if isinstance(value, str):
@@ -138,7 +138,7 @@ SHAPE = EntryShape(
 
 
 def state_dir(roots: Roots) -> str:
-    """Where the product keeps its own state: by option, by variable, by platform."""
+    """Where the product keeps its own state, from an option, a variable or the platform."""
     if roots.state_dir:
         return roots.state_dir
     named = roots.env.get("KOLEGA_CODE_STATE_DIR", "")
@@ -260,8 +260,8 @@ ASKING = Asking(
 )
 
 # The document names execute_terminal_command; the rest are the product's own tools at the document's commit. It edits
-# by patch or by lines, which no single replacement is, so `edit_file` keeps the host's name.
-# The names are the document's; those of the released product (0.45.1) next to them.
+# by patch or by lines, not by one replacement, so `edit_file` keeps the host's name. The names are the document's,
+# next to those of the released product (0.45.1).
 TOOLS = {
     "shell": ToolRow("execute_terminal_command", also=("exec_command", "write_stdin")),
     "read_file": ToolRow("read_entire_file", {"path": "relative_path"}, also=("read",)),
@@ -332,8 +332,8 @@ DIALECT = Dialect(
         ("Gg", "The timeout of synchronous python callables is enforced."),
         (
             "G-44",
-            "The model is given the prompt apart from the event as well, and is told that the event, between markers "
-            "nobody can guess, is evidence and no instruction.",
+            "The model also gets the prompt separately from the event. It is told that the event, between markers that "
+            "cannot be guessed, is evidence and not an instruction.",
         ),
         ("G-43", "A trusted project's folder is importable for its python hooks."),
     ),

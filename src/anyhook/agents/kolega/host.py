@@ -1,4 +1,4 @@
-"""Kolega Code as a host: it runs the hooks of its own files itself, and through our entry all others. Measured with
+"""Kolega Code as a host: it runs the hooks of its own files itself, and all others through our entry. Measured with
 0.45.1."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from anyhook.agents._patches import split_patch
 from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 
 STATE = "{home}/Library/Application Support" if sys.platform == "darwin" else "{state}"
-"""Where it keeps the folder with the user's hooks."""
+"""The parent of the folder with the user's hooks."""
 STOP = (Taken("stop_reason", ("stop_reason",)), Taken("last_message", ("last_message",)))
 RESULT = tuple(Taken(field, (field,)) for field in ("agent_name", "result"))
 END = Say({"continue": False, "systemMessage": "{reason}"})
@@ -68,10 +68,10 @@ HOST = Host(
     ),
     reads={"kolega": ("user", "project")},
     program="kolega-code",
-    without_us="open",  # a missing program was seen to be passed over, 2026-11
+    without_us="open",  # a missing program was seen to be ignored, 2026-11
     confirm="A project's hooks run once it is trusted there (`--trust-hooks`).",
     gaps=(
         "asking the user",
-        "sessions of an editor (`kolega-code acp`) and of its gateway: by the source of 0.45.1, no hook runs there",
+        "sessions in an editor (`kolega-code acp`) or its gateway: by the source of 0.45.1, no hook runs there",
     ),
 )

@@ -1,5 +1,5 @@
-"""Letta Code: Claude's groups in three settings files, limits in milliseconds; exit status 2 refuses, and what is
-printed rewrites or adds, and refuses nothing."""
+"""Letta Code: Claude's groups in three settings files, limits in milliseconds; exit status 2 refuses; output can
+rewrite or add, but not refuse."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ DIALECT = family(
     identity=each_by_itself,
     differences=(
         ("LE-2", "`prompt` handlers are reported and not run."),
-        ("LE-6", "Of several rewrites the last counts; in the product, the first."),
+        ("LE-6", "If several hooks rewrite, the last one wins; in the product, the first."),
     ),
 )

@@ -1,5 +1,5 @@
-"""Letta Code: exit status 2 refuses, and nothing that is printed does; a rewrite and, after a tool, context are
-printed. Measured with 0.34.12, which fires four events without a person; the others are from its source."""
+"""Letta Code: only exit status 2 refuses; a rewrite and, after a tool, context go to stdout. Measured with 0.34.12,
+which fires four events without a person; the others are from its source."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ EVENTS = (
         {"block": EXIT_2, "context": context("PostToolUse")},
         limit_s=600,
         when=_succeeded,
-        why_not="it comes after a failed call as well, for which the other one comes next",
+        why_not="it also comes after a failed call, before PostToolUseFailure",
     ),
     HostEvent(
         "PostToolUseFailure",
@@ -70,7 +70,7 @@ HOST = Host(
     name="letta",
     title="Letta Code",
     events=EVENTS,
-    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come with the first alone
+    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come only with the first
     tools={
         "Bash": HostTool("shell"),
         "Read": HostTool("read_file", FILE),
@@ -97,7 +97,7 @@ HOST = Host(
         "{project}/.letta/settings.local.json",
     ),
     switches=(OffSwitch(("hooks", "disabled")),),
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="nothing to confirm. `letta -p` prints what hooks do on its own stdout.",
     confirms=(),
     gaps=("asking the user", "replaced output", "context with a prompt"),

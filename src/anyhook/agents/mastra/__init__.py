@@ -16,7 +16,7 @@ SETTINGS = "{home}/.local/share/mastracode/settings.json"
 def drive() -> Drive:
     from anyhook.tables.drive_rows import ASKING, KEY, PROVIDER, TERMINAL, Drive
 
-    provider = PROVIDER.replace("_", "-")  # so it spells names itself
+    provider = PROVIDER.replace("_", "-")  # its own spelling of names
     name = f"{provider}/{{model}}"
     modes: Json = {"build": name, "plan": name, "fast": name}
     settings: Json = {

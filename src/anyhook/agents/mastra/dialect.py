@@ -1,5 +1,5 @@
-"""Mastra Code: a file of events, each with flat entries whose matcher is an object; exit status 2 refuses, and nothing
-that is printed counts."""
+"""Mastra Code: a file of events, each with flat entries whose matcher is an object; exit status 2 refuses, and output
+is ignored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVENTS = event_rows(HOST, cells={"tool_output": output_text}, extra={"PostToolUs
 
 
 def _one(entry: Json) -> Json:
-    """An entry whose matcher is the text that is tried."""
+    """An entry with its matcher as plain text."""
     matcher = entry.get("matcher") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(matcher, dict):
         return entry
@@ -42,7 +42,7 @@ _MADE = family(
     variables=lambda hook, project_dir, session_id: {"MASTRA_HOOK_EVENT": hook.native_event},
     at_once=False,
     identity=each_by_itself,
-    differences=(("MA-3", "The product names no default for a time limit; 60 s apply."),),
+    differences=(("MA-3", "The product documents no default time limit; 60 s apply."),),
 )
 assert _MADE.scaffold is not None  # noqa: S101 (it is made with one)
 DIALECT = _MADE.replace(scaffold=_MADE.scaffold.replace(matcher="matcher.tool_name"))

@@ -49,7 +49,7 @@ HOST = Host(
     ),
     reads={"mastra": ("user", "project")},
     program="mastracode",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="nothing to confirm: it reads its file when it starts.",
     confirms=(),
     shows_stderr=False,  # seen with 0.32.1, 2026-11

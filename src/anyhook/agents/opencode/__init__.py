@@ -1,4 +1,4 @@
-"""opencode: no command hooks, so our plugin calls us and throws what is refused. Measured with 1.18.33."""
+"""opencode: no command hooks, so our plugin calls us and throws an error for a refusal. Measured with 1.18.33."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ HOST = Host(
     project=("directory", "properties.info.directory", "cwd"),
     program="opencode",
     confirms=(),
-    without_us="open",  # our own plugin passes over a program that is not there, unless it is closed
+    without_us="open",  # our own plugin ignores a missing program, unless it is closed
     off_words=("--pure",),
     off_variables=("OPENCODE_PURE",),
     confirm="nothing to confirm: it loads plugins from this folder.",
@@ -123,7 +123,7 @@ FOLDERS = ("{config}/opencode", "{project}/.opencode")
 
 
 def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:
-    """How it is run, and a fork of it, which wants another package in other folders."""
+    """How to run it, or a fork of it that expects another package in other folders."""
     from anyhook.tables.drive_rows import ASKING, Drive
 
     usual = Drive(
@@ -144,8 +144,8 @@ def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:
 
 
 def _written(package: str, folders: tuple[str, ...]) -> dict[str, Json]:
-    """Its settings. Next to plugins it expects a package, which it would fetch and wait for. Ours needs none, so we
-    make it believe that the package is there."""
+    """Its settings. It expects a package next to plugins, and would wait to download it. Our plugin does not need it,
+    so we pretend that it is there."""
     from anyhook.tables.drive_rows import KEY, PROVIDER
 
     model: Json = {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}

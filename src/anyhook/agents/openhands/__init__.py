@@ -24,7 +24,7 @@ def drive() -> Drive:
         },
         tools={"shell": ("terminal",), "write_file": ("file_editor",)},
         fills={"write_file": {"command": "create"}},
-        cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model is offered none"},
+        cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model has no such tool"},
     )
     return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})
 

@@ -1,5 +1,5 @@
-"""OpenHands: Claude's groups, with event names in either spelling and with or without a wrapper; a decision at the
-top of the answer, whatever the exit status, and exit status 2."""
+"""OpenHands: Claude's groups, with event names in either spelling and with or without a wrapper; a refusal is exit
+status 2, or a decision at the top of the answer with any exit status."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ DIALECT = family(
     together=False,
     identity=each_by_itself,
     differences=(
-        ("OH-1", "The user's file and the project's both count; in the product, the first that is found."),
+        ("OH-1", "The user's file and the project's both count; in the product, only the first that is found."),
         ("OH-2", "`prompt` and `agent` handlers are reported and not run."),
-        ("OH-3", "A key that is not known is reported; the product rejects the whole file."),
+        ("OH-3", "An unknown key is reported; the product rejects the whole file."),
     ),
 )

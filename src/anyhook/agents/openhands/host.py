@@ -16,7 +16,7 @@ CONTEXT = Say({"additionalContext": "{context}"})
 
 
 def _split(given: dict[str, Json]) -> list[tuple[str, dict[str, Json]]]:
-    """One tool for all work on files: its command says which."""
+    """Splits the one tool for all file operations by its command."""
     path, command = given.get("path"), given.get("command")
     if command == "view":
         return [("read_file", {"path": path})]
@@ -31,7 +31,7 @@ EVENTS = (
         "SessionStart",
         ("session_start",),
         fixed={"source": "startup"},
-        why_not="the command line 1.16.0 drops its context, though the SDK 1.58.2 takes it",
+        why_not="the command line 1.16.0 drops its context; the SDK 1.58.2 uses it",
     ),
     HostEvent(
         "UserPromptSubmit",
@@ -72,9 +72,9 @@ HOST = Host(
     project_variables=("OPENHANDS_PROJECT_DIR",),
     reads={"openhands": ("user", "project")},
     program="openhands",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
-    confirm="A project's file takes the place of the user's: where there is one, install for the project as well.",
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
+    confirm="A project's file replaces the user's: if there is one, install for the project as well.",
     confirms=(),
     gaps=("asking the user", "rewritten input and output", "context after a tool"),
-    shows_stderr=False,  # seen with 1.16.0, 2026-11: only what goes with a prompt is heard
+    shows_stderr=False,  # seen with 1.16.0, 2026-11: only context for a prompt has an effect
 )

@@ -1,4 +1,4 @@
-"""Qwen Code, by Alibaba: a fork of Gemini CLI, whose files it has, with Claude's events and answers."""
+"""Qwen Code, by Alibaba: a fork of Gemini CLI with the same files, but Claude's events and answers."""
 
 from __future__ import annotations
 

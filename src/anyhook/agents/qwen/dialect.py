@@ -1,5 +1,5 @@
-"""Gemini's table, except: Claude's events and answers, only an exit with 0 speaks by its output, and a limit of 1000 or
-more is milliseconds."""
+"""Qwen Code: Gemini's table, except for Claude's events and answers; output counts only at exit status 0, and a limit
+of 1000 or more is in milliseconds."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ ALIASES = {
     native: tuple(name for name, tool in CLAUDE_TOOLS.items() if tool.ours == HOST.tools[native].ours)
     for native in HOST.tools
 }
-"""Claude's names for a tool, by which matchers find it as well."""
+"""Claude's names for a tool, which matchers may use too."""
 
 
 def match(hook: Hook, event: Event, row: EventRow) -> str | None:
-    """A list of names first, with Claude's names for tools; then a pattern that is searched for."""
+    """First a list of names, which may be Claude's names for tools; then a pattern to search for."""
     matcher = hook.matcher
     if not isinstance(matcher, str) or matcher in (*MATCH_ALL, ".*") or row.target is None:
         return None

@@ -1,5 +1,5 @@
-"""Qwen Code: Claude's payloads with tool names of its own; before a tool it honours the permission alone (`continue:
-false` refuses the call, and the turn goes on), and after a tool the context alone. Measured with 0.24.4."""
+"""Qwen Code: Claude's payloads with its own tool names. Before a tool it honours only the permission (`continue: false`
+refuses the call, and the turn goes on), and after a tool only the context. Measured with 0.24.4."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anyhook.agents._results import content_text
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 
 EVENTS = (
-    event("SessionStart", "context"),  # 0.24.4 writes a message to its debug log alone, but for that of Stop
+    event("SessionStart", "context"),  # 0.24.4 writes messages only to its debug log, except for Stop
     event("UserPromptSubmit", "block context", why_not="it fires again after every tool result; a refusal is silent"),
     event("PreToolUse", "block ask allow"),
     event("PermissionRequest", "block allow", limit_s=60.0),
@@ -55,7 +55,7 @@ HOST = Host(
     project_variables=("QWEN_PROJECT_DIR",),
     reads={"qwen": ("user", "project", "plugin")},
     program="qwen",
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     switches=(OffSwitch(("disableAllHooks",)),),
     off_words=("--bare", "--safe-mode"),

@@ -1,4 +1,4 @@
-"""Reasonix: flat entries in its settings, and payloads with keys of its own."""
+"""Reasonix: flat entries in its settings, and payloads with its own keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drive() -> Drive:
         ("run", "--permission-mode", "danger-full-access", "--model", "anyhook_live/{model}", "{prompt}"),
         {"ANYHOOK_LIVE_KEY": KEY, "REASONIX_HOME": "{config}"},
         writes={"{config}/config.toml": CONFIG},
-        cannot_show={"pre_tool allow": "it asks nothing in this mode", "sub-agents": "its model is offered none"},
+        cannot_show={"pre_tool allow": "it asks nothing in this mode", "sub-agents": "its model has no such tool"},
     )
 
 

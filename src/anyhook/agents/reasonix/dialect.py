@@ -1,5 +1,5 @@
 """Reasonix: flat entries with `match` and limits in milliseconds; exit status 2 refuses before something happens, and
-so does a hook that takes too long."""
+so does a timeout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _turn(_scene: Scene) -> Json:
 
 
 def _shown(run: Run) -> Run:
-    """After a tool nothing is refused: at status 2 the user is shown what stderr says."""
+    """After a tool, exit status 2 does not refuse: it shows stderr to the user."""
     return run.replace(stdout=run.stderr if run.exit_code == 2 else b"")
 
 
@@ -59,5 +59,5 @@ DIALECT = family(
     at_once=False,
     identity=each_by_itself,
     failing=Failing(gates_only=("timed_out",)),
-    differences=(("RX-3", "The product names no default for a time limit; 60 s apply."),),
+    differences=(("RX-3", "The product documents no default time limit; 60 s apply."),),
 )

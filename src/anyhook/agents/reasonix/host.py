@@ -1,5 +1,5 @@
-"""Reasonix: exit status 2 refuses a tool or a prompt, and a hook that takes too long refuses as well; what is printed
-is read at the start of a session alone. After a tool the user is shown what a refusal says. Measured with 1.38.11."""
+"""Reasonix: exit status 2 refuses a tool or a prompt, and so does a timeout. Output is read only at the start of a
+session. After a tool, the user sees the text of a refusal. Measured with 1.38.11."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _succeeded(payload: dict[str, Json]) -> bool:
 
 
 SHOWN: dict[HostEffect, Say] = {"message": Say(stderr="{message}", status=2)}
-"""After a tool that status refuses nothing: the user is shown what stderr holds, and the model is not."""
+"""After a tool, this status refuses nothing: the user sees stderr, and the model does not."""
 ALONE = "no run without a person fired it"
 
 EVENTS = (
@@ -28,7 +28,7 @@ EVENTS = (
     HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
     HostEvent(
         "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), SHOWN, limit_s=600,
-        when=_succeeded, why_not="it comes after a failed call as well, for which the other one came before",
+        when=_succeeded, why_not="it also comes after a failed call, after PostToolUseFailure",
     ),
     HostEvent(
         "PostToolUseFailure", ("post_tool_failure",),
@@ -67,8 +67,8 @@ HOST = Host(
     ),
     reads={"reasonix": ("user", "project")},
     program="reasonix",
-    without_us="open",  # exit 127 and a missing program were seen to be passed over, 2026-11
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
     confirm="nothing to confirm: it reads its settings when it starts.",
     confirms=(),
-    gaps=("context but at the start", "keeping a turn going", "asking the user", "rewritten input and output"),
+    gaps=("context, except at the start", "keeping a turn going", "asking the user", "rewritten input and output"),
 )

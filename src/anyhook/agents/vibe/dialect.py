@@ -1,5 +1,5 @@
 """Mistral Vibe: `[[hooks]]` in separate files, wildcards for dotted tool names; every exit status but 0 is a failure,
-which refuses where `strict` is set."""
+which refuses if `strict` is set."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
 
 def _made(hook: Hook) -> Hook:
     name = hook.spec.get("name")
-    # One without a name, which the product does not take, hides no other.
+    # A hook without a name, which the product rejects, hides no other.
     return hook.replace(name=name if isinstance(name, str) and name else f"{hook.name} ({hook.scope})")
 
 
@@ -111,7 +111,7 @@ DIALECT = family(
     identity=each_by_itself,
     failing=Failing(strict="strict"),
     differences=(
-        ("VB-1", "Plugins, and hooks of other agents that they bring, are not read."),
-        ("VB-7", "A hook without a name is taken; the product wants one."),
+        ("VB-1", "Plugins, and other agents' hooks in them, are not read."),
+        ("VB-7", "A hook without a name is accepted; the product requires one."),
     ),
 )

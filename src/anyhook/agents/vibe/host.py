@@ -1,4 +1,4 @@
-"""Mistral Vibe: three events, dotted tool names, and every exit status but 0 is a failed hook that lets the tool run.
+"""Mistral Vibe: three events, dotted tool names, and every exit status but 0 is a failure that lets the tool run.
 Measured with 3.0.2."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ HOST = Host(
     ),
     reads={"vibe": ("user", "project")},
     program="vibe",
-    without_us="open",  # exit 127 was seen to be passed over, 2026-11
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),
 )

@@ -1,5 +1,5 @@
-"""VS Code: Copilot in the editor, in the harness of its own and in that of Copilot CLI. It is not run here; the table
-comes from its documents."""
+"""VS Code: Copilot in the editor, in its own harness and in Copilot CLI's. It is not run here; the table comes from its
+documents."""
 
 from __future__ import annotations
 

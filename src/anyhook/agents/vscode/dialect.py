@@ -1,5 +1,5 @@
-"""VS Code: hook files in the folders of Copilot, in a format of its own: no version, Claude's event names, a command
-for each system. Matchers are ignored there, and so here."""
+"""VS Code: hook files in Copilot's folders, in their own format: no version, Claude's event names, a command for each
+system. VS Code ignores matchers, and so do we."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ _MADE = family(
     at_once=False,
     differences=(
         ("VS-1", "Folders of `chat.hookFilesLocations`, front matter of agents, and plugins are not read."),
-        ("VS-2", "A file with a version, or with other events, is Copilot CLI's, and read as such."),
-        ("VS-5", "Hooks start in the project's folder, not in the home folder, and are told it as `cwd`."),
+        ("VS-2", "A file with a version, or with other events, is read as Copilot CLI's."),
+        ("VS-5", "Hooks start in the project's folder, not in the home folder, and get it as `cwd`."),
     ),
 )
 DIALECT = _MADE.replace(launch=placed(_MADE.launch))

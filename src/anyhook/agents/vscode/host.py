@@ -1,5 +1,5 @@
-"""VS Code: one entry serves two harnesses. The editor's own sends its own tool names and reads Claude's nested answers;
-that of Copilot CLI sends Claude's tool names and reads the same answers at the top. From its documents alone."""
+"""VS Code: one entry serves two harnesses. The editor's harness sends its own tool names and reads Claude's nested
+answers; Copilot CLI's sends Claude's tool names and reads the same answers at the top. From its documents alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDIT = {**FILE, "old_text": "oldString", "new_text": "newString"}
 
 
 def _both(word: str) -> Say:
-    """A permission, where the one harness looks for it and where the other does."""
+    """A permission, in the places where the two harnesses look for it."""
     said: dict[str, Json] = {"permissionDecision": word, "permissionDecisionReason": "{reason}"}
     return Say({**said, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
 
@@ -48,7 +48,8 @@ BOTH: Mapping[str, Say] = {
 
 
 def _keep_on(event: str) -> Mapping[str, Say]:
-    """A stop is refused inside; its documents disagree about a sub-agent's, and Copilot CLI looks at the top."""
+    """A stop is refused in the nested answer. For a sub-agent's stop its documents disagree, and Copilot CLI reads the
+    top."""
     return {"block": Say({**BLOCK.json, **specific(event, decision="block", reason="{reason}").json})}
 
 
@@ -95,7 +96,7 @@ HOST = Host(
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
     reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
-    misreads=("copilot",),  # its own harness gives them payloads without `toolName` and `toolArgs`
+    misreads=("copilot",),  # its own harness sends payloads without `toolName` and `toolArgs`
     program="code",
     confirm="It runs a workspace's hooks once the workspace is trusted, and none if `chat.useHooks` is off.",
     gaps=(
