@@ -132,9 +132,9 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool, with_offers: bool) ->
         return ProjectReview(setup, ledger, [], [*ledger.problems, *loaded.files.problems], too_large=True)
     tables = [(dialect(name), loaded.layers[name]) for name in setup.dialects]
     folders = folders_of(loaded.layers, loaded.folders, loaded.roots, ledger, loaded.files)
-    loaded.pay(setup.project)
+    loaded.charge(setup.project)
     reviewed = review(tables, ledger, loaded.roots, loaded.files, folders)
-    loaded.pay_no_more()
+    loaded.stop_charging()
     entries = _with_lines(reviewed, loaded.config)
     problems, kinds = [*ledger.problems, *loaded.files.problems], setup.dialects
     if with_cases:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def watched(started: Sequence[Waitable | Run]) -> list[Waitable | Run]:
-    """The same, ready to be waited for one after the other. If one is not a process, all but the first get a thread."""
+    """The same hooks, ready to be waited for one after the other. If one is not a process, all but the first get a
+    thread."""
     running = [each for each in started if not isinstance(each, Run)]
     children = [each for each in running if isinstance(each, Child) and each.pidfd >= 0]
     if len(children) == len(running):
@@ -50,7 +51,7 @@ class SharedPoll:
         del self._owners[descriptor]
 
     def close(self) -> None:
-        """The child is done, and its descriptors are about to be closed."""
+        """Called when the child is done, before its descriptors are closed."""
         for descriptor in [each for each, owner in self._owners.items() if owner is self._child]:
             self.unregister(descriptor)
 
@@ -65,7 +66,7 @@ class SharedPoll:
             next_s = min([until, *[other.deadline for other in self._others()]])
             own: list[tuple[int, int]] = []
             for descriptor, event in self._poll.poll(max(next_s - monotonic(), 0.0) * 1000):
-                owner = self._owners.get(descriptor)  # one that has ended by now has closed its descriptors
+                owner = self._owners.get(descriptor)  # a child that has ended by now has closed its descriptors
                 if owner is self._child:
                     own.append((descriptor, event))
                 elif owner is not None and owner.attend(descriptor):

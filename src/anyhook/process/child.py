@@ -210,7 +210,7 @@ class Child:
 
     @property
     def is_to_end(self) -> bool:
-        """Whether something may still run that `end` has not killed, or is just killing."""
+        """Whether something may still run that `end` has not yet killed."""
         return not self._tree_ended and (self.pid != 0 or self.ending is None)
 
     def _end_tree(self) -> None:
@@ -276,7 +276,7 @@ class Child:
         return exited
 
     def attend(self, fd: int) -> bool:
-        """One of its descriptors is ready: move the bytes. True if the process has exited."""
+        """Move the bytes of a descriptor that is ready. True if the process has exited."""
         if fd == self.pidfd:
             return True
         if fd == self._stdin:
@@ -377,7 +377,7 @@ class Child:
                 status = status_of_reaped(self.pidfd)
         exit_code = None if status is None else os.waitstatus_to_exitcode(status)
         if self._popen is not None:
-            self._popen.returncode = -9 if exit_code is None else exit_code  # or Popen would warn, and wait again
+            self._popen.returncode = -9 if exit_code is None else exit_code  # or else Popen would warn, and wait again
         return exit_code
 
     def abandon(self) -> None:

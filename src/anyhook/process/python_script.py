@@ -1,4 +1,4 @@
-"""Whether a command only runs a Python script: which interpreter, which file, which arguments."""
+"""Recognises a command that only runs a Python script: which interpreter, which file, which arguments."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ WELL = b"."
 
 
 class Reaper:
-    """Inside the `with` block, everything that this process starts is killed if this process is. Only on Linux: other
-    systems do not show where an orphan came from."""
+    """Inside the `with` block: if this process is killed, so is everything that it starts. Only on Linux: other systems
+    do not show where an orphan came from."""
 
     _process: Popen[bytes] | None = None
 
@@ -46,7 +46,7 @@ class Reaper:
                 start_new_session=True,  # signals to the agent's terminal or group must not reach it
             )
         except OSError:
-            return  # no process can be started, so none will be left behind either
+            return  # no process can be started, so none can be left behind
         mark_this_process(mark)
 
     def __exit__(

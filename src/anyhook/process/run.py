@@ -1,7 +1,7 @@
 """Run: start the process of a call, wait for it, and report how it ended.
 
-Also what hooks need from the process that runs them: when it gets a signal to exit, it kills them; it adopts their
-orphans; and output of an in-process hook does not get into our answer."""
+Also what hooks need from the process that runs them: it kills them when it gets a signal to exit, adopts their orphans,
+and keeps the output of an in-process hook out of our answer."""
 
 from __future__ import annotations
 

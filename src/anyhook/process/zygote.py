@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from anyhook.process import zygote_run as runs
-else:  # the file next to this one; here it is not part of a package
+else:  # the file next to this one, which is not part of a package here
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote_run.py"), "rb") as beside:
         runs = type(sys)("zygote_run")
         exec(compile(beside.read(), beside.name, "exec", dont_inherit=True), runs.__dict__)  # noqa: S102
@@ -268,7 +268,7 @@ def main() -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return  # there is one
+        return  # there is one already
     os.utime(lock)  # if this fails, the next try waits
     if sys.version_info < OLDEST:
         return

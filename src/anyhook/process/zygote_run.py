@@ -95,7 +95,7 @@ def keep(zygote: Zygote, taken: int) -> NoReturn:
         os.close(descriptor)
     runner = os.pidfd_open(pid)
     if ours.fileno() not in ready([ours.fileno(), runner]):
-        os._exit(0)  # it has refused, or was killed before it started
+        os._exit(0)  # the runner has refused, or was killed before it started
     try:
         os.write(taken, b".")
     except OSError:
@@ -175,7 +175,7 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
     os.close(zygote.until)
     rehearse(zygote)
     if zygote.listener.fileno() not in ready([zygote.alive, zygote.listener.fileno()]) or os.getppid() != parent:
-        os._exit(0)  # there will be no more calls
+        os._exit(0)  # no more calls will come
     connection = _accepted(zygote.listener)
     try:
         credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 3 * SIZE)

@@ -1,5 +1,5 @@
-"""Agent status: whether an agent asks our hooks in a project, judged by its config and the state of the gates. It
-starts nothing."""
+"""Agent status: whether an agent asks our hooks in a project, from its config and the state of the gates. It starts
+nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AgentStatus(Record):
     channel: str | None
     """The channel through which it shows messages to a person."""
     dead: bool = False
-    """Whether our entry is there and the agent does not call it, or not at every gate."""
+    """Whether our entry is there, but the agent does not call it, or not for every gate."""
 
     def as_dict(self) -> dict[str, Json]:
         return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
@@ -50,7 +50,7 @@ class AgentStatus(Record):
 def agent_status(
     table: Host, setup: Setup, catalog: Catalog, found: Sequence[GateStatus]
 ) -> tuple[AgentStatus, list[GateStatus]]:
-    """The agent, and the gates in it: `found` is their state if it asks at each."""
+    """The agent's status and its gates; `found` is the gates' state if the agent asks for each."""
     events = dict.fromkeys(gate.event for gate in found if gate.state == "armed" and gate.event)
     seen = diagnose(table, home_of(setup.env), setup.project, setup.env, events)
     found = covered(table, seen, catalog, found)
@@ -63,7 +63,7 @@ def agent_status(
 
 
 def calling_agents(setup: Setup, catalog: Catalog) -> dict[str, AgentStatus]:
-    """Every agent that has our entry, whether for its user or for this project."""
+    """Every agent that has our entry, for its user or for this project."""
     found: dict[str, AgentStatus] = {}
     for table in map(host, INSTALLABLE):
         if diagnose(table, home_of(setup.env), setup.project, setup.env).installed:
@@ -72,7 +72,7 @@ def calling_agents(setup: Setup, catalog: Catalog) -> dict[str, AgentStatus]:
 
 
 def entry_files(setup: Setup) -> list[str]:
-    """The files that decide which agents those are."""
+    """The files that decide which agents have our entry."""
     return [
         path
         for table in map(host, INSTALLABLE)
@@ -82,7 +82,7 @@ def entry_files(setup: Setup) -> list[str]:
 
 
 def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
-    """A gate that is on, but not in an agent whose entry cannot work: that never asks."""
+    """The state of a gate in an agent: one that is on is not covered if the agent's entry cannot work."""
     if gate.state != "armed" or not agent.dead:
         return gate
     return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
@@ -136,7 +136,7 @@ def wanted(catalog: Catalog, table: Host) -> dict[str, Tools]:
 
 
 def covered(table: Host, seen: Diagnosis, catalog: Catalog, found: Sequence[GateStatus]) -> list[GateStatus]:
-    """The same gates, where one that a working entry passes over is not called armed."""
+    """The same gates; one that a working entry leaves out is not armed."""
     if seen.status != UNKNOWN:
         return [*found]
     hooks = {(hook.id, hook.where()): hook for hook in catalog.hooks}
@@ -155,7 +155,7 @@ def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> Gate
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:
-    """Why an agent that asks us is not guarded, or not by every guard; "" if it is."""
+    """Why an agent that asks us is not guarded by every guard; "" if it is."""
     if protected(found):
         return ""
     off = not_holding(found)

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
 BOM = b"\xef\xbb\xbf"
-"""Some agents on Windows send it, once or twice."""
+"""The byte order mark, which some agents on Windows send once or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """How much of the agent's time limit we reserve for ourselves: a fraction, but at least the time to start and to
 answer."""
 OFF = (UNTRUSTED, CHANGED, BROKEN)
 """Statuses of a hook in which a guard is off."""
 MAX_HURRIED_S = 3.0
-"""The end of a session stops nothing. If the agent waits no longer than this, its hooks run in the background."""
+"""Hooks for the end of a session cannot stop it. If the agent waits no longer than this, they run in the background."""
 NOT_RUN = (126, 127)
-"""A shell's statuses for a program that cannot be started."""
+"""A shell's exit statuses for a program that it cannot start."""
 KEEPING = ("stop", "subagent_stop")
-"""Events whose block keeps the agent working."""
+"""Events on which a block keeps the agent working."""
 
 
 class Unusable(Exception):  # noqa: N818 (it says what is wrong)
@@ -84,7 +84,7 @@ def named(agent: str, native: str) -> tuple[Host, HostEvent]:
 
 
 def margin_s(row: HostEvent) -> float:
-    """How much of the agent's time limit no hook gets."""
+    """How much of the agent's time limit we reserve for ourselves, in seconds."""
     return max(row.limit_s * MARGIN, MIN_MARGIN_S)
 
 
@@ -109,7 +109,7 @@ def read(
         except ValueError as error:
             raise Unusable(f"the payload is not valid JSON ({error})") from None
     elif row.canonical and row.canonical[0] in GATES:
-        doubts = (*doubts, "the payload is empty")  # the hooks are still asked: one may refuse
+        doubts = (*doubts, "the payload is empty")  # the hooks are still asked, because one may refuse
     if not isinstance(parsed, dict):
         raise Unusable("the payload is not a JSON object")
     received = receive(table, row, parsed, payload)

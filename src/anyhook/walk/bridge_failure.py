@@ -1,4 +1,4 @@
-"""What an agent is told if we fail ourselves, or cannot read what it sent: the posture for broken hooks decides. The
+"""What we answer an agent if we fail ourselves, or cannot read what it sent: the posture for broken hooks decides. The
 user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations

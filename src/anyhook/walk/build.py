@@ -1,6 +1,6 @@
-"""The catalog: discover, load, trust and layer, once for a project and a user. Only asking self-describing
-executables for their event starts anything, and only where the caller allows it. A project that is too large to be read
-has no hooks here, in any dialect; the user's hooks are as without it."""
+"""The catalog: discover, load, trust and layer, once for a project and a user. It starts only executables that name
+their own event, to ask them, and only if the caller allows it. A project that is too large to read has no hooks, in any
+dialect; the user's hooks still run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 SWITCHED_OFF = "turned off; `anyhook enable` turns it on"
-"""Why a hook is off, if its user turned it off."""
+"""The reason given for a hook that its user turned off."""
 
 
 class Loaded(Record):
@@ -52,7 +52,7 @@ class Loaded(Record):
     files: Files
     layers: dict[str, list[Layer]]
     folders: dict[str, str]
-    """Dialect → the folder above the project whose files count, where it is not the project itself."""
+    """Dialect → the folder above the project whose files count, if it is not the project itself."""
     budget: Budget | None
     """The budget for reading the project; None if its layers were dropped."""
     too_large: TooLarge | None = None
@@ -63,13 +63,13 @@ class Loaded(Record):
         folder = self.folders.get(name)
         return self.roots if folder is None else self.roots.replace(project=folder)
 
-    def pay(self, place: str) -> None:
-        """From here on, what `files` reads from here on is read for the project."""
+    def charge(self, place: str) -> None:
+        """From here on, what `files` reads is charged to the project's budget."""
         self.files.budget = self.budget
         if self.budget is not None:
             self.budget.place = place
 
-    def pay_no_more(self) -> None:
+    def stop_charging(self) -> None:
         self.files.budget = None
         if self.budget is not None and self.budget.exceeded is not None:
             raise self.budget.exceeded
@@ -93,7 +93,7 @@ def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget |
     except TooLarge as raised:
         error = raised
     rest = Files()
-    rest.stamps.update(files.stamps)  # what it depends on: as long as they stay, the project is too large
+    rest.stamps.update(files.stamps)  # it depends on these: until one of them changes, the project is too large
     return work(_read(setup, rest, None, error))
 
 
@@ -134,8 +134,8 @@ def _nearest(table: Dialect, loaded: Loaded) -> list[Layer]:
 def _layers(
     table: Dialect, places: Sequence[Source], loaded: Loaded, known: dict[str, Layer]
 ) -> tuple[list[Layer], bool]:
-    """What these places hold, and whether the project's say anything about hooks: a hook, a switch, or something that
-    cannot be read. A settings file about other things does not hide the hooks of the folders above."""
+    """What these places hold, and whether the project's places declare a hook or a switch, or cannot be read. A
+    settings file about other things does not hide the hooks of the folders above."""
     layers: list[Layer] = []
     declared = False
     for source in places:
@@ -152,8 +152,8 @@ def _layers(
 
 
 def _may_hold(path: str, folder: str, files: Files) -> bool:
-    """Whether a place in a folder above may exist. If even its first part is missing, a plan has to remember only that:
-    one look for each dialect and folder."""
+    """Whether a place in a folder above may exist. If even its first part is missing, a plan has to record only that:
+    one check per dialect and folder."""
     inside = path.removeprefix(f"{folder}/")
     top = f"{folder}/{inside.partition('/')[0]}" if inside != path else path
     return os.path.lexists(top) or files.look(top) is not None
@@ -170,9 +170,9 @@ def _load(table: Dialect, source: Source, loaded: Loaded) -> Layer:
         return load(table, source, loaded.files)
     if loaded.too_large is not None:
         return empty
-    loaded.pay(source.path)
+    loaded.charge(source.path)
     layer = load(table, source, loaded.files)
-    loaded.pay_no_more()
+    loaded.stop_charging()
     return layer
 
 
@@ -237,16 +237,16 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             layers: list[Layer] = []
             for each in loaded.layers[name]:
                 with one_file(files, each.source):
-                    loaded.pay(each.source.path)
+                    loaded.charge(each.source.path)
                     (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
-                    loaded.pay_no_more()
+                    loaded.stop_charging()
                     layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
-            files.budget = None  # what is joined is the user's as well
+            files.budget = None  # the joined list includes the user's hooks
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
             found += _packaged(table, packages, setup, loaded, ledger, switches)
             hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
     problems = [*ledger.problems, *switches.problems, *files.problems]
-    # A failure may be temporary (no memory, no time), so it is tried again the next time.
+    # A failure may be temporary (no memory, no time), so try again the next time.
     failed = any(problem.code == FAILED for problem in problems)
     failed = failed or (loaded.too_large is not None and not loaded.too_large.lasting)
     complete = not failed and all(hook.native_event or hook.status != ARMED for hook in hooks)
@@ -258,7 +258,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
 def _packaged(
     table: Dialect, packages: dict[str, str], setup: Setup, loaded: Loaded, ledger: Ledger, switches: Switches
 ) -> list[Hook]:
-    """The hooks of packages in one dialect; what is wrong with one package concerns no other."""
+    """The hooks of packages in one dialect; an error in one package does not affect the others."""
     found: list[Hook] = []
     for folder, package in packages.items():
         roots, off = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=()), switches.off(folder)
@@ -266,9 +266,9 @@ def _packaged(
             if lies_in(folder, setup.project):
                 if loaded.too_large is not None:
                     continue
-                loaded.pay(folder)
+                loaded.charge(folder)
             layers = package_layers(table, roots, setup.trust, ledger, loaded.files)
-            loaded.pay_no_more()
+            loaded.stop_charging()
             own = [named(hook, package, folder) for hook in joined(table, layers, roots, loaded.files)]
             found += [_switched(hook, off) for hook in own]
         loaded.files.budget = None
@@ -290,8 +290,7 @@ def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) 
 
 
 def open_ledger(setup: Setup, files: Files) -> Ledger:
-    """The approvals. A ledger inside the project, unless the project is the home folder or holds it, is not
-    believed."""
+    """The approvals. A ledger inside the project is ignored, unless the project is the home folder or contains it."""
     own_dir = setup.own_dir()
     if own_dir == NOWHERE:
         files.problem(
@@ -310,7 +309,7 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 def with_types(
     table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, may_start: bool
 ) -> list[Hook]:
-    """Each executable with the event it names: the answer kept by content, or asked for now."""
+    """Each executable with the event it names: from the answers stored by content, or asked now."""
     files, fresh = loaded.files, dict[str, str]()
     made: list[Hook] = []
     for hook in hooks:
@@ -321,9 +320,9 @@ def with_types(
         what = f"hook `{hook.name}` is not used: asking for its event failed"
         with Isolated(files, hook.source, what, hook.dialect, hook.scope):
             if files.lies_in(hook.source, hook.project or setup.project):
-                loaded.pay(hook.source.rpartition("/")[0])
+                loaded.charge(hook.source.rpartition("/")[0])
             digest, _ = files.digest(hook.source)
-            loaded.pay_no_more()
+            loaded.stop_charging()
             answer = (types.get(digest) or fresh.get(digest)) if digest else None
             failure = ""
             if answer is None and may_start and hook.status == ARMED:

@@ -73,10 +73,10 @@ def _ask(callback: Callback, event: Event) -> object:
 
 
 def _own(event: Event) -> Event:
-    """A copy of the event for one callable: its changes are seen by no other."""
+    """A copy of the event for one callable, so that no other sees its changes."""
     try:
         return event.replace(data=_copied(event.data))
-    except RecursionError:  # deeper than any tool's input
+    except RecursionError:  # nested more deeply than any tool's input
         return event
 
 

@@ -25,14 +25,14 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
         return incoming
     if caller is None:
         if not any(key in payload and not own for key, own in entry.lent):
-            return incoming  # it lacks something, and that is all
+            return incoming  # something is missing, and nothing else is wrong
         why = f"an unknown agent, not {entry.title}, runs this entry; its tools may have other names"
         return incoming.replace(doubts=(*incoming.doubts, why))
     row = row_of(caller, incoming.row)
     if row is None:
         why = f"{caller.title} runs the entry of {entry.title}, and has no such event"
         return incoming.replace(doubts=(*incoming.doubts, why))
-    row = row.replace(limit_s=incoming.row.limit_s)  # which is written in the entry
+    row = row.replace(limit_s=incoming.row.limit_s)  # the entry sets the time limit
     if caller.borrowed:
         caller = caller.replace(tools={**caller.tools, **caller.borrowed})
     where = f"{caller.name} {row.native}"

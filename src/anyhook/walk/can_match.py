@@ -1,5 +1,5 @@
 """Can match: whether a hook's matcher can match at all, in any agent or in one. It says no only if that is certain: an
-agent has more tools than its table knows, from its own servers and from others'."""
+agent has more tools than its table knows, such as those of MCP servers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 NEVER = "matcher-never-matches"
 NEAR = 0.75
-"""How much a name must be like another one, of 1."""
+"""How similar two names must be, from 0 to 1."""
 PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
-"""A name that no dialect reads as a list, a pattern or the opposite of one."""
+"""A name that no dialect reads as a list, a pattern or a negated pattern."""
 
 
 def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
@@ -39,7 +39,7 @@ def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
 
 
 def _not_here(hook: Hook, table: Host) -> str:
-    """The same where it names tools only, and every one of them is known, but not in this agent."""
+    """The same, if it names only tools that are known, but not in this agent."""
     pattern = _tool_pattern(hook)
     if not pattern:
         return ""
@@ -57,8 +57,8 @@ def _not_here(hook: Hook, table: Host) -> str:
 
 
 def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
-    """The tools of an agent that a hook can match at an event; None for every tool, and wherever that is not certain:
-    its matcher is more than plain names, or has one that the agent's table does not know."""
+    """The tools of an agent that a hook can match at an event. None means every tool, or that it is not certain: its
+    matcher is more than plain names, or has a name that the agent's table does not know."""
     pattern = _tool_pattern(hook)
     names = names_only(pattern) if pattern else None
     row = dialect(hook.dialect).row(hook.native_event)
@@ -81,7 +81,7 @@ def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
 
 
 def _tool_pattern(hook: Hook) -> str:
-    """The tools that a hook's matcher names; "" if it accepts all of them, or names none."""
+    """The tools that a hook's matcher names; "" if it accepts all tools, or names none."""
     pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
     return pattern if isinstance(pattern, str) and pattern.strip() not in ("", "*") else ""
 
@@ -106,8 +106,8 @@ def not_in_its_own(hook: Hook) -> str:
 
 
 def misspelt(hook: Hook) -> str:
-    """What a matcher probably means by a tool that no agent has which we know; "" if nothing is near. (It may be a
-    tool of somebody's own, so this is only a hint.)"""
+    """What a matcher probably means by a tool that no known agent has; "" if no name is similar. (It may be a custom
+    tool, so this is only a hint.)"""
     table, pattern = dialect(hook.dialect), _tool_pattern(hook)
     row = table.row(hook.native_event)
     names = names_only(pattern) if pattern else None
@@ -124,7 +124,7 @@ def misspelt(hook: Hook) -> str:
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:
-    """The names of those tools in this agent, where the tables know them."""
+    """The names of those tools in this agent, if the tables know them."""
     ours = {tool.ours for name in HOSTS for native, tool in host(name).tools.items() if native in names}
     ours |= {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
     own = dialect(agent).tools if agent in DIALECTS else {}

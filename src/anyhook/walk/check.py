@@ -1,5 +1,5 @@
-"""The check-up: every hook file of a project and a user, or the given files, read and inspected. Nothing is started,
-imported or asked, and trust plays no part: what is wrong with a file is wrong before it is approved."""
+"""The check-up: reads and inspects every hook file of a project and a user, or the given files. It starts, imports and
+asks nothing. Trust does not matter: an error in a file is an error before the file is approved."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class UnknownFile(ValueError):  # noqa: N818 (it says what is wrong)
 
 
 class Findings(Record):
-    """What was looked at, and what is wrong with it."""
+    """The files that were checked, and what is wrong with them."""
 
     files: tuple[str, ...]
     problems: tuple[Problem, ...]
 
 
 def checkup(setup: Setup, paths: Sequence[str] = ()) -> Findings:
-    """Look at everything, or at these files and folders only."""
+    """Check everything, or only these files and folders."""
     all_of_it = _project(setup)
     return _ordered([_one(setup, all_of_it, os.path.abspath(path)) for path in paths] if paths else [all_of_it])
 

@@ -1,5 +1,5 @@
-"""Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses it all,
-and the reason names the part."""
+"""Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses the whole
+call, and the reason names the part."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def combine(
         follow_ups=_distinct(text for _, each in parts for text in each.follow_ups),
         end_turn=any(each.end_turn for _, each in parts),
     )
-    # All must be allowed for the call to be: a part about which nobody said anything is not.
+    # The call is allowed only if all parts are; a part that no hook spoke about is not.
     if combined.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
         combined = combined.replace(verdict="none", reason=None)
     return combined, lost
@@ -64,5 +64,5 @@ def _name(event: Event) -> str:
 
 
 def _distinct(texts: Iterable[str]) -> Texts:
-    """Without repetitions: the hooks of every part often say the same."""
+    """Without repetitions, because the hooks of every part often say the same."""
     return Texts(dict.fromkeys(texts))

@@ -1,11 +1,11 @@
 """Dedupe: one event, several anyhook entries. The first entry runs the hooks, and the others repeat its answer in their
-own agent's words."""
+own agent's format."""
 
 from __future__ import annotations
 
 import os
 import time
-from _operator import itemgetter  # `operator` is this, from one more file
+from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
 
 from anyhook.documents.places import read_object, state_dir, write_private
 from anyhook.model import lean_json
@@ -66,13 +66,13 @@ class Recent:
             if found is not None:
                 found.update(read_object(f"{self._path}-{found.get('at')}") or {})
             if found is None or not self._is_same(found):
-                # What stood there is deleted and not replaced: a file system may flush a file that takes another's
-                # place, and an agent waits.
+                # The old file is deleted, not replaced: a file system may flush a file that replaces another, and an
+                # agent waits.
                 if found is not None:
                     try:
                         os.unlink(self._path)
                     except OSError:
-                        pass  # somebody else was faster
+                        pass  # another process was faster
                 claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid()}
                 self._begun_s = time.time()
                 self._write(self._path, {**claim, "at": self._begun_s})

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def discover(dialect: Dialect, roots: Roots) -> list[Source]:
-    """Every place to look, in the dialect's own order, there or not; a place that two scopes share counts once."""
+    """Every place to look, in the dialect's own order, whether or not it exists; a place that two scopes share counts
+    once."""
     places: dict[str, Source] = {}
     for source in dialect.find(roots):
         places.setdefault(source.path, source)

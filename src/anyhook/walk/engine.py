@@ -125,7 +125,7 @@ class Engine:
             deadline_s=deadline_s,
         )
 
-    # -- what others may know
+    # -- what callers can read
 
     @property
     def catalog(self) -> Catalog:
@@ -154,7 +154,7 @@ class Engine:
     # -- firing
 
     async def fire(self, event: Event, **switches: Unpack[FireSwitches]) -> Decision:
-        """Run the hooks of one event and return one decision. It blocks the event loop only for moments."""
+        """Run the hooks of one event and return one decision. It blocks the event loop only briefly."""
         context, event = self._switched(event, switches) if switches else (self._context, event)
         begun = begin(context, event)
         if not isinstance(begun, Walk):

@@ -20,7 +20,7 @@ VALUES = {"block": "reason", "end_turn": "reason", "ask": "reason", "allow": "re
 
 
 def express(effects: Mapping[HostEffect, Json], says: Mapping[HostEffect, Say]) -> Answer:
-    """The answer that says all of it."""
+    """The answer that expresses all effects."""
     made: dict[str, Json] = {}
     texts: list[str] = []
     talk: list[str] = []
@@ -64,8 +64,8 @@ def _listed(template: list[Json], mark: str, value: Json) -> list[Json]:
 
 
 def completed(answer: Answer, silence: Mapping[str, Json]) -> Answer:
-    """The answer to a host that misreads silence: with what every answer has to say. A refusal by exit status needs
-    nothing more."""
+    """The answer to a host that misreads empty output, completed with what every answer must have. A refusal by exit
+    status is already complete."""
     if answer.status:
         return answer
     said = lean_json.loads(answer.stdout) if answer.stdout.startswith("{") else {}

@@ -1,4 +1,4 @@
-"""Facts for hooks: what a tool call would do, in the payload and in a variable, where the settings ask for it."""
+"""Facts for hooks: what a tool call would do, in the payload and in a variable, if the settings ask for it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_VARIABLE = 100_000
 
 
 def with_facts(scene: Scene, event: Event, dialect: Dialect) -> Scene:
-    """The scene with the facts of its call: as a field of the payload, and as a variable where the dialect's hooks may
-    have variables that their product does not document."""
+    """The scene with the facts of its call: as a field of the payload, and as a variable if the dialect allows
+    variables that its product does not document."""
     facts = facts_of_event(event, cwd=scene.project, home=home_of(scene.env)).as_json()
     text = lean_json.dumps(facts)
     if dialect.closed_env or len(text) > MAX_VARIABLE:

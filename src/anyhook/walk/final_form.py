@@ -81,7 +81,7 @@ def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
 
 
 def final_form(event: Event, entries: Sequence[Judged]) -> Event | None:
-    """The event as it will happen, in its host's words; None if no hook rewrote it. It may equal the original event,
+    """The event as it will happen, with its host's names; None if no hook rewrote it. It may equal the original event,
     which a hook between two rewrites has not seen."""
     decision = merge(event.name, entries)
     made = {field: value for field, rewrite in REWRITES if (value := getattr(decision, rewrite)) is not None}
@@ -128,7 +128,7 @@ def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[str]]:
         )
         if others:
             again.append(place)
-        elif hook.condition is None:  # rules that rewrite come first, so the others have seen what they made
+        elif hook.condition is None:  # rules that rewrite come first, so the others have seen their result
             unseen.append(place)
     # A program that is declared several times runs once for all, so all of its declarations are asked.
     asked_for = {walk.read_with.get(place, place) for place in again}

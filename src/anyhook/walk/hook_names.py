@@ -1,5 +1,5 @@
-"""Hook names: which hooks a person means. Besides its id, a hook is known by its name as its file spells it, and a rule
-of a pack by PACK/NAME, as `[[relax]]` spells it."""
+"""Hook names: which hooks a person means. A hook can be named by its id or by the name in its file, and a rule of a
+pack by PACK/NAME, as in `[[relax]]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def group_of(hook: Hook) -> str:
-    """The pack, plugin or file that its id names between scope and event; "" for none."""
+    """The pack, plugin or file that its id names between scope and event, or ""."""
     owner = hook.id.partition(f":{hook.native_event}:")[0].split(":") if hook.native_event else []
     return owner[2] if len(owner) > 2 else ""
 
@@ -26,7 +26,8 @@ def short_name(hook: Hook) -> str:
 
 
 def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
-    """The hooks of an id; else those of a name; else all of a pack; else those that a pattern of names matches."""
+    """The hooks with this id; else with this name; else all hooks of this pack; else those whose names match this
+    pattern."""
     hooks = list(hooks)
     by_id = [hook for hook in hooks if hook.id == name]
     return (

@@ -1,4 +1,4 @@
-"""Inspect: what would go wrong with a hook if its event came. It looks, and never runs, imports or asks."""
+"""Inspect: what would go wrong with a hook if its event came. It never runs, imports or asks anything."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
-"""What hosts are known to give for targets that users do not name themselves."""
+"""The known values of targets that users do not name themselves."""
 MISPLACED_LIMIT = 100
 """How many misplaced files are named."""
 
 
 def missing_program(hook: Hook, setup: Setup) -> str:
-    """Why a command hook's program cannot be started; "" if nothing speaks against it."""
+    """Why a command hook's program cannot be started; "" if no reason is found."""
     if hook.handler != "command" or not hook.native_event:
         return ""
     launch = _launch(hook, setup)
@@ -46,7 +46,7 @@ def missing_program(hook: Hook, setup: Setup) -> str:
 
 
 def inspect(hook: Hook, setup: Setup) -> list[Problem]:
-    """Everything that can be told about one hook without starting it."""
+    """All problems of one hook that can be found without starting it."""
     table = dialect(hook.dialect)
     found = [
         *_command(hook, table, setup),
@@ -76,7 +76,7 @@ def _command(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
         return []
     launch = _launch(hook, setup)
     if launch.missing or not launch.argv:
-        return []  # said on loading
+        return []  # reported on loading
     signs = shell_signs(_written(hook, launch))
     if signs and launch.argv[0] in (signs[0], signs[0].strip('"')):
         return [_no_shell(hook, signs, ERROR)]
@@ -86,7 +86,7 @@ def _command(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
 
 
 def _written(hook: Hook, launch: Launch) -> Json:
-    """The command as its author wrote it, where it is split into words without a shell; else nothing."""
+    """The command as its author wrote it, if it is split into words without a shell; else nothing."""
     text = hook.spec.get("exec", hook.spec.get("command", ""))
     return "" if launch.argv[1:] == ("-c", text) else text
 
@@ -98,13 +98,13 @@ def _no_shell(hook: Hook, signs: list[str], severity: Severity) -> Problem:
 
 
 def _start_problem(hook: Hook, table: Dialect, fault: Fault) -> Problem:
-    """With the dialect's own error id, where starting this hook would give that."""
+    """With the dialect's own error id, if it has one for a hook that cannot be started."""
     code = table.failing.codes.get("not_started", fault.code)
     return Problem(code, f"hook `{hook.name}` cannot be started", hook.where(), fault.what, fault.fix)
 
 
 def _conflict(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
-    """Merge markers left in a script: such a script does something random."""
+    """Merge conflict markers left in a script, which make its behaviour unpredictable."""
     project, home = hook.project or setup.project, setup.env.get("HOME", "")
     for path in table.names(hook, Files(), project, home) if hook.handler in ("command", "python") else ():
         line = conflict_line((first_bytes(path, MAX_BYTES) or b"").decode("utf-8", "replace"))
@@ -136,7 +136,7 @@ def _mcp_tool(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
 
 
 def _limit(hook: Hook, table: Dialect) -> list[Problem]:
-    """Limits that are right by their range and wrong by a factor of a thousand."""
+    """Limits that are in range, but probably in the wrong unit."""
     limits = table.limits.get(hook.handler)
     raw = _raw_limit(hook)
     if limits is None or raw is None or raw <= 0:
@@ -170,14 +170,14 @@ def _matcher(hook: Hook, table: Dialect, row: EventRow) -> list[Problem]:
     if not isinstance(pattern, str) or pattern.strip() in ("", "*"):
         return []
     if row.target is None:
-        return _no_target(hook, table, row) if not isinstance(matcher, dict) else []  # else said on loading
+        return _no_target(hook, table, row) if not isinstance(matcher, dict) else []  # otherwise reported on loading
     why = _never(pattern, row.target, searched=isinstance(matcher, dict))
     what = f"the matcher {pattern!r} matches no {row.target.replace('_', ' ')}, so the hook never runs"
     return [Problem("matcher-never-matches", what, hook.where(), why, severity=WARNING)] if why else []
 
 
 def _no_target(hook: Hook, table: Dialect, row: EventRow) -> list[Problem]:
-    """An event that gives matchers nothing: dialects ignore the matcher there, or never match."""
+    """An event that gives matchers nothing to match: dialects ignore the matcher there, or never match."""
     try:
         why = table.match(hook, Event(row.canonical[0], {}), row)
     except (PatternTimeout, BadPattern):
@@ -195,7 +195,7 @@ def _never(pattern: str, target: str, searched: bool) -> str:
         names, known = names_only(pattern), TARGET_VALUES[target]
         return f"hosts give one of {', '.join(known)}" if names and names.isdisjoint(known) else ""
     why = can_never_match(pattern) if target == "tool" else None
-    # What is searched rather than compared is found in every name, if it may be empty.
+    # A pattern that is searched for and can match the empty text is found in every name.
     return "" if why is None or (searched and "empty name" in why) else why
 
 
@@ -217,7 +217,7 @@ def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
 
 
 def misplaced(table: Dialect, roots: Roots, read: Collection[str]) -> list[Problem]:
-    """Files where people put hooks and the dialect does not look. `read` has those that were read anyway."""
+    """Files where people put hooks, but where the dialect does not look. `read` has those that were read anyway."""
     bases = {
         "{project}": [roots.project],
         "{home}": [roots.home],
@@ -246,7 +246,7 @@ def _inside(path: str, read: Collection[str]) -> bool:
 
 
 def _holds(path: str, word: str) -> bool:
-    """Whether there is a regular file of exactly this name, and the word in it."""
+    """Whether there is a regular file with exactly this name that contains the word."""
     try:
         folder, name = os.path.split(path)
         return name in os.listdir(folder) and word.encode() in read_bytes(path)

@@ -35,27 +35,27 @@ MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
 
 
 MAY_BE_JSON = (b"[", b'"', b"f")
-"""How JSON other than an object begins that may be meant as a refusal: a list, a text, `false`."""
+"""The first characters of JSON that is not an object but may be meant as a refusal: a list, a text, `false`."""
 
 
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
     if run.ending == "not_started":
-        # A shell that could not start it answered with a status: the dialect may take any such status for a refusal.
+        # A shell that could not start the program exits with a status that the dialect may take for a refusal.
         missing = reply.on_event.get(event, reply)
         refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
         return Outcome(failure=Failure("not_started", run.error or "it could not be started", refuses))
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
         return Outcome(failure=Failure(run.ending, detail))
-    if run.exit_code is None:  # someone else took its status: a refusal may be lost, so it does not pass
+    if run.exit_code is None:  # another process reaped it: a refusal may be lost, so the call does not pass
         return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
     code = run.exit_code
     reply = reply.on_event.get(event, reply)
     if reply.streams is not None:
         run = reply.streams(run)
     meaning = reply.exits.get(code, reply.otherwise)
-    if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing says no yes
+    if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing has not agreed
         return SILENT if code in reply.exits else SILENT.replace(doubt=UNREAD_STATUS.format(code))
     outcome = _read(hook, reply, event, run, code, meaning)
     if meaning == "pass" and code not in reply.exits:
@@ -70,7 +70,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
 
 
 def _not_text(stdout: bytes) -> str:
-    """Why an output says nothing clearly, though no JSON object begins in it."""
+    """Why the output cannot be read as text, or ""."""
     try:
         stdout.decode()
     except UnicodeDecodeError:
@@ -97,7 +97,7 @@ def _read(hook: Hook, reply: Reply, event: str, run: Run, code: int, meaning: Ex
 
 
 def _speaks(reply: Reply, run: Run) -> bool:
-    """Whether what it printed counts in spite of its exit status."""
+    """Whether its output counts in spite of its exit status."""
     return reply.speaks_anyway and reply.read(run.stdout)[0] == "object"
 
 
@@ -110,7 +110,7 @@ def read_again(known: Interpreted, hook: Hook, reply: Reply, event: str, run: Ru
     if found is None:
         found = interpret(hook, reply, event, run)
         changeable = (found.tool_input, found.tool_output, found.history, found.recipe)
-        if changeable == (None, None, None, None):  # else one who gets it could change it for the next
+        if changeable == (None, None, None, None):  # otherwise a caller could change it for the next one
             if len(known) >= MAX_KNOWN:
                 known.clear()
             known[said] = found
@@ -197,7 +197,7 @@ class _RunReading:
             if key.path[0] not in answer:
                 continue
             value = self.fetch(answer, key)
-            if value is None and key.does != "block_unless":  # a consent that is null is none
+            if value is None and key.does != "block_unless":  # null is not consent
                 continue
             wrong = _wrong_type(value, key.kind)
             if wrong:

@@ -1,5 +1,5 @@
 """Layer: joins what the sources of one dialect hold into one list, by that dialect's rule. An untrusted entry of a
-project neither replaces nor shadows anything of the user's."""
+project never replaces or shadows a user's entry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def layer(dialect: Dialect, layers: Sequence[Layer], files: Files) -> list[Hook]
 
 
 def _switched_off(layers: Sequence[Layer]) -> str:
-    """The last source that says anything about all hooks of the dialect, if it turns them off."""
+    """The last source that turns all hooks of the dialect on or off, if it turns them off."""
     said = [each for each in layers if each.all_off is not None]
     return said[-1].source.path if said and said[-1].all_off else ""
 

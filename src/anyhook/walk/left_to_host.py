@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def runs_itself(host: Host, hook: Hook) -> bool:
-    """Whether the agent runs this hook itself, and as its author means it. From another agent's files it runs what it
-    has an event for. It reads the files of the folder that it was started in; hooks of the folders above are ours to
-    run."""
+    """Whether the agent runs this hook itself, as its author intends. From another agent's files it runs the hooks
+    whose event it has. It reads the files of the folder that it was started in; we run the hooks of the folders
+    above."""
     if hook.project or hook.scope not in host.reads.get(hook.dialect, ()):
         return False
     if hook.dialect == host.name:
@@ -26,7 +26,7 @@ def runs_itself(host: Host, hook: Hook) -> bool:
 
 
 def is_gate(hook: Hook) -> bool:
-    """Whether a block of this hook keeps something from happening. One whose event is unknown may be a gate."""
+    """Whether a block by this hook prevents something. A hook whose event is unknown may be a gate."""
     if hook.scope == "builtin" or hook.background:
         return False
     table = dialect(hook.dialect)

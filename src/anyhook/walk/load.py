@@ -1,4 +1,4 @@
-"""Load: a source's declarations → hooks, entry by entry. What is wrong becomes a problem; nothing is started."""
+"""Load: a source's declarations → hooks, entry by entry. Errors become problems; nothing is started."""
 
 from __future__ import annotations
 

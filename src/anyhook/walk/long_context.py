@@ -1,4 +1,4 @@
-"""Long context: text beyond what a host accepts is cut here, with a mark that says so, and kept whole in a file. The
+"""Long context: cuts text that is longer than a host accepts, says so in the text, and stores all of it in a file. The
 host itself would cut it silently."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import Settled
 
 KEPT = 50
-"""How many files stay; the oldest go first."""
+"""How many files are kept; the oldest are deleted first."""
 
 
 def cut(settled: Settled, limit: int, env: Mapping[str, str], where: str) -> Settled:

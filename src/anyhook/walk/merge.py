@@ -1,12 +1,11 @@
-"""Judge and merge: what each outcome counts for, and what all of them together ask for.
-
-A failure becomes a block or nothing, by the dialect's rule or the caller's; an effect that the event cannot have is
-dropped, with a problem. Judging never looks at another hook. Merging sorts by the hooks' places in the catalog first,
-so that the order in which they finished cannot matter; no rewrite and no allow lifts a block."""
+"""Judge and merge: how each outcome counts, and what all of them together ask for. A failure becomes a block or
+nothing, by the dialect's rule or the caller's; an effect that the event cannot have is dropped, with a problem. Judging
+never looks at another hook. Merging sorts by the hooks' places in the catalog first, so that the order in which they
+finished cannot matter; no rewrite and no allow lifts a block."""
 
 from __future__ import annotations
 
-from _operator import attrgetter  # `operator` is this, from one more file
+from _operator import attrgetter  # `operator` is the same, but one more file to import
 from os.path import exists
 
 from anyhook.model.decision import Decision, Texts
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from anyhook.walk.context import Context
 
 GATING = STOPPING - {"keep_working"}
-"""What a hook that cannot be started blocks, in dialects that fail closed; never the end of the agent's work."""
+"""The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent
+working."""
 CODES: dict[Cause, str] = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",
@@ -57,7 +57,7 @@ CALLED_FIXES = {
     "exit": "Check that the server starts and has this tool.",
 }
 HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}
-"""Fixes for handlers that run no program of the user's."""
+"""Fixes for handlers that do not run the user's program."""
 
 
 # -- judge
@@ -166,9 +166,9 @@ class Judged(Record):
     row: EventRow
     outcome: Outcome
     upstream: bool = False
-    """Whether only the last answer of this dialect counts, rewritten or not."""
+    """Whether only the last answer of this dialect counts, even if it rewrites nothing."""
     seen: Event | None = None
-    """The event it was asked about, in its dialect's words; None if that is not needed."""
+    """The event it was asked about, with its dialect's names; None if that is not needed."""
 
 
 def merge(
@@ -191,7 +191,7 @@ def merge(
     for entry in ordered:
         outcome = entry.outcome
         stronger = STRENGTH[outcome.verdict] > STRENGTH[verdict]
-        # Of several blocks the strongest effect speaks; of equal ones the first.
+        # Of several blocks the one with the strongest effect counts; of equal ones the first.
         if stronger or (outcome.verdict == BLOCK and _weight(entry.row.block) > _weight(effect)):
             voice, verdict = entry, outcome.verdict
             effect = entry.row.block if verdict == BLOCK else None

@@ -1,6 +1,6 @@
-"""Near misses: an answer that says something its dialect does not read: a refusal in another dialect's words, an
+"""Near misses: an answer with something that its dialect does not read: a refusal in another dialect's format, an
 unknown key, or anything that is not a clear yes in the dialect. Loaded only for a hook that prints a brace or other
-JSON. It changes no verdict; that depends on the posture (`judge`)."""
+JSON. It does not change the verdict; the posture decides that (`judge`)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ REFUSING_WORDS = {
     "result": ("block",),
 }
 REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
-"""How known agents spell a refusal."""
+"""How known agents express a refusal."""
 VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
-"""What keys do that let an action go on or refuse it."""
+"""The roles of keys that let an action go on or refuse it."""
 
 
 def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome, spoke: bool) -> Outcome:
@@ -43,7 +43,7 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
         answer = _object_in(run.stdout)
     problems, messages, doubt = list(outcome.problems), outcome.messages, outcome.doubt
     failed = outcome.failure is not None
-    if heard and answer is not None and not failed:  # else the failure says it
+    if heard and answer is not None and not failed:  # otherwise the failure reports it
         problems += _unread(hook, reply, answer)
         doubt = doubt or _unclear(reply, event, answer)
     if outcome.verdict == BLOCK:
@@ -52,7 +52,7 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     if refusal is None and heard:
         refusal = _overruled(run.stdout)
     if refusal is not None and failed and heard and refusal[0] in _documented(reply):
-        refusal = None  # the failure is about just that
+        refusal = None  # the failure reports exactly that
     if refusal is None and heard and outcome.failure is not None and any(_refusals(None, event, answer or {})):
         messages = (*messages, f"anyhook: `{hook.name}` refused, but {outcome.failure.detail}.")
     if refusal is not None:
@@ -152,7 +152,7 @@ def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
 
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
     if reply.unknown is not None:
-        return []  # the dialect has its own words for it
+        return []  # the dialect has its own message for it
     known = _documented(reply)
     names = sorted({path[0] for path in known})
     return [

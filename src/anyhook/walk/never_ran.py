@@ -13,14 +13,14 @@ COMPLAINTS = (
     b"an't open", b"annot open", b"not found", b"o such file", b"ermission denied", b"annot find", b"ormat error",
     b"s a directory", b"bad interpreter",
 )  # fmt: skip
-"""Parts of what shells and interpreters say about a file that they cannot use."""
+"""Parts of the messages of shells and interpreters about a file that they cannot use."""
 NOT_FOUND = (126, 127)
-"""What a shell answers for a program that it cannot start."""
+"""A shell's exit statuses for a program that it cannot start."""
 JOINTS = frozenset("|&;\n")
 
 
 def unless_never_ran(call: Call, reply: Reply, event: str, run: Run) -> Run:
-    """The run; if its program cannot have been started, as a run that was not."""
+    """The run; if its program cannot have been started, as one that was not started."""
     reply = reply.on_event.get(event, reply)
     code = run.exit_code
     refuses = code is not None and reply.exits.get(code, reply.otherwise).startswith("block")

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from anyhook.walk.status import GateStatus
 
 CHOSEN = ("none", "all")
-"""Trust settings with which the caller, and not an approval, decides what runs."""
+"""Trust settings under which the caller decides what runs, instead of an approval."""
 
 
 def asked_about(routes: Routes, event: Event) -> list[HookStep]:
-    """The gates that are off and would have been asked about an event, whatever the user's settings."""
+    """The gates that are off and would have been asked about an event; the user's settings do not matter."""
     config = routes.catalog.config.replace(off="deny", hook_off={})
     steps = with_off_gates(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
     return [step for step in steps if step.closed_because and not step.why]
@@ -51,7 +51,7 @@ def _closed(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> Hoo
 
 
 def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:
-    """Gates without a step: hooks that are gone, and unreadable files, which may guard anything."""
+    """Gates without a step: hooks that are gone, and unreadable files, which may be guards for anything."""
     blind = unreadable(catalog.problems)
     hidden = {gate.dialect for gate in blind if gate.scope in ("project", "")}
     for hook in catalog.gone:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
     """The context of a call in shadow mode. If a hook of one of its events enforces, the call is enforced and every
-    other hook is in shadow mode by itself: so it neither decides nor keeps an enforcing hook from being asked."""
+    other hook gets shadow mode itself: it then neither decides nor prevents an enforcing hook from being asked."""
     modes = context.config.hook_mode
     found = {step.hook.id for event in events for step in context.routes.steps(event)}
     if not any(modes.get(key) == "enforce" for key in found):

@@ -1,6 +1,6 @@
 """Packaged hooks: folders of hooks from elsewhere that `anyhook add` has put next to the rules of a user or a project.
-Each is read like a project of its own: its hooks have the package's folder as their project, and run once somebody has
-approved their content for that folder. No other folder's hooks are hidden or switched by them."""
+Each is read like a separate project: its hooks have the package's folder as their project, and run once somebody has
+approved their content for that folder. They cannot hide or switch off another folder's hooks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRUST, GUARDS = "anyhook trust", "anyhook guards"
 
 
 def package_folders(setup: Setup, files: Files) -> dict[str, str]:
-    """The folders of all packages, and what each is called."""
+    """The folders and names of all packages."""
     found: dict[str, str] = {}
     for scope in SCOPES:
         folder = rule_file(scope, setup.project, setup.env).rpartition("/")[0]

@@ -36,7 +36,7 @@ def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
 
 
 def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> Scene:
-    """What the cells of a hook's tables can read."""
+    """The values that the cells of a hook's tables can read."""
     setup = context.setup
     session = str(event.data.get("session") or context.session)
     settings = context.config.dialects.get(table.name, {})
@@ -70,15 +70,15 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
 
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:
-    """What a hook's launch can read: its project is the folder whose file declares it. (The payload is about the event,
-    and names the folder that the agent works in.)"""
+    """The values that a hook's launch can read: its project is the folder whose file declares it. (The payload is about
+    the event, and names the folder that the agent works in.)"""
     return scene.replace(project=hook.project) if hook.project else scene
 
 
 def call_of(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
-    """The same, with a stdin that is made already, or will be made later."""
+    """The same, with a stdin that exists already, or will be made later."""
     scene = own_scene(hook, scene) if hook.project else scene
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in SHOWN if key in hook.spec))

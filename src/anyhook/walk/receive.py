@@ -1,5 +1,5 @@
-"""Receive: a host's payload → canonical events, as the host's table says. One call of a batch or a patch is several
-events. It keeps the host's bytes, fires nothing, and never fails on a payload that lacks what it should have."""
+"""Receive: a host's payload → canonical events, as the host's table says. A batch or a patch is one call and several
+events. It keeps the host's bytes, fires nothing, and never fails on an incomplete payload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Received(Record):
-    """What one payload says."""
+    """The contents of one payload."""
 
     events: tuple[Event, ...]
     """() if no canonical event corresponds to the host's."""
@@ -35,7 +35,7 @@ class Received(Record):
 
 
 ABOUT_CALLS = ("tool", "command", "action")
-"""Words in the keys of a payload about a call, for any agent."""
+"""Words in the keys of any agent's payload about a tool call."""
 NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
 """Our tools that do nothing without an input; others may have none."""
 
@@ -85,7 +85,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
 
 
 def recalled(host: Host, event: Event) -> Event:
-    """A host's event from the journal, which has only the fields, with our words for its tool."""
+    """A host's event from the journal, which has only the fields, with our names for its tool."""
     name = str(event.data.get("tool"))
     if name in host.tools:
         tool = host.tools[name]
@@ -96,7 +96,7 @@ def recalled(host: Host, event: Event) -> Event:
 
 def project_of(host: Host, payload: dict[str, Json], env: Mapping[str, str]) -> str:
     """The folder whose hooks count: named by the agent's own variable, by the payload, or the current one."""
-    # Some send an empty text first, and the folder elsewhere.
+    # Some send an empty text first, and the folder in another field.
     texts = [found for path in host.project if isinstance(found := first(payload, (path,)), str) and found]
     for folder in (*map(env.get, host.project_variables), *texts[:1]):
         if folder and os.path.isdir(folder):

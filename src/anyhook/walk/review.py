@@ -1,5 +1,5 @@
 """Review: what in a project needs approval, and how it differs from what was approved. Every file is read once, so a
-person approves what was shown. It starts nothing."""
+person approves exactly what was shown. It starts nothing."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Reviewed(Record):
     event: str
     """The dialect's own name; "" if an executable has not been asked."""
     hook: Hook | None
-    """None for an empty list, for a case file, and for what is no longer there."""
+    """None for an empty list, for a case file, and for a hook that is gone."""
     overrides: tuple[str, ...] = ()
     """The user's hooks that stop running once this is approved."""
     prints: Mapping[str, Fingerprint] = {}
     before: Item | None = None
     runs: Mapping[str, str] = {}
-    """For something other than a hook: what it would run, by word."""
+    """For something other than a hook: what it would run, word by word."""
     about: str = ""
-    """The same: what it is."""
+    """For something other than a hook: what it is."""
     project: str = ""
     """The folder that the approval belongs to, if it is above the one asked about."""
 
@@ -53,8 +53,8 @@ def review(
     files: Files,
     folders: Mapping[str, str] = {},
 ) -> list[Reviewed]:
-    """Everything that needs approval, in the order of the catalog; then what was approved and is gone. `folders` are
-    the projects of dialects whose files were found in a folder above."""
+    """Everything that needs approval, in the order of the catalog; then what was approved and no longer exists.
+    `folders` are the projects of dialects whose files were found in a folder above."""
     entries: list[Reviewed] = []
     gone: list[Reviewed] = []
     for table, layers in tables:

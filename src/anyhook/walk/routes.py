@@ -1,5 +1,5 @@
-"""Catalog: all hooks of a project and its user, in order, opened from its compiled plan if that still holds, else built
-by `walk/build.py`. Routes: which hooks an event of one kind and target concerns, decided once and then looked up.
+"""Catalog: all hooks of a project and its user, in order, read from its compiled plan if that is still valid, else
+built by `walk/build.py`. Routes: which hooks an event of one kind and target concerns, decided once and then looked up.
 Neither starts anything or keeps the state of a single event."""
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Route(Record):
     quiet: Decision | None
     """The whole decision, if no hook can run, or if only callables run and all of them stay silent."""
     problems: tuple[Problem, ...]
-    """What went wrong on loading, and which of the event's hooks wait for approval."""
+    """Problems from loading, and which of the event's hooks wait for approval."""
     callbacks: tuple[Callback, ...] = ()
     """The callables to call, if only callables of the embedding program and built-in hooks would run."""
     builtins: tuple[HookStep, ...] = ()
@@ -249,7 +249,7 @@ class Routes:
         return idle.replace(hooks=tuple(map(told, steps, idle.hooks)))
 
     def inside(self, event: Event, steps: tuple[HookStep, ...], why: str) -> Decision:
-        """The answer to an event that a hook itself caused: nothing runs, or hooks would call hooks for ever."""
+        """The answer to an event that a hook itself caused: nothing runs, because hooks would call hooks forever."""
         idle = self._told(self._idle(event, steps), steps, "skipped", "fired from inside a hook")
         problem = Problem(
             "nested-event",
@@ -278,7 +278,7 @@ class Routes:
         return with_off_gates(tuple(found), self.setup, self.catalog, event)
 
     def problems(self, event: str) -> list[Problem]:
-        """What was wrong on loading, and which of the event's hooks wait for their user."""
+        """Problems from loading, and which of the event's hooks wait for their user."""
         waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
         if not waiting or self.setup.trust == "none":
             return list(self.catalog.problems)
@@ -343,8 +343,8 @@ def match(
     hook: Hook, dialect: Dialect, row: EventRow, native: Event, event: Event | None = None
 ) -> tuple[str | None, str]:
     """Whether a hook wants an event. The first value is None for a match, else why it does not match. The second says
-    how the matcher itself failed, if it did: the posture for broken hooks then decides. `event` is the same event in
-    its host's words: its spellings count too; the first that matches, else the last."""
+    how the matcher itself failed, if it did: the posture for broken hooks then decides. `event` is the same event with
+    its host's names, which count too: the first that matches, else the last."""
     why: str | None = None
     failed = ""
     for spelled in spellings(native, event, dialect) if event is not None and event.hosted else (native,):

@@ -97,7 +97,7 @@ class Rules:
         return answer.failure.detail if not why and answer is not None and answer.failure is not None else why
 
     def values(self, hook: Hook, event: Event) -> dict[str, str]:
-        """What a template may name."""
+        """The values that a template may name."""
         data, hits = event.data, self._hits.get(hook.id)
         command = command_of(event)
         texts = {name: str(data.get(name) or "") for name in ("tool", "prompt", "message")}
@@ -235,7 +235,7 @@ def _unmet(walk: Walk, call: RuleCall) -> tuple[dict[int, Report], list[int]]:
 
 
 def command_of(event: Event) -> tuple[str, str] | None:
-    """The field of a call's input that holds a command line, and the line."""
+    """The name of the input field that holds a command line, and the line."""
     given = event.data.get("input")
     if not isinstance(given, dict):
         return None

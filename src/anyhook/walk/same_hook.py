@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anyhook.walk.walk import Walk
 
 SHELL_SIGNS = frozenset("|&;<>()`*?[]{}#!\\\n'")
-"""Characters that make a shell line more than one program with arguments, or hide what a variable stands for."""
+"""Characters that make a shell line more than one program with arguments, or hide a variable's value."""
 
 
 def declared_again(

@@ -1,5 +1,5 @@
-"""Settle: a decision and a host's powers → what will really happen. What the host cannot do becomes the nearest thing
-it can, by the rules below, or is lost; either way a problem names it."""
+"""Settle: a decision and a host's abilities → what will really happen. What the host cannot do becomes the nearest
+thing it can, by the rules below, or is lost; either way a problem names it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 ENDINGS = ("stop", "subagent_stop", "session_end")
 
-# Effect → what it becomes where the host has no such thing: the first that the host has. Nothing becomes weaker
-# without need: what a hook wanted to prevent is blocked rather than let through.
+# Effect → what it becomes if the host lacks it: the first of these that the host has. Nothing becomes weaker without
+# need: what a hook wanted to prevent is blocked rather than let through.
 RULES: dict[HostEffect, tuple[HostEffect, ...]] = {
     "block": ("context", "message"),
     "end_turn": ("block", "context", "message"),
@@ -36,7 +36,7 @@ RULES: dict[HostEffect, tuple[HostEffect, ...]] = {
     "follow_up": ("block",),
 }
 
-# How the value of an effect reads as another; the first argument is the value, the second the event.
+# The text of one effect's value as another effect; the first argument is the value, the second the event.
 WORDS: dict[tuple[HostEffect, HostEffect], str] = {
     ("block", "context"): "A hook refused this: {}",
     ("block", "message"): "A hook refused this: {}",
@@ -56,13 +56,13 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     for effect, value in _asked(decision):
         other = next((name for name in (effect, *RULES[effect]) if name in says), None)
         if effect == "context" and other is None and "block" in effects:
-            other = "block"  # a reason is heard as well as context is
+            other = "block"  # a reason reaches the model just like context
         if other is None:
             problems.append(_lost(effect, where))
             continue
         said = value
         if other != effect:
-            # An input is given whole: `text_of` takes an object with a message for an error.
+            # An input is passed as a whole: `text_of` would take an object with a message for an error.
             shown = lean_json.dumps(value, ensure_ascii=False) if effect == "input" else text_of(value)
             said = WORDS.get((effect, other), "{}").format(shown)
             problems.append(_degraded(effect, other, where))
@@ -77,7 +77,7 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
 
 
 def as_told(decision: Decision, settled: Settled) -> Decision:
-    """The decision as the host is told it: an effect that became a block is one, and a block that this host cannot
+    """The decision as the host gets it: an effect that became a block is a block, and a block that this host cannot
     carry out is advice."""
     told = settled.effects
     if decision.stops:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from anyhook.walk.routes import Catalog
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
-"""What the setting `off` is about."""
+"""The states that the setting `off` applies to."""
 SAFE_STATES = ("armed", "native", "unmatched")
 UNREADABLE = (
     "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
     "invalid-toml", "invalid-python", "project-too-large", "broken-agent",
 )  # fmt: skip
-"""Problems that leave unknown what a file declares."""
+"""Problems after which it is unknown what a file declares."""
 TURNED_OFF = " turns all hooks off"
 ENABLE, CHECK = "anyhook enable", "anyhook check"
 
@@ -62,12 +62,13 @@ class GateStatus(Record):
 
 
 def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode | None = None) -> list[GateStatus]:
-    """The state of every gate of a project, in the order of the catalog; of those in one agent, where it is named."""
+    """The state of every gate of a project, in the order of the catalog; only the gates in one agent, if it is
+    given."""
     agent = host.name if host is not None else None
     lost = list(_unreadable(catalog.problems))
     blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
     found = [_of_hook(hook, setup, catalog, host, mode) for hook in catalog.hooks if is_gate(hook)]
-    # What is in a file that cannot be read is not gone.
+    # A hook in a file that cannot be read does not count as gone.
     left = [hook for hook in catalog.gone if is_gate(hook) and not blind & {hook.dialect, ""}]
     found += [_gate(hook, "changed", hook.why, TRUST) for hook in left]
     found += [*lost, *dropped(catalog)]
@@ -81,7 +82,7 @@ def protected(found: Iterable[GateStatus]) -> bool:
 
 
 def not_holding(found: Iterable[GateStatus]) -> list[GateStatus]:
-    """The gates that do not hold, though their user has not turned them off."""
+    """The gates that do not hold, although their user has not turned them off."""
     return [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
 
 
@@ -145,7 +146,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
 
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
-    """What keeps a hook from running, if that can be seen without running it."""
+    """Why a hook cannot run, if that can be seen without running it."""
     from anyhook.tables.isolation import error_line
     from anyhook.walk.inspect import inspect, missing_program
 

@@ -1,5 +1,5 @@
 """Suspicious: commands that a person should look at before they run: code from the network that goes straight into a
-shell, and programs that start with the session from hidden places. It finds the plain spellings and starts nothing."""
+shell, and hidden programs that start with the session. It finds only plain spellings, and starts nothing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from anyhook.state.plans import Setup
 
 LOOKED_AT = 65_536
-"""How much of a script is searched."""
+"""How many bytes of a script are searched."""
 LINE_LIMIT = 2_000
-"""How much of a line: people break theirs long before."""
+"""How much of a line is searched; lines that people write are much shorter."""
 FETCH = r"(?:curl|wget|fetch|aria2c|http|https|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
 SHELLS = r"(?:(?:ba|z|da|k|a|fi)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
 RUNNER = rf"(?:(?:\S*/)?(?:sudo|env|exec)\s+(?:-\S+\s+)*)*(?:\S*/)?{SHELLS}"
@@ -31,15 +31,15 @@ FED = re.compile(
     rf"|(?:{SHELLS}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
     rf"|\bbase64\s+(?:-\S+\s+)*(?:-d|-D|--decode)\b[^\n;&]*\|\s*{RUNNER}"
 )
-"""A download, or encoded text, that is run directly. No two parts of the pattern match the same character: a project
-writes the lines that are searched, and could otherwise keep a backtracking search busy for ever."""
+"""A download, or encoded text, that is run directly. No two parts of the pattern match the same character: the
+project's author controls these lines, and could otherwise keep a backtracking search busy forever."""
 SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
 STARTS = ("session_start",)
 UNKNOWN_CODE = "what it will run cannot be approved in advance"
 
 
 def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
-    """What to look at in one hook."""
+    """The suspicious parts of one hook."""
     project, home = hook.project or setup.project, setup.env.get("HOME", "")
     if hook.handler == "rule":
         return []  # it starts nothing: the commands in its condition are what it looks for
@@ -48,7 +48,7 @@ def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
 
 
 def is_fed(line: str) -> bool:
-    """Whether a line of a shell runs what it downloads or decodes."""
+    """Whether a shell line runs what it downloads or decodes."""
     return FED.search(line, 0, LINE_LIMIT) is not None
 
 

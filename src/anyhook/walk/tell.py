@@ -1,5 +1,5 @@
-"""Tell: one line for the person where guards are off, through the agent's own channel: when a session starts, and again
-at the first call that a guard would have been asked about. It changes nothing about what happens."""
+"""Tell: one line for the person if guards are off, through the agent's own channel: when a session starts, and again at
+the first call that a guard would have been asked about. It does not change the decision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REASONS_SHOWN = 5
 NAMES_LENGTH = 320
 REASON_LENGTH = 200
-"""How much one line says: reasons, letters of names for each, letters of each reason."""
+"""The limits of one line: reasons, letters of names per reason, letters of each reason."""
 
 
 class OffGuard(Record):
@@ -95,7 +95,7 @@ def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
 
 
 def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> list[OffGuard]:
-    """All guards that are off in a project and that its user wants to be told about."""
+    """All guards that are off in a project, if its user wants to know about them."""
     off = [gate for gate in gates(setup, catalog, table) if gate.state in OFF_STATES]
     return _wanted([_guard(gate) for gate in off], catalog)
 
@@ -132,7 +132,7 @@ def _command(state: str) -> str:
 
 
 def sentence(guards: list[OffGuard]) -> str:
-    """What a person reads: one line, in which guards that are off for one reason stand together."""
+    """What a person reads: one line, with the guards grouped by reason."""
     alike: dict[str, list[str]] = {}
     for guard in guards:
         reason = " ".join(guard.why.split()).removesuffix(f"; see `{guard.fix}`")

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 def start_together(walk: Walk, first: int) -> None:
-    """Match the hooks of the dialect whose first hook is at this position, and start those that will run, unless one
-    of them wants to run by itself. Waiting for one process serves all of them; handlers of other kinds get a thread
-    each."""
+    """Match the hooks of the dialect whose first hook is at this position, and start those that will run, unless one of
+    them has to run alone. Waiting for one process serves all of them; handlers of other kinds get a thread each."""
     steps, queue, prepared = walk.route.steps, walk.queue, walk.prepared
     table = steps[first].dialect
     seen: dict[tuple[Json, ...], str] = {}
@@ -49,7 +48,7 @@ def start_together(walk: Walk, first: int) -> None:
 
 
 def end_prepared(walk: Walk) -> None:
-    """End the hooks that were started and whose turn will not come."""
+    """End the hooks that were started but whose turn will not come."""
     for position, prepared in walk.prepared.items():
         if prepared.started is None:
             continue

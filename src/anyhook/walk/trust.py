@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, Roots
 
 LAUNCHERS = ("bash", "env", "python3", "sh")
-"""Programs that a dialect or a first line puts before a script without the declaration's naming them."""
+"""Programs that a dialect or a shebang puts before a script, and that the declaration does not name."""
 
 
 def pin(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> Item:
@@ -41,13 +41,13 @@ def fingerprints(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> di
 
 
 def with_interpreters(waiting: list[str], roots: Roots, files: Files) -> dict[str, Fingerprint]:
-    """The prints of these files, and of the interpreters that their first lines name."""
+    """The fingerprints of these files, and of the interpreters that their first lines name."""
     found: dict[str, Fingerprint] = {}
     for path in waiting:  # grows while it is walked
         if path in found or is_stream(path):
             continue
         seen = files.fingerprint(path)
-        # A compiled program outside the project is the system's, and changes with its updates.
+        # A compiled program outside the project belongs to the system, and changes with its updates.
         if seen.binary and not within(path, roots.project) and not within(files.real_path(path), roots.project):
             continue
         found[path] = seen
@@ -74,9 +74,9 @@ def _texts(values: list[Json]) -> list[str]:
 
 
 def gated(layer: Layer, roots: Roots, files: Files) -> bool:
-    """Whether a layer needs approval: the project's own, and one that is the user's by name but is in the project.
-    (An environment file of the project can say that the user's folders are there.) A project that holds the home
-    folder holds the user's folders by right; a folder that the caller names is the caller's word."""
+    """Whether a layer needs approval: the project's own, and one that is nominally the user's but is inside the
+    project. (An environment file of the project can say that the user's folders are there.) A project that contains the
+    home folder may contain the user's folders. A folder that the caller names needs no approval."""
     source = layer.source
     if source.scope == "project":
         return True
@@ -87,12 +87,12 @@ def gated(layer: Layer, roots: Roots, files: Files) -> bool:
 
 ALL = "*"
 SWITCHING = ("[]", '"off"', '"on"')
-"""The definitions of what a project says about the user's hooks without a hook of its own."""
+"""The definitions of settings with which a project affects the user's hooks without declaring a hook."""
 
 
 def switches(layer: Layer) -> dict[str, Item]:
-    """What a project says about the user's hooks without a hook of its own, by event (`ALL` for all of them): an empty
-    list that replaces theirs, a word that turns them off or on. It has to be approved as well."""
+    """How a project affects the user's hooks without declaring a hook, by event (`ALL` for all of them): an empty list
+    that replaces theirs, or a word that turns them off or on. This needs approval as well."""
     source = layer.source
     listed = {hook.native_event for hook in layer.hooks}
     owner = f"{source.dialect}:{source.scope}"
@@ -161,8 +161,8 @@ def _mark(hook: Hook, status: str, why: str) -> Hook:
 def folders_of(
     layers: Mapping[str, Sequence[Layer]], found: Mapping[str, str], roots: Roots, ledger: Ledger, files: Files
 ) -> dict[str, str]:
-    """The folders above by dialect, with those whose files are gone: where nothing is declared any more, what was
-    approved for the nearest folder upwards is missed there."""
+    """The folders above the project, by dialect, including those whose files are gone: if nothing is declared any more,
+    what was approved for the nearest folder upwards is missing there."""
     folders = dict(found)
     for name, each in layers.items():
         if name in folders or any(layer.hooks for layer in each if gated(layer, roots, files)):
@@ -194,7 +194,7 @@ def gone(
 
 
 def _remembered(item: Item, name: str, roots: Roots) -> Hook:
-    """A hook rebuilt from its approval. If that does not name the event, it may be for any event."""
+    """A hook rebuilt from its approval. If the approval does not name the event, it may be for any event."""
     from anyhook.model import lean_json
     from anyhook.tables.registry import dialect
 

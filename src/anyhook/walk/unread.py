@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Roots
 
 MAX_FILES = 200
-"""How many files one place is searched for."""
+"""How many paths are looked at for one place."""
 OURS = b"anyhook"
 
 

@@ -135,7 +135,7 @@ class Walk:
         self.rules: Rules | None = None
         """What the rules of this event say; None until the first is asked."""
         self.read_with: dict[int, int] = {}
-        """Position of a hook whose program another dialect has run → the position of that run."""
+        """The position of a hook whose program another dialect has run → the position of that run."""
         self.running: Waitable | None = None
         """The hook that is being waited for."""
         self.grace_s = GRACE_S
@@ -170,7 +170,7 @@ class Walk:
                 from anyhook.walk.final_form import judge_final_form
 
                 yield from judge_final_form(self)
-        except BaseException:  # mostly a caller that was cancelled; what happened until then is still recorded
+        except BaseException:  # usually a cancelled caller; what happened until then is still recorded
             from anyhook.walk.together import end_prepared
 
             self.background.clear()
@@ -314,7 +314,7 @@ class Walk:
         late = hook.handler == "command" and context.recorder.listener is None
         stdin = b"" if late else stdin_of(table, step.row, scene)
         call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
-        if context.deadline_s is not None:  # it gets no more time than the host has left for all of us
+        if context.deadline_s is not None:  # it gets no more time than the host has left for all hooks
             call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
         if missing:
             return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))

@@ -1,5 +1,5 @@
-"""Whether the installation still is what was loaded. inotify records every change in its folders, so one system call is
-enough, instead of one for every file."""
+"""Whether the installation is still the one that was loaded. inotify records every change in its folders, so one system
+call is enough, instead of one for every file."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
 def call(words: list[str], env: Mapping[str, str]) -> int | None:
     """The exit status of a call that a server served; None if this process has to make it. Starts a server if needed,
     and waits for it."""
-    if here.tell_duty is not None:  # this is a worker, or one was lost
+    if here.tell_duty is not None:  # this process is a worker, or a worker was lost
         return None
     try:
         path = socket_path(env)
@@ -156,7 +156,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
             os.close(worker)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if told:  # it was killed by a signal, as this process would have been
+    if told:  # the signal that killed it would have killed this process too
         os.kill(os.getpid(), told)
     if state == ON_DUTY:
         lose_worker()

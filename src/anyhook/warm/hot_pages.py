@@ -20,7 +20,7 @@ PAGE = 4096
 POPULATE_READ, POPULATE_WRITE = 22, 23
 """MADV_POPULATE_READ, MADV_POPULATE_WRITE: map these pages as if each had been read, or written to."""
 PRESENT, OURS_ALONE = 1 << 63, 1 << 56
-"""Of an entry in /proc/self/pagemap."""
+"""Flags of an entry in /proc/self/pagemap."""
 GAP = 2
 """Up to this many pages between two hot ones are copied too: another system call costs more."""
 SPAN = struct.Struct("=2Q")

@@ -60,7 +60,7 @@ def take_on(own: Likeness, caller: int) -> bool:
     theirs = Likeness(caller)
     if theirs.fixed != own.fixed or theirs.scheduler != own.scheduler or theirs.nice < own.nice:
         raise Unlike("the caller differs from the server")
-    if own.is_confined or theirs.is_confined:  # some sandboxes show in nothing else
+    if own.is_confined or theirs.is_confined:  # some sandboxes are visible only here
         raise Unlike("the caller may be in a sandbox")
     try:
         if theirs.limits != own.limits:

@@ -28,7 +28,7 @@ class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
 
 
 def private_dir(env: Mapping[str, str]) -> str:
-    """The same, created if it is missing. NoPlace if it belongs to another user or if others can enter it."""
+    """The folder, created if it is missing. Raises NoPlace if it belongs to another user or if others can enter it."""
     folder = runtime_dir(env)
     try:
         try:
