@@ -63,19 +63,21 @@ MODELS = (
     "pydantic_ai.models.anthropic", "pydantic_ai.providers.openai", "pydantic_ai.providers.anthropic",
     "openai.resources.responses", "anthropic.resources", "anyio._backends._asyncio", "genai_prices.data",
     "anyhook.agent.headless", "anyhook.agent.stream_json", "anyhook.cli.view.status_line",
+    "loaded_models",
 )  # fmt: skip
 """For hooks that ask a model, and for the agent: its client takes longer to load than all else together."""
 
 
 def _needs_new(request: dict[str, Any]) -> bool:
     """Whether a call has to be a process of its own: `bridge` counts its time from the start of its process."""
-    return request["argv"][1:2] in (["bridge"], ["agent"]) or "ANYHOOK_DEBUG" in request["env"]
+    return request["argv"][1:2] == ["bridge"] or "ANYHOOK_DEBUG" in request["env"]
 
 
 class Server:
     """A running command_server.py."""
 
     def __init__(self, modules: Sequence[str]) -> None:
+        self._is_for_models = modules == MODELS  # whose clients belong to the event loop of one call
         self._folder = tempfile.mkdtemp(prefix="anyhook-command-")
         self._path = f"{self._folder}/socket"
         self._process = subprocess.Popen(
@@ -101,7 +103,7 @@ class Server:
         """Exit status (None where it had to be killed at the limit), stdout, stderr."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(self._path)
-            connection.sendall(FRESH if _needs_new(request) else ANY)
+            connection.sendall(FRESH if self._is_for_models or _needs_new(request) else ANY)
             from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
             out, to_out = os.pipe()
             err, to_err = os.pipe()

@@ -188,8 +188,10 @@ def serve(listener: socket.socket) -> None:
 
 def start() -> None:
     path, *modules = sys.argv[1:]
+    sys.path.insert(0, os.path.dirname(__file__))
     for name in modules:
         importlib.import_module(name)
+    del sys.path[0]
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(64)

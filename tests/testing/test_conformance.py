@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 SUITE = load_suite()
 
 
-FIRST = {part: vector.id for vector in reversed(SUITE.all()) for part in vector.source.split("/")}
-"""The first vector of each dialect, and of each topic."""
+FIRST = {vector.source.split("/")[-1]: vector.id for vector in reversed(SUITE.all())}
+"""The first vector of each topic."""
 
 
 def asks(vector: Vector) -> bool:
@@ -41,7 +41,7 @@ def waits(vector: Vector) -> bool:
 
 
 def judge(vector: Vector) -> VectorResult:
-    """The first of each dialect and of each topic is judged by commands started anew; `--cold` starts all so."""
+    """The first of each topic is judged by commands started anew; `--cold` starts all so."""
     caller = None
     if not servers.is_cold and vector.id not in FIRST.values():
         caller = call_of_a_vector(MODELS if asks(vector) else CORE)

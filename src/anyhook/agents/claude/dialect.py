@@ -163,7 +163,7 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
         return f"it runs only while the skill {skill!r} is loaded"
     if isinstance(rule, str):
         if row.target != "tool":
-            return "it has an `if`, and such rules apply only to tool calls"
+            return "it has an `if`, and such rules are for tool calls only"
         given = event.get("input")
         where = hook.root if hook.scope == "project" else ""
         if not speaks_of(rule, str(event.get("tool")), given if isinstance(given, dict) else {}, where):
