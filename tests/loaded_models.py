@@ -1,0 +1,15 @@
+"""Imported by a server of the command: builds once what a first question to a model builds."""
+
+import asyncio
+
+from pydantic_ai import Agent
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+
+asyncio.run(Agent(TestModel()).run("hello"))
+OpenAIChatModel("none", provider=OpenAIProvider(api_key="none"))
+OpenAIResponsesModel("none", provider=OpenAIProvider(api_key="none"))
+AnthropicModel("none", provider=AnthropicProvider(api_key="none"))
