@@ -1,5 +1,5 @@
-"""What the agent costs: a tool call without a hook against the same agent without the engine, and its start against
-importing the framework it is built on."""
+"""What the agent costs: a tool call without a hook, compared with the same agent without the engine, and its start,
+compared with importing the framework it is built on."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 CALLS = 30
-"""Tool calls of one turn; the framework's own cost per call grows with the conversation."""
+"""Tool calls in one turn; the framework's own cost per call grows with the conversation."""
 
 
 def scripted(asked_at: list[float]) -> FunctionModel:
-    """Reads one file again and again, then ends its turn. Notes the processor time of each request."""
+    """Reads one file again and again, then ends its turn. Notes the CPU time at each request."""
     from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
     asked = 0
@@ -43,7 +43,7 @@ def scripted(asked_at: list[float]) -> FunctionModel:
 
 
 async def tool_calls(folder: Path, rounds: int) -> list[Row]:
-    """The same tools and the same script, with hooks possible and without."""
+    """The same tools and the same script, with and without the engine."""
     from pydantic_ai import Agent, UsageLimits
 
     from anyhook.adapters.pydantic_ai import Hooked
@@ -78,17 +78,17 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     taken: dict[str, list[list[float]]] = {name: [] for name in agents}
     for number in range(max(20, rounds // 5) + 1):
         for name in sorted(agents, reverse=number % 2 == 0):
-            gc.collect()  # or one of them would pay now and then for what the other has left behind
+            gc.collect()  # otherwise one of them would sometimes collect the other's garbage
             asked_at[:] = [time.process_time()]
             result = await agents[name].run("Go.", usage_limits=UsageLimits(request_limit=None))
             engine.flush()  # the lines of the journal are part of what a turn costs
             asked_at.append(time.process_time())
             if result.output != "Done.":
                 raise SystemExit(f"bench: the agent did not follow its script: {result.output}")
-            if number:  # the first turn loads what the others have
+            if number:  # the first turn loads what the others reuse
                 taken[name].append([after - before for before, after in pairwise(asked_at)])
     await engine.close()
-    # Each step of a turn does the same in every turn. Its lowest time is what it costs; the rest is a busy machine.
+    # Each step of a turn does the same in every turn. Its lowest time is its cost; the rest comes from a busy machine.
     cost = {name: sum(map(min, zip(*turns, strict=True))) for name, turns in taken.items()}
     pairs = sorted(sum(hooked) / sum(alone) for hooked, alone in zip(taken["hooked"], taken["alone"], strict=True))
     base = "pydantic-ai alone, step by step"
@@ -96,7 +96,7 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
 
 
 def start(folder: Path, rounds: int) -> list[Row]:
-    """A session that a hook refuses is over before a model is asked."""
+    """A session that a hook refuses ends before a model is asked."""
     place = Place(folder)
     place.write(".config/kode/config.yaml", "hooks:\n  session_start:\n    - exec: /bin/false\n")
     place.write("script.yaml", "steps:\n  - text: Never said.\n")

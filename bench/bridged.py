@@ -1,5 +1,5 @@
 """What one bridged event adds to an agent: CPU time of `anyhook bridge`, process start included, with the payload that
-the agent really sent. Nothing here is asserted by a test."""
+the agent really sent. No test asserts any of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PAYLOADS = "tests/data/payloads"
 AT_MOST = 2.0
-"""Of a bare interpreter start, where nothing is hooked."""
+"""The bound if nothing is hooked, as a multiple of a bare interpreter start."""
 
 
 def bridged(folder: Path, rounds: int) -> list[Row]:
-    """Before a tool, where nothing is hooked: what an agent pays for every call."""
+    """Before a tool, if nothing is hooked: what every call costs an agent."""
     found = dict(_payloads())
     if not found:
         return []
@@ -33,7 +33,7 @@ def bridged(folder: Path, rounds: int) -> list[Row]:
         for name, argv in cases.items():
             payload = found[name][1] if name in found else os.devnull
             spent_s = cpu_of(argv, {**place.env, "PWD": str(place.project)}, silence, stdin=payload)
-            if number:  # the first keeps a plan
+            if number:  # the first call stores a plan
                 taken[name].append(spent_s)
     os.close(silence)
     ordered = {name: sorted(times) for name, times in taken.items()}
@@ -62,7 +62,7 @@ def _above(ours: list[float], idle: list[float]) -> tuple[float, float]:
 
 
 def _payloads() -> list[tuple[str, tuple[str, str]]]:
-    """Agent → its event before a tool, and a payload of it."""
+    """Agent → its event before a tool, and a payload of that event."""
     rows = [
         (name, row.native)
         for name in HOSTS

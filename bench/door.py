@@ -1,5 +1,5 @@
-"""The fast door: calls of an agent through the native launcher and the warm server, beside the same calls cold. T is
-`/bin/true`, H the hook alone. Nothing here is asserted by a test."""
+"""An agent's calls through the native launcher and the warm server, compared with the same calls cold. T is
+`/bin/true`, H the hook alone. No test asserts any of it."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ SCRIPTS = {
 
 
 def door(folder: Path, rounds: int) -> list[Row]:
-    """Empty where the launcher is not installed."""
+    """Empty if the launcher is not installed."""
     if not LAUNCHER.with_name("anyhook-python").exists():
-        print("the native launcher is not installed: no rows of the fast door")
+        print("the native launcher is not installed: no rows for warm calls")
         return []
     place = Place(folder)
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": HOOK}]}]}
@@ -70,7 +70,7 @@ def door(folder: Path, rounds: int) -> list[Row]:
 
 
 def _begin(argv: list[str], env: Mapping[str, str], place: Place, number: int) -> int:
-    """Start one call, with a payload of its own: an agent asks nothing twice."""
+    """Start one call with a unique payload, because an agent never repeats a call."""
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": f"t{number}"}
     with tempfile.TemporaryFile() as stdin:
         stdin.write(json.dumps({**payload, "cwd": str(place.project)}).encode())
@@ -80,7 +80,7 @@ def _begin(argv: list[str], env: Mapping[str, str], place: Place, number: int) -
 
 
 def _call(argv: list[str], env: Mapping[str, str], place: Place, number: int) -> float:
-    """Wall clock of one call."""
+    """The wall-clock time of one call."""
     before = time.perf_counter()
     _, status = os.waitpid(_begin(argv, env, place, number), 0)
     if status:
@@ -102,9 +102,9 @@ def _rows(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds
     for number in range(rounds):
         for name in random.sample(list(cases), len(cases)):
             spent = _call(*cases[name], place, number * len(cases) + list(cases).index(name))
-            if number > 1:  # the first keep a plan
+            if number > 1:  # the first calls store a plan
                 taken[name].append(spent)
-            time.sleep(0.02)  # an agent thinks between its calls, and the server forks
+            time.sleep(0.02)  # an agent's model thinks between calls, and the server forks in the meantime
     t, h = sorted(taken["T"]), sorted(taken["H"])
     above = {way: sorted(time - quartile(h) for time in taken[f"hooked {way}"]) for way in ("cold", "warm")}
     return [
@@ -165,14 +165,14 @@ def _at_once(place: Place, env: Mapping[str, str]) -> list[Row]:
 
 
 def _beside(place: Place, env: Mapping[str, str]) -> list[Row]:
-    """Hooks of one event run at the same time. Beside it the same shells without us: what the machine itself takes."""
+    """Hooks of one event run at the same time, compared with the same shells without anyhook."""
     argv = [str(LAUNCHER), "fire", "user_prompt_submit", "--prompt", "x", "--project", str(place.project)]
     lines = [f": {number}; sleep 0.05" for number in range(HOOKS)]
     ours, bare = dict[int, list[float]](), dict[int, list[float]]()
     for count in (1, HOOKS):
         hooks = [{"type": "command", "command": line} for line in lines[:count]]
         place.write(".claude/settings.json", json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": hooks}]}}))
-        time.sleep(0.2)  # a plan is kept of files that are a moment old
+        time.sleep(0.2)  # a plan is stored only if its files are not brand new
         times = [(_call(argv, env, place, 0), _shells(lines[:count], env, place)) for _ in range(20)]
         ours[count], bare[count] = (sorted(way) for way in zip(*times[1:], strict=True))
     return [
@@ -190,7 +190,7 @@ def _shells(lines: list[str], env: Mapping[str, str], place: Place) -> float:
 
 
 def _python(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
-    """A Python hook in an interpreter that is already there."""
+    """A Python hook in an interpreter that is already running."""
     argv, rows, number = [str(LAUNCHER), "bridge", "claude", "PreToolUse"], list[Row](), 5_000_000
     for name, (imports, bound) in SCRIPTS.items():
         if subprocess.run([sys.executable, "-c", imports], capture_output=True, check=False).returncode:
@@ -200,7 +200,7 @@ def _python(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
         hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{sys.executable} {place.home}/hook.py"}]}]}
         place.write("Documents/Kodik/Hooks/hooks.json", json.dumps({"hooks": hooks}))
         taken: dict[str, list[float]] = {"cold": [], "warm": []}
-        for turn in range(rounds + 4):  # the first start an interpreter, and let it learn
+        for turn in range(rounds + 4):  # the first calls start an interpreter, which learns what to preload
             for way, env in (("cold", cold), ("warm", warm)):
                 number += 1
                 spent = _call(argv, env, place, number)

@@ -1,4 +1,4 @@
-"""The floor F: the cheapest way Python has to run the cheapest hook. It measures nothing of ours."""
+"""The floor F: the cheapest way for Python to run the cheapest hook, without anyhook."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Starts one program from a small process, and says on descriptor 3 how it left, how long it took, how much processor
-time and how much memory at its peak: the kernel counts the memory of whoever starts a program as the program's own, so
-a large process cannot measure that itself. It measures nothing else."""
+"""Starts one program from a small process, and writes its exit status, time, CPU time and peak memory to descriptor 3.
+The kernel counts the memory of the process that starts a program as the program's own, so a large process cannot
+measure it."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-"""A past to look back on: a journal of any length, made out of lines that a real engine wrote about real hooks. Times,
-sessions, commands and durations differ from record to record; the chain is the writer's own. It measures nothing."""
+"""Makes a journal of any length out of lines that a real engine wrote about real hooks. Times, sessions, commands and
+durations differ from record to record; the real writer makes the chain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BATCH = 500
 """Records in one write; the chain is the same as with one."""
 KEEP = Bounds(keep_days=3_650, keep_mb=64_000)
 DEALT = ("ls", "ls", "ls", "ls", "rm", "pip", "edited", "edited", "prompt", "stop")
-"""How often each kind of event is dealt, of ten."""
+"""How often each kind of event occurs, out of ten."""
 
 
 def hooks(place: Place) -> None:
@@ -53,7 +53,7 @@ def hooks(place: Place) -> None:
 
 
 def templates(place: Place) -> dict[str, bytes]:
-    """One line of each kind, as an engine wrote it, with blanks where records differ."""
+    """One line of each kind, as an engine wrote it, with placeholders where records differ."""
     events = {
         "ls": Event.pre_tool("Bash", {"command": f"ls {MARK}"}),
         "rm": Event.pre_tool("Bash", {"command": f"rm -rf {MARK}"}),
@@ -92,7 +92,7 @@ def _template(line: bytes) -> bytes:
 
 
 def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
-    """So many records over the last thirty days; at most so many different commands, where that is given."""
+    """Write `count` records over the last thirty days, with at most `distinct` different commands, if given."""
     kinds = templates(place)
     (state_of(place) / "journal.jsonl").unlink()
     deal = random.Random(count)
@@ -112,7 +112,7 @@ def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
             lines.append(kinds[DEALT[int(deal.random() * len(DEALT))]] % blanks)
         writer.append(lines)
     writer.close()
-    for path in full_paths(str(state_of(place))):  # a full file was last written to when its last record was
+    for path in full_paths(str(state_of(place))):  # a full file's time is that of its last record
         with open(path, "rb") as file:
             at = number_of(next(lines_backwards(file)), b"at") or now_ns
         os.utime(path, ns=(at, at))

@@ -1,4 +1,4 @@
-"""The promises: each measured beside its base in one interleaved run. Nothing here is asserted by a test."""
+"""The promises: each is measured together with its base in one interleaved run. No test asserts any of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One promise and what was measured."""
+    """One promise and its measured value."""
 
     promise: str
     base: str
@@ -56,7 +56,7 @@ def ratio(promise: str, base_name: str, times: list[float], base: list[float], a
 
 
 class Place:
-    """A home and a project of their own, and an engine on them."""
+    """A separate home and project, and an engine on them."""
 
     def __init__(self, folder: Path, **files: str) -> None:
         self.home, self.project = folder / "home", folder / "project"
@@ -76,7 +76,7 @@ class Place:
 
 
 def hook_folder(place: Place, name: str, trigger: str, program: bytes) -> None:
-    """An agenthooks folder with a program of its own."""
+    """An agenthooks folder with its own program."""
     front = f"---\nname: {name}\ndescription: {name}\ntrigger: {trigger}\n---\n"
     place.write(f".config/agents/hooks/{name}/HOOK.md", front)
     place.write(f".config/agents/hooks/{name}/scripts/run", "", 0o755)
@@ -84,7 +84,7 @@ def hook_folder(place: Place, name: str, trigger: str, program: bytes) -> None:
 
 
 async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
-    """Through the whole corridor, journal included, in a running event loop."""
+    """The whole walk, including the journal, in a running event loop."""
     program, how = build()
     if how == "dynamic":
         print("floor.c is linked dynamically: ratios to F are too kind")
@@ -124,8 +124,8 @@ async def one_command_hook(folder: Path, rounds: int) -> list[Row]:
 
 
 async def journal_line(folder: Path, rounds: int) -> list[Row]:
-    """What one record costs, in all and as far as an agent waits for it: the rest is made while the hook runs. Each is
-    measured right after a process, which has emptied the processor's caches, as in an agent."""
+    """What one record costs, in all and while an agent waits: the rest is made while the hook runs. Each is measured
+    right after running a process, which has emptied the CPU caches, as in an agent."""
     program, _ = build()
     place = Place(folder)
     hook_folder(place, "floor", "before_tool", Path(program).read_bytes())
@@ -161,7 +161,7 @@ async def journal_line(folder: Path, rounds: int) -> list[Row]:
     await engine.close()
     ordered = {name: sorted(taken) for name, taken in times.items()}
     return [
-        ratio("journal line, as far as it is waited for", "F", ordered["waited for"], ordered["F"], 0.1),
+        ratio("journal line, while the agent waits", "F", ordered["waited for"], ordered["F"], 0.1),
         ratio(f"all of it ({len(line(head, text))} bytes)", "F", ordered["in all"], ordered["F"], 0.1),
     ]
 
@@ -170,11 +170,11 @@ RULES = (
     "runs tool{n} delete --force", "runs helper{n}|other{n} from curl", "deletes data{n}/** and not runs tool{n} -n",
     "writes secret{n}/** unless mode plan", "reads ~/.keys{n}/*", "runs git push --force with branch{n}",
 )  # fmt: skip
-"""What rules are like, for the one of a hundred that has this number."""
+"""Typical rules, to be filled with a number."""
 
 
 async def hundred_rules(folder: Path, rounds: int) -> list[Row]:
-    """A call that a hundred rules are asked about, its facts, and the same call as a process costs."""
+    """A call with a hundred rules, its facts, and the same call in a process."""
     program, _ = build()
     none, many = Place(folder / "none"), Place(folder / "many")
     none.write(".config/anyhook/hooks.toml", '[[rule]]\nwhen = "event stop"\n')
@@ -213,7 +213,7 @@ async def hundred_rules(folder: Path, rounds: int) -> list[Row]:
 
 
 async def no_hook_matches(folder: Path, rounds: int) -> list[Row]:
-    """Microseconds for one event that nobody hooked, with 1 and with 10,000 hooks in the catalog."""
+    """Microseconds for one event that reaches no hook, with 1 and with 10,000 hooks in the catalog."""
     engines = {}
     for size in (1, 10_000):
         entries = [{"matcher": f"Tool{n}", "hooks": [{"type": "command", "command": "true"}]} for n in range(size)]
@@ -286,13 +286,13 @@ async def ten_callables(folder: Path, rounds: int) -> list[Row]:
 
 
 def cpu_of(argv: list[str], env: dict[str, str], silence: int, expected: int = 0, stdin: str = os.devnull) -> float:
-    """User and system time of a whole process, in seconds; what it says goes to the descriptor `silence`."""
+    """User and system time of a whole process, in seconds; its output goes to the descriptor `silence`."""
     given = (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0)
     quiet = [(os.POSIX_SPAWN_DUP2, silence, stream) for stream in (1, 2)]
     pid = os.posix_spawn(argv[0], argv, env, file_actions=[given, *quiet])
     _, status, usage = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) != expected:
-        raise SystemExit(f"bench: {argv} left with {os.waitstatus_to_exitcode(status)}")
+        raise SystemExit(f"bench: {argv} exited with {os.waitstatus_to_exitcode(status)}")
     return usage.ru_utime + usage.ru_stime
 
 
@@ -301,7 +301,7 @@ def commands(folder: Path, rounds: int) -> list[Row]:
     program, _ = build()
     place = Place(folder)
     hook_folder(place, "floor", "before_tool", Path(program).read_bytes())
-    time.sleep(0.1)  # a plan is kept only once its files have settled
+    time.sleep(0.1)  # a plan is stored only if its files are not brand new
     python = [sys.executable]
     anyhook = [str(Path(sys.executable).parent / "anyhook"), "fire"]
     given = ["--project", str(place.project), "--json"]

@@ -1,6 +1,6 @@
-"""`python -m bench.scale [records]`: the journal's verbs over a million records and over a tenth of them, each as a
-process of its own: seconds, processor time and peak memory. It prints a table and writes bench/out/scale.json; no test
-asserts any of it."""
+"""`python -m bench.scale [records]`: the journal's verbs over a million records and over a tenth of them, each in a
+separate process: seconds, CPU time and peak memory. It prints a table and writes bench/out/scale.json; no test asserts
+any of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANYHOOK = str(Path(sys.executable).parent / "anyhook")
 LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 MAKE_INDEX = "the index of words"
 QUICK_S = 2.0
-"""What takes less is measured again, and the best of three counts: others use this machine too."""
+"""Anything faster is measured three times, and the best counts, because the machine may be busy."""
 
 
 class Spent(NamedTuple):
@@ -31,9 +31,9 @@ class Spent(NamedTuple):
     seconds: float
     cpu_s: float
     peak_mb: float
-    """Of the largest process, where several share the work."""
+    """The peak of the largest process, if several share the work."""
     said: str
-    """The end of what it printed."""
+    """The end of its output."""
 
 
 def run(words: list[str], place: Place) -> Spent:
@@ -58,7 +58,7 @@ def best(words: list[str], place: Place) -> Spent:
 
 
 def cases(count: int) -> dict[str, list[str]]:
-    """What a person asks. The order matters: what is called for the first time fills the index."""
+    """The calls that a person makes. The order matters, because the first calls fill the index."""
     middle = count // 2
     return {
         "log -n 20": ["log", "-n", "20"],
@@ -89,7 +89,7 @@ def cases(count: int) -> dict[str, list[str]]:
 
 
 def index_made(state: Path) -> None:
-    """Wait for the process that makes the index of words, where the search before this has asked for one."""
+    """Wait for the process that makes the index of words, if the previous search started one."""
     begun = time.perf_counter()
     full = full_paths(str(state))
     if sum(map(os.path.getsize, full)) < WORTH:
@@ -97,7 +97,7 @@ def index_made(state: Path) -> None:
     while not all(os.path.exists(words_path(path)) for path in full):
         time.sleep(0.1)
     folder = os.open(state, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)  # the last one may still be under way
+    fcntl.flock(folder, fcntl.LOCK_EX)  # the last one may still be running
     os.close(folder)
     size = sum(path.stat().st_size for path in state.glob("*.words.sqlite"))
     print(f"  an index of words, {size / 1e6:.1f} MB, made {time.perf_counter() - begun:.1f} s later", flush=True)

@@ -1,6 +1,6 @@
 """What starting a hook costs above the floor: ratios inside one interleaved run, never wall-clock promises.
 
-Contention only adds time, so a ratio is of lower quartiles; p95 stands beside it. `python bench/spawn.py [rounds]`.
+Contention only adds time, so ratios compare lower quartiles; p95 is shown as well. `python bench/spawn.py [rounds]`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Ratio(NamedTuple):
 
 
 def measure(cases: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """All cases once per round, in random order, so that whatever else the machine does hits them alike."""
+    """All cases once per round, in random order, so that other load on the machine affects them equally."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     names = list(cases)
     for _ in range(rounds):
@@ -68,7 +68,7 @@ def compare(times: Mapping[str, list[float]], name: str, base: str, aim: float) 
 
 def one_hook(rounds: int) -> tuple[list[Ratio], float]:
     """A static C hook with 1 KB and 1 MB on stdin, directory, environment, group, limit, both streams; and F itself in
-    seconds. The environment is the same plain dict for all; F with `os.environ` is what many would write."""
+    seconds. The environment is the same plain dict for all; F with `os.environ` is the usual way to write it."""
     program, how = build()
     if how == "dynamic":
         print("bench: floor.c is linked dynamically, ratios to F are too kind", file=sys.stderr)
@@ -87,7 +87,7 @@ def one_hook(rounds: int) -> tuple[list[Ratio], float]:
             "F": lambda: floor(program, KB, env),
             "F with os.environ": lambda: floor(program, KB, os.environ),  # type: ignore[arg-type]
             "run": lambda: run(there),
-            "run, process of our own": in_our_own_process,
+            "run, our own process": in_our_own_process,
             "run, 1 MB": lambda: run(big),
         },
         rounds,
@@ -95,14 +95,14 @@ def one_hook(rounds: int) -> tuple[list[Ratio], float]:
     ratios = [
         compare(times, "run", "F", 1.15),
         compare(times, "run", "F with os.environ", 1.10),
-        compare(times, "run, process of our own", "F", 1.10),
+        compare(times, "run, our own process", "F", 1.10),
         compare(times, "run, 1 MB", "run", 4.0),
     ]
     return ratios, times["F"][len(times["F"]) // 4]
 
 
 def background_child(rounds: int) -> list[Ratio]:
-    """A shell hook that leaves a child which holds its stdout, against the same without."""
+    """A shell hook that leaves a child with its stdout open, compared with one that does not."""
     env = {"PATH": os.environ["PATH"], MARK: str(os.getpid())}
     plain = Call(("/bin/sh", "-c", "echo {}"), KB, env, "/", 60.0, f"{MARK}={os.getpid()}")
     leaves = plain.replace(argv=("/bin/sh", "-c", "sleep 60 & echo {}"))
@@ -114,7 +114,7 @@ def background_child(rounds: int) -> list[Ratio]:
 
 
 def eight_at_once(rounds: int) -> list[Ratio]:
-    """Eight hooks of 50 ms each, started one after the other and then waited for, against one."""
+    """Eight hooks of 50 ms each, started one after the other and then waited for, compared with one."""
     call = Call(("/bin/sleep", "0.05"), b"", {MARK: "1"}, "/", 60.0, f"{MARK}=1")
 
     def eight() -> None:
@@ -127,7 +127,7 @@ def eight_at_once(rounds: int) -> list[Ratio]:
 
 
 def all_ratios(rounds: int = 300) -> list[Ratio]:
-    """Everything on this page."""
+    """All ratios of this module."""
     return [*one_hook(rounds)[0], *background_child(max(5, rounds // 5)), *eight_at_once(max(5, rounds // 20))]
 
 

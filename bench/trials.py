@@ -1,5 +1,5 @@
-"""What a backtest of a Python hook costs in a living interpreter, against a process for each event; the sample that is
-run cold as well is part of it. Nothing here is asserted by a test."""
+"""What a backtest of a Python hook costs in a long-lived interpreter, compared with a process for each event. It
+includes the sample that is also run cold. No test asserts any of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVENTS, COLD = 5_000, 40
 
 
 def warm_against_cold(folder: Path) -> list[Row]:
-    """One batch as a worker gets it, warm and with its sample; and as many events cold as patience has."""
+    """One batch as a worker gets it, warm and with its sample; and a few events cold."""
     place = Place(folder)
     place.write("guard.py", GUARD)
     script = str(place.home / "guard.py")
@@ -33,17 +33,17 @@ def warm_against_cold(folder: Path) -> list[Row]:
         trials.append(trial)
     warm = _per_event(trials)
     cold = _per_event([trial.replace(interpreter="", task=()) for trial in trials[:COLD]])
-    base = f"in a living worker, 1 of {EVERY} cold too"
+    base = f"in a long-lived worker, 1 of {EVERY} cold too"
     return [Row("backtest of a Python hook, process per event", base, cold / warm, cold / warm, float("inf"))]
 
 
 def _per_event(trials: list[Trial]) -> float:
-    """Wall clock, the best of three: a worker waits for the processes that it starts."""
+    """The wall-clock time, best of three, because a worker waits for the processes that it starts."""
     best = float("inf")
     for _ in range(3):
         before = time.perf_counter()
         results, strange = run_batch([values_of(trial) for trial in trials], ())
         best = min(best, (time.perf_counter() - before) / len(trials))
         if strange or len(results) != len(trials):
-            raise SystemExit(f"bench: {len(strange)} trials went otherwise warm than cold")
+            raise SystemExit(f"bench: {len(strange)} trials gave another result warm than cold")
     return best

@@ -228,7 +228,7 @@ def _answers(kind: str, reply: Reply) -> str:
         (reply.mistyped.__doc__ or "") if reply.mistyped else "",
         "A key that the event does not know makes the whole answer invalid." if reply.spoils else "",
         (reply.streams.__doc__ or "") if reply.streams else "",
-        "An object counts whatever the exit status is." if reply.speaks_anyway else "",
+        "An object counts with any exit status." if reply.speaks_anyway else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -323,13 +323,13 @@ def _differences(table_: Dialect) -> str:
 
 
 def _evidence(table_: Dialect) -> str:
-    """Every statement that vectors show, with what it rests on in brackets; of agents that are hosts as well."""
+    """Every statement that vectors show, with its evidence in brackets; only for agents that are also hosts."""
     file = VECTORS / table_.name / "rows.json"
     rows = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     if not any(text.endswith(")") for text in rows.values()):
         return ""
     listed = "\n".join(f"- {row}: {text}" for row, text in rows.items())
-    return f"## What this rests on\n\nEach statement has its vectors; what it rests on is in brackets.\n\n{listed}"
+    return f"## What this rests on\n\nEach statement has its vectors; its evidence is in brackets.\n\n{listed}"
 
 
 # Pages and passages about all dialects.
@@ -435,7 +435,7 @@ def answers() -> str:
 
 
 def _ways(reply: Reply, *effects: str) -> str:
-    """What an answer has in it for these effects."""
+    """How an answer expresses these effects."""
     keys = dict.fromkeys(key.path[-1] for does in effects for key in reply.keys if DOES.get(key.does) == DOES[does])
     says_why = "reason" in effects and "stderr" in reply.exit_reasons and _exit_blocks(reply)
     return ", ".join((["stderr"] if says_why else []) + [code(key) for key in keys])

@@ -128,7 +128,7 @@ lost. Both are recorded in the [journal](journal.md) as a problem of the event."
 
 
 GATING = ("user_prompt_submit", "pre_tool", "post_tool", "stop")
-"""Events at which most is decided."""
+"""The events where most decisions are made."""
 
 SEEN = """\
 ## What was observed
@@ -184,7 +184,7 @@ WITHOUT_US = {"open": "goes on unguarded", "refuses": "refuses every call", "unk
 
 
 def _without_us() -> str:
-    """What each agent does where our launcher is missing, and what turns its hooks off."""
+    """What each agent does if our launcher is missing, and what turns its hooks off."""
     rows = [
         "| agent | without anyhook's program | settings, options and variables that turn its hooks off |",
         "| --- | --- | --- |",
@@ -256,7 +256,7 @@ def _matrix(data: Mapping[str, Json]) -> str:
 
 
 def _promises(data: Mapping[str, Json]) -> str:
-    """What is promised of agents that were not driven, and what that rests on; one line per agent."""
+    """What is promised for agents that were not driven, and the evidence; one line per agent."""
     cells = [(event, effect) for event in GATING for effect in ASKABLE[event] if effect != "message"]
     rows = [
         f"| agent | {' | '.join(f'`{event}` {effect}' for event, effect in cells)} |",
@@ -280,7 +280,7 @@ def _promise(table: Host, event: str, effect: str) -> str:
 
 
 def basis(table: Host, row: HostEvent) -> str:
-    """What a row of an agent that was not driven rests on."""
+    """The evidence for a row of an agent that was not driven."""
     folder = PAYLOADS / FOLDERS.get(table.name, table.name)
     return CAPTURED if any(folder.glob(f"{row.native}.*json")) else DOCUMENTED
 

@@ -1,4 +1,4 @@
-"""The page of sabotages: whether one guard holds in real agents, generated from what `make live` wrote down."""
+"""The page about sabotages: whether one guard holds in real agents, generated from the results of `make live`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RESULTS = {
     "by status and doctor": "ran, told by `status` and `doctor`",
     "": "ran, **told nobody**",
 }
-"""What a cell comes to, and how the page says it."""
+"""The result of a cell, and how the page shows it."""
 
 
 def sabotage_page(note: str) -> str:

@@ -11,7 +11,7 @@ PAGES = Path(__file__).parent
 
 
 def on_config(config: Any) -> Any:
-    """Every page of a dialect is in the navigation, so that a new one needs no line there."""
+    """Put every dialect's page into the navigation, so that a new one needs no line there."""
     pages = sorted(path.name for path in (PAGES / "dialects").glob("*.md"))
     for section in config.nav:
         if "Dialects" in section:
@@ -20,7 +20,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, **_: Any) -> str:
-    """A link that leaves the documentation goes to the repository."""
+    """Make links that leave the documentation go to the repository."""
 
     def linked(match: re.Match[str]) -> str:
         inside = (PAGES / Path(page.file.src_path).parent / match[0][2:-1].partition("#")[0]).resolve()

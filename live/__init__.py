@@ -1,1 +1,1 @@
-"""`make live`: real agents through the same trials, and what was seen. Nothing here is part of the package."""
+"""`make live`: real agents go through the same trials, and what was seen is recorded. Not part of the package."""

@@ -1,5 +1,5 @@
-"""`python -m live AGENT...`: runs the trials, writes what was seen into the capability matrix, and leaves with 1 where
-that is not what the tables promise."""
+"""`python -m live AGENT...`: runs the trials, writes what was seen into the capability matrix, and exits with 1 if that
+is not what the tables promise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     which = made.add_mutually_exclusive_group()
     which.add_argument("--trial", choices=PARTS, metavar="NAME", help=f"only this one: {', '.join(PARTS)}")
-    which.add_argument("--open", action="store_true", help="only what nobody has seen yet")
+    which.add_argument("--open", action="store_true", help="only what has not been seen yet")
     which.add_argument(
         "--sabotage", action="store_true", help="the sabotages instead; NAME=AGENT runs one of them alone"
     )
@@ -52,7 +52,7 @@ def known(word: str) -> str:
 
 
 def main(words: list[str]) -> int:
-    """What is not tried now stays as it was seen before."""
+    """Results of trials that do not run now stay as they are."""
     asked = parser().parse_args(words)
     if asked.sabotage:
         return 1 if sabotaged(asked.agents) else 0
@@ -67,7 +67,7 @@ def main(words: list[str]) -> int:
             continue
         wanted = [name for name in PARTS if is_wanted(agent, name, one, asked.open)]
         version = version_of(program, 120.0) or installed(agent)
-        for name in wanted:  # each is written down at once: the whole takes long, and may be broken off
+        for name in wanted:  # each is written at once, because a full run takes long and may be interrupted
             write(agent, {"version": version, **tried(agent, name)})
         for sight in sights(host(agent), load()):
             if not sight.agrees:
@@ -78,7 +78,7 @@ def main(words: list[str]) -> int:
 
 
 def sabotaged(agents: list[str]) -> int:
-    """How many sabotages came to something that must not be."""
+    """How many sabotages had a forbidden result."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
 
     def version(agent: str) -> str | None:
@@ -89,21 +89,21 @@ def sabotaged(agents: list[str]) -> int:
 
 
 def installed(agent: str) -> str | None:
-    """The version that its table was made with and `scripts/agents.sh` installs, for a program that does not say."""
+    """The version in its table, which `scripts/agents.sh` installs, for a program that does not print one."""
     said: str | None = getattr(import_module(f"anyhook.agents.{agent}"), "VERSION", None)
     return said
 
 
 def write(agent: str, found: dict[str, Any]) -> None:
     with open(PATH, "a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing as well
+        fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing too
         data: dict[str, Any] = {"agents": {}, **load()}
         data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
         Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """What was seen now, and what was seen before of what was not tried now."""
+    """What was seen now, and the earlier results of what was not tried now."""
     events = {**known.get("events", {})}
     for event, effects in found.get("events", {}).items():
         events[event] = {**events.get(event, {}), **effects}
@@ -112,7 +112,7 @@ def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 
 
 def tried(agent: str, name: str) -> dict[str, Any]:
-    """What a trial, the twenty calls or the cost come to; a run that did not end in time says nothing."""
+    """The results of a trial, the twenty calls or the cost; a run that did not end in time has none."""
     made: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat()}
     if name == POLICY:
         made[POLICY] = judged(agent)
@@ -136,7 +136,7 @@ def tried(agent: str, name: str) -> dict[str, Any]:
 
 
 def is_wanted(agent: str, name: str, one: str | None, only_open: bool) -> bool:
-    """Whether a trial, the twenty calls or the cost is to be tried now."""
+    """Whether to run a trial, the twenty calls or the cost now."""
     if one is not None:
         return name == one
     trial = TRIALS.get(name)
@@ -151,7 +151,7 @@ def is_wanted(agent: str, name: str, one: str | None, only_open: bool) -> bool:
 
 
 def is_about(agent: str, event: str, effect: str) -> bool:
-    """Whether an agent has such an event at all, and a run without a person can show it."""
+    """Whether an agent has this event at all, and a run without a person can show it."""
     has = event == SUB_AGENTS or promised(host(agent), event, effect) is not None
     return has and not undriven(agent, event, effect)
 

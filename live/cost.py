@@ -1,5 +1,5 @@
-"""What our entry costs inside an agent, beside the same agent with a no-op shell hook in its place: CPU time of the
-whole run, the agent's own included, over the number of events. Both are run in turn; noise only adds, so the least
+"""What our entry costs inside an agent, compared with a no-op shell hook in its place: CPU time of the whole run,
+including the agent's own, divided by the number of events. Both run in turn; noise only adds time, so the lowest value
 counts."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NO_OP = "/bin/true"
 
 
 def spent(agent: str) -> dict[str, Any]:
-    """CPU seconds of both, and what that comes to for one event."""
+    """CPU seconds of both, and the difference per event."""
     steps = [*(step for step, _ in CALLS), Step("all done")]
     taken: dict[str, list[float]] = {"ours": [], "no-op": []}
     events = 0

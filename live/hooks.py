@@ -1,4 +1,4 @@
-"""Hooks for trials, in dialects that the tried agent does not read by itself: path in the home → text."""
+"""Hooks for trials, in dialects that the tested agent does not read itself: path in the home → text."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 from anyhook.tables.registry import host
 
 Answers = Mapping[str, Mapping[str, Any]]
-"""Event → what its hook answers."""
+"""Event → the answer of its hook."""
 BORROWED = {"qwen": ".qwen/settings.json", "claude": ".claude/settings.json"}
-"""Dialects of one shape that can say most, and where their user's hooks stand."""
+"""The most expressive dialects of one shape, and the files of their user's hooks."""
 
 
 def answering(answer: Mapping[str, Any], *, once: bool = False) -> str:
-    """A command that answers so; `once`: the first time only, for what would otherwise go round in circles."""
+    """A command that gives this answer; with `once`, only the first time, to avoid an endless loop."""
     said = f"cat >/dev/null; printf '%s' '{json.dumps(answer)}'"
     return f"test -e ~/once || {{ touch ~/once; {said}; }}" if once else said
 
 
 def answering_about(word: str, answer: Mapping[str, Any]) -> str:
-    """A command that answers so where the event holds the word, and says nothing about others."""
+    """A command that gives this answer if the event contains the word, and otherwise none."""
     return f"if grep -q {shlex.quote(word)}; then {answering(answer)}; fi"
 
 
@@ -45,13 +45,13 @@ def agenthooks(trigger: str, command: str) -> dict[str, str]:
 
 
 def kodelet(event: str, answer: Mapping[str, Any], about: str = "") -> dict[str, str]:
-    """An executable that first says which event it is for. It answers once, or only where the event holds a pattern."""
+    """An executable that names its event when asked. It answers once, or only if the event contains a pattern."""
     said = answering_about(about, answer) if about else answering(answer, once=True)
     return {".kodelet/hooks/trial": f"#!/bin/sh\ncase $1 in hook) echo {event} ;; run) {said} ;; esac\n"}
 
 
 def borrowed(agent: str, answers: Answers) -> dict[str, str]:
-    """In whichever of these dialects the agent leaves to us."""
+    """The hooks in one of these dialects, which the agent leaves to us."""
     path = next(path for dialect, path in BORROWED.items() if dialect not in host(agent).reads)
     hooks = _groups({event: answering(answer) for event, answer in answers.items()})
     return {path: json.dumps({"hooks": hooks})} if answers else {}

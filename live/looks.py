@@ -1,4 +1,4 @@
-"""What is left of a run, and what each effect came to by that: one function per effect. Nothing here runs anything."""
+"""The evidence of a run, and the result of each effect: one function per effect. It runs nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from anyhook.walk.settle import WORDS
 OUTPUT = "OUTPUTOLD"
 END_SAID = WORDS["end_turn", "context"].format("")
 END_REASON = "refused by "
-"""How the reason begins that anyhook gives for an end whose hook gave none: the only hook of such a trial."""
+"""The start of the reason that anyhook gives if the hook that ended the turn gave none."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is left of a run."""
+    """The evidence that a run leaves behind."""
 
     files: frozenset[str]
-    """In the project."""
+    """Files in the project."""
     requests: tuple[Request, ...]
     shown: str
-    """What the agent printed."""
+    """The agent's output."""
     fired: frozenset[str]
 
     @property
@@ -33,7 +33,7 @@ class Evidence:
 
     @property
     def over(self) -> bool:
-        """Whether the turn ended before the model had done."""
+        """Whether the turn ended before the model had finished."""
         return all(request.answered for request in self.requests)
 
     def told(self, word: str) -> bool:
@@ -48,12 +48,12 @@ def told(word: str) -> Look:
 
 
 def feedback(seen: Evidence) -> str:
-    """After a tool a block tells the model and stops nothing."""
+    """A block after a tool: it tells the model and stops nothing."""
     return HEARD if seen.told("WORDREFUSED") else NOTHING
 
 
 def heard(word: str) -> Look:
-    """For people: what is printed at all."""
+    """A message for people: whether it is printed anywhere."""
     return lambda seen: WORKS if word in seen.shown else HEARD if seen.told(word) else NOTHING
 
 
@@ -67,12 +67,12 @@ def asked(seen: Evidence) -> str:
 
 
 def let_through(seen: Evidence) -> str:
-    """Something that nobody spoke for shows whether the agent asks at all."""
-    return UNASKED if "unasked.txt" in seen.files else WORKS if seen.ran else NOTHING
+    """A call that no hook allowed shows whether the agent asks at all."""
+    return UNASKED if "not-asked.txt" in seen.files else WORKS if seen.ran else NOTHING
 
 
 def denied(seen: Evidence) -> str:
-    """Without an answer it is refused as well; the reason tells the two apart."""
+    """Without an answer the agent refuses as well; the reason distinguishes the two."""
     return NOTHING if seen.ran or not seen.told("WORDREFUSED") else WORKS
 
 
@@ -124,5 +124,5 @@ def kept_out(seen: Evidence) -> str:
 
 
 def skipped(seen: Evidence) -> str:
-    """A compaction would have left its summary."""
+    """Whether no compaction happened: one would have left its summary."""
     return NOTHING if seen.told(ASIDE) else WORKS

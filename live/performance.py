@@ -1,4 +1,4 @@
-"""One agent through one trial, on a stage that holds nothing but our entry and the trial's hooks."""
+"""Runs one agent through one trial, in a home with only our entry and the trial's hooks."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from live.trials import SUB, Trial
 
 AGENTS = Path(__file__).resolve().parent.parent / ".agents"
 FOLDERS = ("src", "docs", "secrets")
-"""Some tools write into folders only that are there."""
+"""Folders that exist in advance, because some tools do not create them."""
 LIMIT_S = 900
 ANYHOOK = Path(sys.executable).with_name("anyhook")
 
 
 class Played:
-    """What is left after a run: what was seen from outside, what the journal says, which files there are."""
+    """The results of a run: what was seen from outside, the journal's records, the files."""
 
     def __init__(self, seen: DriveResult, journal: list[dict[str, Any]], files: frozenset[str], spent_s: float) -> None:
         self.seen, self.journal, self.files, self.spent_s = seen, journal, files, spent_s
@@ -57,7 +57,7 @@ def play(
     entry: str | None = None,
     scenario: str = "",
 ) -> Played:
-    """Runs it. `entry` replaces our command in the entry by another, to compare with."""
+    """Runs the agent. `entry` replaces our command in the entry, for comparison."""
     table = host(agent)
     with tempfile.TemporaryDirectory(prefix="anyhook-trial-", ignore_cleanup_errors=True) as folder:
         stage = Stage(os.path.realpath(folder))
@@ -86,14 +86,14 @@ def play(
 
 
 def recorded(stage: Stage) -> list[dict[str, Any]]:
-    """The journal's records of events; what became of a hook in the background has a line of its own."""
+    """The journal's records of events; the result of a background hook is in a separate line."""
     journal = Path(stage.home, ".local/state/anyhook/journal.jsonl")
     lines = journal.read_text().splitlines() if journal.exists() else []
     return [record for line in lines if "event" in (record := json.loads(line))]
 
 
 def replace_entry(home: str, command: str) -> None:
-    """Another command in the place of ours, in every file that names it: in a command line, or in a module's list."""
+    """Replace our command by another in every file that names it: in a command line, or in a module's list."""
     changes = {f"{ANYHOOK} bridge": f"{command} bridge", f'["{ANYHOOK}"': f'["{command}"'}
     for path in Path(home).rglob("*"):
         text = path.read_text(errors="replace") if path.is_file() else ""
@@ -104,7 +104,7 @@ def replace_entry(home: str, command: str) -> None:
 
 
 def attempt(agent: str, trial: Trial) -> tuple[dict[tuple[str, str], str], Played]:
-    """What each effect of a trial came to."""
+    """The result of each effect of a trial."""
     hooks = {**trial.hooks, **borrowed(agent, trial.borrowed)}
     played = play(agent, hooks, trial.steps, trial.prompt, scenario=trial.scenario)
     evidence = played.evidence

@@ -1,5 +1,5 @@
-"""One policy, twenty calls: the same hooks in every agent, the same calls of its model, and for each call whether it
-was refused. Identical in all of them, or the difference is named."""
+"""One policy, twenty calls: the same hooks and the same model calls in every agent, and whether each call was refused.
+Differences between agents are listed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ esac
 
 
 def shell(number: int, words: str) -> Step:
-    """Harmless whatever it says: it only writes its words down."""
+    """A harmless call: it only writes its words to a file."""
     return Step(tool="shell", input={"command": f"echo '{words}' > call-{number:02}.txt"})
 
 
 def write(number: int, folder: str = "") -> Step:
-    path = f"{{project}}/{folder}call-{number:02}.txt"  # some take no other than absolute paths
+    path = f"{{project}}/{folder}call-{number:02}.txt"  # some accept only absolute paths
     return Step(tool="write_file", input={"path": path, "content": "some text\n"})
 
 
@@ -55,7 +55,7 @@ CALLS: tuple[tuple[Step, bool], ...] = (
 
 
 def judged(agent: str) -> dict[str, Any]:
-    """What became of the twenty calls in one agent. Where a refusal ends its run, the rest is for another run."""
+    """The results of the twenty calls in one agent. If a refusal ends the run, another run makes the rest."""
     hooks = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": POLICY}]}]}}
     found: dict[int, str] = {}
     runs = 0
@@ -74,7 +74,7 @@ def judged(agent: str) -> dict[str, Any]:
 
 
 def compared(played: Played, number: int) -> str | None:
-    """How one call differs from what the policy says, "" where it does not; None where it was not made."""
+    """How the result of one call differs from the policy; "" if it does not, None if the call was not made."""
     refused = CALLS[number - 1][1]
     name = f"call-{number:02}.txt"
     reached = any(name in json.dumps(record) for record in played.journal if record["event"] == "pre_tool")

@@ -1,5 +1,5 @@
-"""Sabotage: one guard, one call that it refuses, and every way in which the guard is lost. In each the call is refused
-or the person is told, and `status` and `doctor --live` say the truth. `python -m live --sabotage AGENT...`"""
+"""Sabotage: one guard, one call that it refuses, and every way to lose the guard. Each time, the call must be refused
+or the person told, and `status` and `doctor --live` must tell the truth. `python -m live --sabotage AGENT...`"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REFUSED, RAN = "refused", "ran"
 SAID = "OFF: "
 IN_SESSION, BY_MESSAGE, BY_STATUS = "in the session", "by a message", "by status and doctor"
 """How people learn that a guard is off: the agent printed it or its model read it; the agent got it as a message, which
-it shows in its own interface only; `status` and `doctor` say it."""
+it shows only in its own interface; or `status` and `doctor` report it."""
 
 
 @dataclass
@@ -58,10 +58,10 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
         seen = drive(
             agent, program, scene.stage, steps, environment(), scenario=TERMINAL, limit_s=LIMIT_S, trusts_hooks=True
         )
-        for path, text in leads.items():  # `doctor` leads a copy of it to a model of its own
+        for path, text in leads.items():  # `doctor` connects a copy of it to its own model
             path.write_text(text)
         if name.startswith(SWITCHED_OFF):
-            apply(scene)  # one agent takes files away that its maker has not signed
+            apply(scene)  # one agent removes files that its maker has not signed
         status = json.loads(scene.anyhook("status", agent, "--json").stdout)
         doctor = json.loads(scene.anyhook("doctor", agent, "--live", "--json", "--limit", str(LIMIT_S)).stdout)[agent]
         ran = (Path(scene.stage.project) / "ran.txt").exists()
@@ -80,12 +80,12 @@ def tried(agent: str, name: str, apply: Callable[[Scene], None]) -> Cell:
     unconfirmed = "INERT" if "user" in table.confirms else ""
     cell.wrong = list(judged(cell, name, asked, why.replace(folder, ""), unconfirmed))
     if seen.ending == "timed_out":
-        cell.wrong.append(f"the agent was not done after {LIMIT_S} s, so that this says nothing")
+        cell.wrong.append(f"the agent had not finished after {LIMIT_S} s, so there is no result")
     return cell
 
 
 def led(scene: Scene) -> dict[Path, str]:
-    """The agent's own files to whose end the drive adds what leads it to the scripted model, as they are before."""
+    """The original content of the agent's files that get the settings for the scripted model appended."""
     row, entry = registry.drive(scene.table.name), scene.table.entry
     assert row is not None
     assert entry is not None
@@ -98,8 +98,8 @@ def _off(status: dict[str, Any], agent: str) -> bool:
 
 
 def judged(cell: Cell, name: str, asked: bool, why: str, unconfirmed: str) -> Iterator[str]:
-    """What must not be. `unconfirmed` is what `doctor` says of an agent that wants our entry confirmed first: that run
-    is without the words by which the agent is driven here."""
+    """What is wrong in a cell. `unconfirmed` is the state that `doctor` reports for an agent that wants our entry
+    confirmed first, because it runs the agent without the options used here."""
     claims = cell.protected and cell.state == "on"
     if cell.call == RAN:
         if cell.doctor == "ARMED":
@@ -133,7 +133,7 @@ def keep(agent: str, name: str, cell: Cell, version: str | None, date: str) -> N
 
 
 def main(agents: list[str], version_of: Callable[[str], str | None], date: str) -> int:
-    """All sabotages in these agents; NAME=AGENT runs one of them alone."""
+    """All sabotages in these agents; NAME=AGENT runs only one of them."""
     wrong = 0
     for word in agents:
         only, _, agent = word.rpartition("=")

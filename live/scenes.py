@@ -1,4 +1,4 @@
-"""Scenes: a stage with one guard, and every way in which that guard is lost."""
+"""Scenes: a home and project with one guard, and every way to lose that guard."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ USERS = "Documents/Kodik/Hooks/hooks.json"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
 HIDDEN = "entry of the same name in the project"
 WHOLE_FILES = ("module", "scripts")
-"""Styles of an entry in which a file is ours as a whole."""
+"""Entry styles in which the whole file is ours."""
 
 
 class Scene:
-    """A stage with our entry, a project with a guard, and what is done to them."""
+    """A home with our entry, a project with a guard, and the damage done to them."""
 
     def __init__(self, table: Host, folder: str) -> None:
         self.table, self.stage = table, Stage(folder)
@@ -78,7 +78,7 @@ class Scene:
             yield Path(path)
 
 
-# -- what is done
+# -- the sabotages
 
 
 def intact(scene: Scene) -> None:
@@ -100,7 +100,7 @@ def deleted_by_the_agent(scene: Scene) -> None:
 
 
 def changed_meanwhile(scene: Scene) -> None:
-    """By a script that the agent runs: no look at the call can tell that."""
+    """Changed by a script that the agent runs, which the call does not show."""
     scene.approved()
     scene.write(scene.root / "tidy.sh", "echo '#' >> guard.sh\n")
     scene.steps.insert(0, Step(tool="shell", input={"command": "sh tidy.sh"}))
@@ -239,7 +239,7 @@ def switched_off(layer: str) -> Callable[[Scene], None]:
 
 
 def off_by_variable(layer: str) -> Callable[[Scene], None]:
-    """The same by a variable, in a file of which the agent takes some."""
+    """The same by a variable, in a file from which the agent reads variables."""
 
     def apply(scene: Scene) -> None:
         scene.approved()
@@ -262,7 +262,7 @@ def off_by_variable(layer: str) -> Callable[[Scene], None]:
 
 
 def hidden(scene: Scene) -> None:
-    """The project has an entry of the same name and place, which does nothing."""
+    """The project has an entry with the same name and place that does nothing."""
     scene.approved()
     entry = scene.table.entry
     assert entry is not None
@@ -273,7 +273,7 @@ def hidden(scene: Scene) -> None:
 
 
 def switch_for(table: Host, layer: str) -> OffSwitch:
-    """What turns hooks off in that file: a name in a file of names, a key in another."""
+    """What turns hooks off in that file: a variable in a file of variables, otherwise a key."""
     has_keys = Path(layer).suffix in (".json", ".toml", ".yaml")
     return next(switch for switch in table.switches if bool(switch.key) == has_keys)
 
@@ -283,7 +283,7 @@ def snake(native: str) -> str:
 
 
 def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
-    """Change or remove what asks us before a tool runs, in the agent's config."""
+    """Change or remove our entry for the event before a tool, in the agent's config."""
     entry = scene.table.entry
     assert entry is not None
     native = next(row.native for row in scene.table.events if "pre_tool" in row.canonical)
@@ -295,7 +295,7 @@ def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | 
         if entry.style == "tables":
             _drop_table(path, native)
             continue
-        # Every JSON document is one of YAML as well.
+        # Every JSON document is also YAML.
         document = yaml.safe_load(path.read_text())
         hooks = document
         for key in entry.under:
@@ -354,13 +354,13 @@ SABOTAGES: dict[str, Callable[[Scene], None]] = {
 }
 SWITCHED_OFF, BY_VARIABLE = "hooks off in ", "hooks off by a variable in "
 HARMLESS = ("nothing", "sub-folder", "worktree")
-"""Where the guard has to hold, and `status` has to say so."""
+"""Sabotages in which the guard must hold, and `status` must say so."""
 CHOSEN = ("shadow", "disabled")
-"""What the user chose: nothing is told in the session, and `status` shows it."""
+"""Sabotages that the user chose: the session does not mention them, and `status` shows them."""
 
 
 def sabotages(table: Host) -> dict[str, Callable[[Scene], None]]:
-    """All of them for one agent: with its own settings layers; without what its entry cannot be narrowed by."""
+    """All sabotages for one agent: with its own settings layers, and narrowing only if its entry allows it."""
     found = dict(SABOTAGES)
     if table.entry is not None and table.entry.style != "groups":
         del found["entry narrowed"]

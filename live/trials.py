@@ -1,5 +1,5 @@
-"""The trials: which hooks are there, what the model does, and what to look for afterwards. A trial may try several
-effects at once where they do not meet."""
+"""The trials: which hooks are there, what the model does, and what to look for afterwards. A trial may test several
+effects at once if they do not interfere."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ RUNS = shell(f"echo done > ran.txt; echo {OUTPUT}")
 CHANGED = "echo done > changed.txt; echo changed"
 DONE, MORE = Step("first done"), Step("second done")
 FAILING = (
-    # To some agents a command that fails is no tool that failed.
+    # For some agents, a command that fails is not a failed tool.
     shell(f"echo {OUTPUT} >&2; exit 3"),
     Step(tool="read_file", input={"path": "{project}/missing.txt"}),
     DONE,
 )
-ESCALATION = {"escalation": "require_escalated"}  # one agent asks about such commands alone
+ESCALATION = {"escalation": "require_escalated"}  # one agent asks only about such commands
 QUESTIONABLE = (
-    shell("echo done > unasked.txt", **ESCALATION),
+    shell("echo done > not-asked.txt", **ESCALATION),
     shell(f"echo done > ran.txt; echo {OUTPUT}", **ESCALATION),
     DONE,
 )
@@ -59,7 +59,7 @@ REFUSAL = {"decision": "block", "reason": "WORDREFUSED"}
 SUB = "anyhook_sub"
 DELEGATED = (
     Step(tool="delegate_task", input={"task": f"Please do {SUB} for me.", "agent_name": "{helper}"}),
-    shell("sleep 3"),  # some let sub-agents work beside them, and end them at their own end
+    shell("sleep 3"),  # some run sub-agents in parallel, and end them when they end themselves
     DONE,
     Step(tool="shell", input={"command": "echo done > inside.txt"}, where=SUB),
     Step("sub done", where=SUB),
@@ -69,7 +69,7 @@ OVERLONG = (
     shell("echo one"),
     shell("echo two"),
     Step(tool="shell", input=RUNS.input, tokens=190_000),
-    shell("sleep 2"),  # some compact beside the conversation
+    shell("sleep 2"),  # some compact in parallel with the conversation
     DONE,
     Step("done, after all", where=ASIDE),
 )
@@ -77,7 +77,7 @@ OVERLONG = (
 
 @dataclass(frozen=True)
 class Trial:
-    """Hooks, steps, and what each effect came to."""
+    """Hooks, steps, and how to recognise each effect."""
 
     hooks: Mapping[str, str]
     looks: Mapping[tuple[str, str], Look]
@@ -85,7 +85,7 @@ class Trial:
     prompt: str = OLD_PROMPT
     scenario: str = ""
     borrowed: Answers = field(default_factory=dict)
-    """Hooks in a dialect that is chosen by the agent."""
+    """Hooks in a dialect that depends on the agent."""
 
 
 ORDINARY: Mapping[str, Trial] = {

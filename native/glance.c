@@ -1,7 +1,7 @@
-/* The first glance of self-protection at the input of a tool (`_may_matter` in src/anyhook/guard/guard.py): whether a call
- * surely means neither us, nor a file that must stay, nor a folder above one. The table has the names and paths by which
- * Python knows such a call. Whatever is not plain is a doubt: a sign beyond ASCII, a very long word, `..`, a link on the
- * way to a path, a folder that cannot be looked into.
+/* Self-protection's first check of a tool's input (`_may_matter` in src/anyhook/guard/guard.py): whether a call
+ * certainly does not concern us, a protected file, or a folder above one. The table has the names and paths by which
+ * Python recognises such a call. Anything unusual is a doubt: a character beyond ASCII, a very long word, `..`, a link
+ * on the way to a path, a folder that cannot be read.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,13 +12,13 @@
 
 #include "launcher.h"
 
-#define LONGEST_TEXT 65536 /* of longer texts Python does not look at the words */
-#define LONGEST_WORD 1024
+#define MAX_TEXT 65536 /* in longer texts Python does not check the words */
+#define MAX_WORD 1024
 
-static char plain[LONGEST_TEXT]; /* a text without quotes and backslashes */
+static char plain[MAX_TEXT]; /* a text without quotes and backslashes */
 static const char blanks[] = " \t\n\r", apart[] = " \t\n\r;&|()<>=,`{}:/";
 
-/* 0 where the text is too long, or has a sign of which nobody can tell what Python makes of it. */
+/* Copies a text to `plain`; 0 if it is too long, or has a character that Python might read differently. */
 static int without_quotes(const char *text, size_t size) {
     size_t kept = 0;
     if (size >= sizeof plain) return 0;
@@ -31,7 +31,7 @@ static int without_quotes(const char *text, size_t size) {
     return 1;
 }
 
-/* First the names, and whether any word is a program that takes a whole folder away. */
+/* First pass: checks the names, and notes whether any word is a program that removes folders. */
 static int take_names(struct texts *texts, const char *text, size_t size) {
     if (!without_quotes(text, size)) return 0;
     for (char *at = texts->table->text; at < texts->table->end; at = after(at))
@@ -44,8 +44,8 @@ static int take_names(struct texts *texts, const char *text, size_t size) {
     return 1;
 }
 
-/* A word as a path in the project, without `.` and doubled slashes; 0 where it has `..`, or begins with two slashes,
- * which is a place of its own. */
+/* A word as a path in the project, without `.` and doubled slashes; 0 if it has `..`, or begins with two slashes, which
+ * may mean something else. */
 static int resolve(const char *project, const char *word, size_t length, char *path) {
     size_t size = 0;
     if (*word == '/') {
@@ -69,7 +69,7 @@ static int resolve(const char *project, const char *word, size_t length, char *p
     return 1;
 }
 
-/* Whether no part of a path is a link, as far as it is there. */
+/* Whether no existing part of a path is a link. */
 static int has_no_link(char *path, size_t known) {
     struct stat seen;
     for (size_t end = known; path[end];) {
@@ -84,16 +84,16 @@ static int has_no_link(char *path, size_t known) {
     return 1;
 }
 
-/* Then each word as a path. */
+/* Second pass: checks each word as a path. */
 static int take_words(struct texts *texts, const char *text, size_t size) {
     const char *project = texts->project;
     size_t inside = strlen(project);
-    char path[PATH_MAX + LONGEST_WORD + 2];
+    char path[PATH_MAX + MAX_WORD + 2];
     if (!without_quotes(text, size)) return 0;
     for (char *word = plain + strspn(plain, blanks); *word; word += strspn(word, blanks)) {
         size_t length = strcspn(word, blanks), whole = length;
         char *start = word;
-        if (length >= LONGEST_WORD) return 0;
+        if (length >= MAX_WORD) return 0;
         while (length && strchr(";&|<>()", *start)) start++, length--;
         while (length && strchr(";&|<>()", start[length - 1])) length--;
         word += whole;
@@ -101,7 +101,7 @@ static int take_words(struct texts *texts, const char *text, size_t size) {
         if (!resolve(project, start, length, path)) return 0;
         int is_inside = !strncmp(path, project, inside) && (!path[inside] || path[inside] == '/');
         if (!has_no_link(path, is_inside ? inside : 0)) return 0;
-        if (texts->is_line && !texts->removes && !strcmp(path, project)) continue; /* it only goes there */
+        if (texts->is_line && !texts->removes && !strcmp(path, project)) continue; /* it only changes to that folder */
         size_t above = strlen(path);
         for (char *at = texts->table->text; at < texts->table->end; at = after(at))
             if (*at == 'h' && !strncmp(at + 1, path, above) && at[1 + above] == '/') return 0;
@@ -114,7 +114,7 @@ int is_harmless(struct table *table, const char *payload, size_t size, const cha
     for (char *at = table->text; at < table->end; at = after(at))
         if (*at == 'R') texts.project = at + 1;
     if (!texts.project || *texts.project != '/' || strlen(texts.project) >= PATH_MAX) return 0;
-    if (!texts.project[1]) return 0; /* the root directory: whatever it is, Python looks at it */
+    if (!texts.project[1]) return 0; /* the root directory is always left to Python */
     texts.take = take_names;
     if (!read_payload(payload, size, NULL, 0, &texts)) return 0;
     texts.take = take_words;

@@ -1,7 +1,7 @@
-/* The command `anyhook`, without the start of Python: calls that an agent waits for are handed to the warm server, and
- * this process exits with the status that comes back. Every other call, and every surprise, executes the Python command
- * beside this program. It reads no hook files and decides nothing, except that quiet.c knows when nothing is hooked.
- * src/anyhook/warm has the other end; place.py and messages.py say the same as the first half of this file.
+/* The command `anyhook`, without starting Python: it passes calls that an agent waits for to the warm server, and exits
+ * with the status that comes back. For every other call, and if anything unexpected happens, it executes the Python
+ * command next to this program. It reads no hook files and decides nothing, except that quiet.c knows when nothing is
+ * hooked. The other end is in src/anyhook/warm; place.py and messages.py do the same as the first half of this file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,21 +26,21 @@
 #define PYTHON "/anyhook-python"
 #define CALL 0x316B6861u
 #define ACCEPT_MS 3000 /* how long a server may take to accept a call */
-#define STDIN_MS 5000  /* how long stdin may take to end before the call goes cold, which has a watchdog for that */
+#define STDIN_MS 5000  /* how long stdin may take to end; then the call is made cold, with a watchdog for stdin */
 
-static char folder[4096]; /* of this program, and of the Python command */
-static char **words;      /* of the call, from the verb on */
-static int count;         /* of them */
-static int kept;          /* whether stdin is */
-static int worker = -1;   /* a handle of the process that serves the call */
-static volatile sig_atomic_t accepted, told; /* whether a worker serves it; a signal that came meanwhile */
+static char folder[4096]; /* the folder of this program and of the Python command */
+static char **words;      /* the arguments of the call, starting with the verb */
+static int count;         /* the number of arguments */
+static int kept;          /* whether stdin is kept in memory */
+static int worker = -1;   /* a pidfd of the process that serves the call */
+static volatile sig_atomic_t accepted, told; /* whether a worker serves the call; a signal that arrived in the meantime */
 
 static void end_by(int number) {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Executes the Python command; `mark` tells it what happened. A gate must not open because that cannot be done. */
+/* Executes the Python command; `mark` tells it what happened. If that fails, a gate must not open. */
 static _Noreturn void cold(const char *mark) {
     static char program[sizeof folder + sizeof PYTHON];
     char **argv = malloc((count + 3) * sizeof *argv);
@@ -88,7 +88,7 @@ static int find_socket(struct sockaddr_un *address) {
     return size > 0 && size < (int)sizeof address->sun_path;
 }
 
-/* Whether the call reads stdin: then it is kept, so that it can be read once more where a worker is lost. */
+/* Whether the call reads stdin. If so, stdin is kept, so that it can be read again if a worker is lost. */
 static int reads_stdin(void) {
     if (!strcmp(words[0], "bridge")) return 1;
     for (int i = 1; i < count; i++) {
@@ -98,7 +98,7 @@ static int reads_stdin(void) {
     return 0;
 }
 
-static int copy(int from, int to) { /* 1 for some bytes, 0 for the end, -1 for a failure */
+static int copy(int from, int to) { /* 1 if bytes were copied, 0 at the end, -1 on failure */
     static char buffer[65536];
     ssize_t size = read(from, buffer, sizeof buffer);
     if (size < 0) return errno == EINTR ? 1 : -1;
@@ -110,7 +110,7 @@ static int copy(int from, int to) { /* 1 for some bytes, 0 for the end, -1 for a
     return size > 0;
 }
 
-/* stdin takes too long, or does not fit: the call goes cold. A process of its own feeds it what was read, and the rest. */
+/* stdin takes too long, or does not fit: make the call cold. A separate process writes what was read, and the rest. */
 static _Noreturn void cold_with_rest(int kept) {
     int ends[2];
     lseek(kept, 0, SEEK_SET);
@@ -162,7 +162,7 @@ static void keep_stdin(void) {
     kept = 1;
 }
 
-/* The words and the environment lie in one piece, as the kernel has put them there. */
+/* The arguments and the environment are in one block of memory, as the kernel has put them there. */
 size_t in_one_piece(char **list, char **end) {
     size_t n = 0;
     for (; list[n]; n++) {
@@ -207,8 +207,8 @@ static int get(int connection, void *data, size_t size) {
     return 1;
 }
 
-/* A signal is for the worker. One that comes before the worker is known waits until it is, or until the call goes cold.
- * Without a handle of the worker this process ends alone; the worker sees that, and ends. */
+/* Passes a signal to the worker. If the worker is not known yet, the signal waits until it is, or until the call is
+ * made cold. Without a pidfd only this process ends; the worker notices that, and ends too. */
 static void tell(int number) {
     told = number;
     if (worker >= 0) syscall(SYS_pidfd_send_signal, worker, number, NULL, 0);
@@ -222,8 +222,8 @@ static void listen_for(int number) {
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &now, NULL);
 }
 
-/* The end of a call that a worker has accepted: this returns only where nothing has happened yet. */
-static void see_through(int connection) {
+/* Waits for the worker that has accepted the call. Returns only if nothing has happened yet. */
+static void wait_for_worker(int connection) {
     uint32_t number;
     char letter;
     int on_duty = 0;
@@ -235,7 +235,7 @@ static void see_through(int connection) {
         if (letter == 'X' && get(connection, &number, sizeof number)) _exit(number);
         if (letter == 'H') on_duty = 1;
     }
-    if (told) end_by(told); /* it ended as this process would have */
+    if (told) end_by(told); /* the signal ended the worker, and now ends this process */
     if (on_duty) {
         lseek(0, 0, SEEK_SET);
         cold("--warm-lost");
@@ -264,10 +264,10 @@ static void serve(char **argv, char **envp) {
         int some;
         while ((some = poll(&ready, 1, ACCEPT_MS)) < 0 && errno == EINTR) {
         }
-        /* From here on a worker that has not accepted yet cannot; one that has, has said so. */
+        /* From here on, no worker can accept the call; if one has, its answer is there. */
         if (some <= 0) shutdown(connection, SHUT_RDWR);
         if (get(connection, &letter, 1) && letter == 'A') {
-            see_through(connection);
+            wait_for_worker(connection);
             if (some <= 0) {
                 lseek(0, 0, SEEK_SET);
                 cold("--warm-lost");

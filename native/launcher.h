@@ -1,21 +1,20 @@
-/* What the parts of the launcher know of each other. */
+/* What the parts of the launcher share. */
 #ifndef ANYHOOK_LAUNCHER_H
 #define ANYHOOK_LAUNCHER_H
 
 #include <stddef.h>
 
-#define LARGEST (1 << 18) /* of a table, and of a payload: a larger one does not fit into a datagram */
+#define MAX_SIZE (1 << 18) /* the size of a table and of a payload: a larger one does not fit into a datagram */
 
-/* A text of the payload that a table asks for, by its dotted path. */
+/* A text in the payload that a table asks for, by its dotted path. */
 struct wanted {
     const char *path;
-    const char *value; /* not ended by a NUL; NULL where there is none, or something else than a text */
+    const char *value; /* without a final NUL; NULL if it is missing or not a text */
     size_t size;
-    unsigned seen; /* which parts of the path were met, a bit for each */
+    unsigned seen; /* which parts of the path were found, one bit each */
 };
 
-/* What a worker has written down for the launcher: texts, each of which ends with a NUL and begins with a letter that
- * says what it is. */
+/* What a worker has written for the launcher: texts that end with a NUL and begin with a letter for their kind. */
 struct table {
     char *text, *end; /* all of it */
 };
@@ -28,30 +27,30 @@ static inline char *after(char *at) {
 
 int has(struct table *table, char kind, const char *text, size_t size);
 
-/* The texts below one place in the payload. `take` says whether it still has no doubt. */
+/* The texts below one path in the payload. `take` returns 0 if a text is a doubt. */
 struct texts {
-    const char *path; /* NULL where nobody asks */
+    const char *path; /* NULL if no table asks for them */
     int is_there;     /* whether there is an object */
     int is_line;      /* whether it has a key `command` or `cmd` */
     int is_odd;       /* whether that is anything but a text, or another key has a list or an object */
-    enum { OTHER, LINE, SAYING } key; /* under which of its keys we are: a command line, its description, any other */
-    int (*take)(struct texts *texts, const char *text, size_t size); /* NULL where they do not matter */
+    enum { OTHER, LINE, SAYING } key; /* the current key: a command line, its description, any other */
+    int (*take)(struct texts *texts, const char *text, size_t size); /* NULL if they do not matter */
     struct table *table;
     const char *project;
-    int removes; /* whether a word is a program that takes folders away */
+    int removes; /* whether a word is a program that removes folders */
 };
 
 int read_payload(const char *text, size_t size, struct wanted *wanted, int count, struct texts *texts);
 
-/* Whether self-protection surely has nothing against the input of a tool, at `path` in the payload. */
+/* Whether self-protection certainly allows the tool input at `path` in the payload. */
 int is_harmless(struct table *table, const char *payload, size_t size, const char *path, int is_line);
 
-/* Answers, and does not return, where a table says that nothing is hooked; else nothing has happened, but that stdin may
- * have been kept. */
+/* Answers and exits if a table says that nothing is hooked. Otherwise it has done nothing, except that stdin may be
+ * kept. */
 void answer_if_quiet(const char *socket_path, char **argv, char **envp, void (*keep_stdin)(void));
 
-/* How many there are in a list, where it goes on at `*end`, as the kernel has put it there; then `*end` is its end.
- * (size_t)-1 where somebody has moved it. */
+/* The length of a list that starts at `*end` in memory, where the kernel has put it; `*end` is then its end. (size_t)-1
+ * if the list was moved. */
 size_t in_one_piece(char **list, char **end);
 
 #endif

@@ -1,6 +1,6 @@
-/* A payload, looked at and never changed: whether it is surely one JSON object in UTF-8, and what stands at the few
- * places that a table asks for. What is merely odd (a number of a thousand digits, a key that is written with escapes,
- * a name that is there twice) is a doubt as well: Python knows what to do with it.
+/* Reads a payload without changing it: whether it is certainly one JSON object in UTF-8, and the few values that a
+ * table asks for. Unusual JSON (a number of a thousand digits, a key with escapes, a duplicate name) is a doubt as
+ * well, and left to Python.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,27 +8,27 @@
 
 #include "launcher.h"
 
-#define DEEPEST 64
-#define LONGEST_NUMBER 300
-#define LOOKED_AT 4 /* how deep the places that somebody asks for may be */
-#define LONGEST_PATH 256
+#define MAX_DEPTH 64
+#define MAX_NUMBER 300
+#define MAX_PATH_DEPTH 4 /* how deep the values that a table asks for may be */
+#define MAX_PATH 256
 
 struct reader {
     const unsigned char *at, *end;
     struct wanted *wanted;
     int count;
     struct texts *texts;
-    char path[LONGEST_PATH]; /* where we are, as far as anybody may ask for it */
+    char path[MAX_PATH]; /* the path to the current value, down to the depth that a table may ask for */
     size_t length;
     int depth;
-    int inside; /* how deep we are when we are below the place of the texts; 0 elsewhere */
+    int inside; /* the depth at which the texts begin, while reading them; otherwise 0 */
 };
 
 static void skip_blanks(struct reader *in) {
     while (in->at < in->end && (*in->at == ' ' || *in->at == '\t' || *in->at == '\n' || *in->at == '\r')) in->at++;
 }
 
-/* One character of more than one byte, as Python's strict decoder has it. */
+/* One character of more than one byte, as Python's strict decoder accepts it. */
 static int wide(struct reader *in) {
     const unsigned char *at = in->at;
     int more = *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : 1;
@@ -41,7 +41,7 @@ static int wide(struct reader *in) {
     return 1;
 }
 
-/* After a backslash. Half a character (a surrogate) is a doubt. */
+/* The rest of an escape, after the backslash. Half a character (a surrogate) is a doubt. */
 static int escaped(struct reader *in) {
     if (in->at >= in->end) return 0;
     if (*in->at != 'u') return strchr("\"\\/bfnrt", *in->at) && *in->at++ ? 1 : 0;
@@ -57,7 +57,7 @@ static int escaped(struct reader *in) {
     return code && (code < 0xD800 || code > 0xDFFF);
 }
 
-/* A text; `plain` says whether it means what its bytes say. */
+/* A text; `plain` says whether it has no escapes. */
 static int read_text(struct reader *in, const char **text, size_t *size, int *plain) {
     if (in->at >= in->end || *in->at != '"') return 0;
     const unsigned char *start = ++in->at;
@@ -87,7 +87,7 @@ static int digits(struct reader *in) {
     return in->at > start;
 }
 
-/* A number without an exponent, which may make it too large. */
+/* A number without an exponent; with one, it may be too large. */
 static int read_number(struct reader *in) {
     const unsigned char *start = in->at;
     if (*in->at == '-') in->at++;
@@ -99,7 +99,7 @@ static int read_number(struct reader *in) {
         in->at++;
         if (!digits(in)) return 0;
     }
-    return in->at - start <= LONGEST_NUMBER;
+    return in->at - start <= MAX_NUMBER;
 }
 
 static int read_word(struct reader *in, const char *word) {
@@ -109,10 +109,10 @@ static int read_word(struct reader *in, const char *word) {
     return 1;
 }
 
-/* Go to a member of the object or list where we are. 0 where its name is too long, or where somebody
- * asks for it and it was met before. */
+/* Enters a member of the current object or list. 0 if its name is too long, or if a table asks for it and it occurs
+ * twice. */
 static int enter(struct reader *in, const char *name, size_t size) {
-    if (in->depth > LOOKED_AT) return 1;
+    if (in->depth > MAX_PATH_DEPTH) return 1;
     if (in->length + size + 2 > sizeof in->path) return 0;
     if (memchr(name, '.', size)) name = "?", size = 1;
     if (in->length) in->path[in->length++] = '.';
@@ -136,12 +136,12 @@ static int read_members(struct reader *in, char close) {
     int plain = 1, number = 0;
     char index[16];
     in->at++;
-    if (++in->depth > DEEPEST) return 0;
+    if (++in->depth > MAX_DEPTH) return 0;
     skip_blanks(in);
     while (in->at < in->end && *in->at != close) {
         if (close == '}') {
             if (!read_text(in, &name, &size, &plain)) return 0;
-            if (!plain && (in->depth <= LOOKED_AT || in->inside)) return 0;
+            if (!plain && (in->depth <= MAX_PATH_DEPTH || in->inside)) return 0;
             if (in->inside && in->depth == in->inside + 1) {
                 int line = (size == 7 && !memcmp(name, "command", 7)) || (size == 3 && !memcmp(name, "cmd", 3));
                 in->texts->key = line ? LINE : size == 11 && !memcmp(name, "description", 11) ? SAYING : OTHER;
@@ -154,7 +154,7 @@ static int read_members(struct reader *in, char close) {
                 char sign = in->at < in->end ? *in->at : 0;
                 in->texts->is_odd |= in->texts->key == LINE ? sign != '"' : in->texts->key == OTHER && (sign == '[' || sign == '{');
             }
-        } else if (in->depth <= LOOKED_AT) {
+        } else if (in->depth <= MAX_PATH_DEPTH) {
             int left = number++, at = sizeof index;
             do index[--at] = '0' + left % 10;
             while (left /= 10);
@@ -162,16 +162,16 @@ static int read_members(struct reader *in, char close) {
             size = sizeof index - at;
         }
         if (!enter(in, name, size)) return 0;
-        int begins = !in->inside && in->texts->path && in->depth <= LOOKED_AT && !strcmp(in->path, in->texts->path);
+        int begins = !in->inside && in->texts->path && in->depth <= MAX_PATH_DEPTH && !strcmp(in->path, in->texts->path);
         if (begins) {
             in->inside = in->depth;
             skip_blanks(in);
-            if (in->at >= in->end || (*in->at != '{' && *in->at != 'n')) return 0; /* what a call would do is not told */
+            if (in->at >= in->end || (*in->at != '{' && *in->at != 'n')) return 0; /* it is unknown what the call would do */
             in->texts->is_there = *in->at == '{';
         }
         if (!read_value(in)) return 0;
         if (begins) in->inside = 0;
-        if (in->depth <= LOOKED_AT) in->path[in->length = before] = 0;
+        if (in->depth <= MAX_PATH_DEPTH) in->path[in->length = before] = 0;
         skip_blanks(in);
         if (in->at < in->end && *in->at == ',') {
             in->at++;
@@ -185,9 +185,9 @@ static int read_members(struct reader *in, char close) {
     return in->at < in->end && *in->at++ == (unsigned char)close;
 }
 
-/* A text as it is meant. One with a sign beyond ASCII is a doubt. */
+/* A text without its escapes. A character beyond ASCII is a doubt. */
 static int take(struct reader *in, const char *text, size_t size, int plain) {
-    static char meant[LARGEST];
+    static char meant[MAX_SIZE];
     size_t kept = 0;
     if (plain) return in->texts->take(in->texts, text, size);
     if (size > sizeof meant) return 0;
@@ -232,7 +232,7 @@ static int read_value(struct reader *in) {
     int plain;
     if (!read_text(in, &text, &size, &plain)) return 0;
     if (in->inside && in->texts->take && !take(in, text, size, plain)) return 0;
-    for (int i = 0; in->depth <= LOOKED_AT && i < in->count; i++) {
+    for (int i = 0; in->depth <= MAX_PATH_DEPTH && i < in->count; i++) {
         if (strcmp(in->wanted[i].path, in->path)) continue;
         if (!plain) return 0;
         in->wanted[i].value = text;

@@ -1,7 +1,7 @@
-/* An event that nobody hooked, answered without Python. A worker of the warm server has written down for which calls
- * that holds, and under which conditions (src/anyhook/warm/quiet.py); here each of them is looked at, in this process
- * and now. The event goes to the server for the journal, and nobody waits for that. A call in doubt is made in the
- * ordinary way, so this file answers `nothing` or does not answer.
+/* Answers an event that reaches no hook, without Python. A worker of the warm server has written a table of such calls
+ * and their conditions (src/anyhook/warm/quiet.py); this file checks each condition again. The event goes to the server
+ * for the journal, and nothing waits for that. In doubt, the call is made in the ordinary way, so this file answers
+ * that no hook objects, or does not answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "launcher.h"
 
 #define NOTE 0x316B686Eu
-#define MOST_PATHS 32
+#define MAX_PATHS 32
 
 /* Whether a table has an entry of a kind with exactly this text. */
 int has(struct table *table, char kind, const char *text, size_t size) {
@@ -31,7 +31,7 @@ int has(struct table *table, char kind, const char *text, size_t size) {
     return 0;
 }
 
-static void describe(const char *path, char *shown, size_t size) { /* as `stamp` in documents/places.py */
+static void describe(const char *path, char *shown, size_t size) { /* does the same as `stamp` in documents/places.py */
     struct stat seen;
     if (stat(path, &seen) < 0) {
         *shown = 0;
@@ -58,7 +58,7 @@ static int load(struct table *table, const char *socket_path, char **argv) {
              (unsigned long long)sum);
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return 0;
-    static char text[LARGEST];
+    static char text[MAX_SIZE];
     ssize_t size = read(file, text, sizeof text);
     close(file);
     if (size <= 0 || size == (ssize_t)sizeof text || text[size - 1]) return 0;
@@ -67,7 +67,7 @@ static int load(struct table *table, const char *socket_path, char **argv) {
     return 1;
 }
 
-/* What can be told before stdin is read: the words, the variables, the server, and where this process lives. */
+/* What can be checked before stdin is read: the arguments, the variables, the server, and the namespaces. */
 static int is_same_call(struct table *table, const char *socket_path, char **argv, char **envp) {
     char shown[PATH_MAX], link[64];
     int answers = 0, special = 0, listed = 0;
@@ -87,7 +87,7 @@ static int is_same_call(struct table *table, const char *socket_path, char **arg
             describe(socket_path, shown, sizeof shown);
             if (strcmp(shown, value)) return 0;
             break;
-        case 'N': /* a namespace: its name, and what it is */
+        case 'N': /* a namespace: its name and its value */
             if (!(equals = strchr(value, '='))) return 0;
             snprintf(link, sizeof link, "/proc/self/ns/%.*s", (int)(equals - value), value);
             size = readlink(link, shown, sizeof shown - 1);
@@ -108,7 +108,7 @@ static int is_same_call(struct table *table, const char *socket_path, char **arg
             *equals = '=';
             if (!found || strcmp(found, equals + 1)) return 0;
             break;
-        case 'X': /* how variables begin that decide how Python starts, and how many there are */
+        case 'X': /* a prefix of variables that affect how Python starts, and how many there are */
             if (!(equals = strchr(value, '='))) return 0;
             for (char **entry = envp; *entry; entry++) special += !strncmp(*entry, value, equals - value);
             listed += atoi(equals + 1);
@@ -126,8 +126,8 @@ static int is_directory(const char *path) {
     return stat(path, &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
-/* As `_project` in cli/bridge.py and `Setup.of` in state/plans.py find it: the folder, and the last one upwards that
- * counts. */
+/* Finds the project as Python does (`project_of` in walk/receive.py, `Setup.of` in state/plans.py): the folder, and the
+ * outermost folder above it that counts. */
 static int is_same_project(struct table *table, struct wanted *wanted, int count) {
     char named[PATH_MAX] = "", project[PATH_MAX], outer[PATH_MAX], home[PATH_MAX], folder[PATH_MAX], git[PATH_MAX + 8];
     for (char *at = table->text; at < table->end && !*named; at = after(at)) {
@@ -165,7 +165,7 @@ static int is_same_project(struct table *table, struct wanted *wanted, int count
     return has(table, 'R', project, strlen(project)) && has(table, 'O', outer, strlen(outer));
 }
 
-/* Whether every file looks as it did. */
+/* Whether no file has changed. */
 static int is_same_disk(struct table *table) {
     char shown[PATH_MAX];
     for (char *at = table->text; at < table->end; at = after(at)) {
@@ -173,18 +173,18 @@ static int is_same_disk(struct table *table) {
         char *path = at + 1;
         at = after(at);
         if (at >= table->end) return 0;
-        if (*at == 'f') /* the stamp of the path before it, or nothing where it is not there */
+        if (*at == 'f') /* the stamp of the path before it; empty if there is no such file */
             describe(path, shown, sizeof shown);
-        else if (*at != 'l' || !realpath(path, shown)) /* where its links lead */
+        else if (*at != 'l' || !realpath(path, shown)) /* the path without links */
             return 0;
         if (strcmp(shown, at + 1)) return 0;
     }
     return 1;
 }
 
-/* The first glance of self-protection (`_only_looks` in guard/guard.py) at a tool's input, for lines without a sign that
- * means anything: every command of the line only looks, no word is a program that changes something, and there is no text
- * but the line and its description. */
+/* Self-protection's first check of a command line (`_only_looks` in guard/guard.py), for lines without special
+ * characters: every command only reads, no word is a program that changes something, and there is no text but the line
+ * and its description. */
 static int take_line(struct texts *texts, const char *text, size_t size) {
     static const char apart[] = " ;&|()<=,{}:/", commands[] = ";&|(){}";
     int begins = texts->key == LINE;
@@ -206,8 +206,8 @@ static int take_line(struct texts *texts, const char *text, size_t size) {
     return 1;
 }
 
-/* Whether self-protection has nothing against a call: the tool only reads, nothing in its input can mean us, or a line only
- * looks. A call whose input is missing is not told at all. */
+/* Whether self-protection allows a call: the tool only reads, nothing in its input can concern us, or its command line
+ * only reads. If the input is missing, it is unknown what the call would do. */
 static int is_allowed(struct table *table, const char *payload, size_t size, struct wanted *tool, struct texts *seen) {
     struct texts texts = {.path = seen->path, .take = take_line, .table = table};
     if (!seen->is_there || !tool->value || has(table, 's', tool->value, tool->size)) return 0;
@@ -216,28 +216,28 @@ static int is_allowed(struct table *table, const char *payload, size_t size, str
 }
 
 static int is_same_payload(struct table *table, const char *payload, size_t size) {
-    struct wanted wanted[MOST_PATHS] = {{0}}, *tool = NULL;
+    struct wanted wanted[MAX_PATHS] = {{0}}, *tool = NULL;
     struct texts texts = {.table = table};
     int count = 0, projects = 0;
     for (char *at = table->text; at < table->end; at = after(at)) {
         if (!*at || !strchr("Ptiyo", *at)) continue;
-        if (count == MOST_PATHS) return 0;
+        if (count == MAX_PATHS) return 0;
         if (*at == 't') tool = wanted + count;
         if (*at == 'i') texts.path = at + 1;
         if (*at == 'P') projects++; /* these come first */
         wanted[count++].path = at + 1;
     }
-    if (texts.path && *texts.path == '\n') return 0; /* no plain place: only Python can tell */
+    if (texts.path && *texts.path == '\n') return 0; /* not a plain path: only Python can read it */
     if (!read_payload(payload, size, wanted, count, &texts)) return 0;
-    /* A key that another agent's payloads have, and then the one that this agent's have with it: without that, somebody
-     * else is calling. */
+    /* A key of another agent's payloads, followed by the key that this agent's payloads then have too. Without the
+     * second, another agent is calling. */
     for (int i = 0; i < count; i++)
         if (wanted[i].path[-1] == 'y' && wanted[i].seen && !(i + 1 < count && wanted[i + 1].seen)) return 0;
     if (!is_same_project(table, wanted, projects)) return 0;
     return !tool || is_allowed(table, payload, size, tool, &texts);
 }
 
-/* All of it in one datagram, or nothing. */
+/* Sends the event to the server in one datagram, or not at all. */
 static int hand_over(const char *socket_path, char **argv, char **envp, char *payload, size_t size) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char here[PATH_MAX], *end = NULL;
@@ -259,7 +259,7 @@ void answer_if_quiet(const char *socket_path, char **argv, char **envp, void (*k
     struct stat seen;
     if (!load(&table, socket_path, argv) || !is_same_call(&table, socket_path, argv, envp)) return;
     keep_stdin();
-    if (fstat(0, &seen) < 0 || seen.st_size <= 0 || seen.st_size > LARGEST) return;
+    if (fstat(0, &seen) < 0 || seen.st_size <= 0 || seen.st_size > MAX_SIZE) return;
     char *payload = mmap(NULL, seen.st_size, PROT_READ, MAP_PRIVATE, 0, 0);
     if (payload == MAP_FAILED) return;
     if (!is_same_payload(&table, payload, seen.st_size) || !is_same_disk(&table)) return;
@@ -271,7 +271,7 @@ void answer_if_quiet(const char *socket_path, char **argv, char **envp, void (*k
     for (size_t size = strlen(answer); size;) {
         ssize_t written = write(1, answer, size);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && errno == EPIPE) break; /* a reader that has gone away is no error */
+        if (written < 0 && errno == EPIPE) break; /* if the reader has gone away, that is not an error */
         if (written < 0) {
             dprintf(2, "anyhook bridge: the answer could not be written (%s)\n", strerror(errno));
             _exit(2);

@@ -1,5 +1,5 @@
 """Shows the first two minutes (guards on, a command refused, the report, the page), then examples/all-five and
-examples/agent, in copies with home directories of their own, and checks every decision it shows. It does not touch the
+examples/agent, in copies with separate home directories, and checks every decision it shows. It does not touch the
 user's files and needs no network."""
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Scene:
     hides: list[str] = field(default_factory=list)
     prepare: Callable[[Path], None] | None = None
     wait_for: tuple[str, str] | None = None
-    """A file of the project and a text: what a background hook writes there."""
+    """A file of the project, and the text that a background hook writes there."""
     project: str = "all-five"
-    """The example that it uses a copy of."""
+    """The example whose copy it uses."""
     home: str = "home"
-    """Whose home it plays in: guards that are on in one are not in the other."""
+    """Which home it uses: guards that are on in one are not on in the other."""
     needs_agent: bool = False
     """Whether it needs what `anyhook[agent]` installs."""
     first: int = 1000
@@ -76,7 +76,7 @@ SCENES = [
     ),
     Scene(
         "A rule of the project",
-        "This project brings a rule of its own. It counts when you have seen it and said yes.",
+        "This project has its own rule. It applies only after you have seen and approved it.",
         ["trust", "--yes"],
         shows=["runs make release", "Approved: 1"],
         **GUARDED,
@@ -291,7 +291,7 @@ What to try next:
 The command is in {folder}; `pip install .` puts it where you want it.
 """
 
-WITHOUT = "They are left out here; everything before them needed the core alone."
+WITHOUT = "They are left out here; everything before them needed only the core."
 
 
 class BrokenPromiseError(Exception):
@@ -342,7 +342,7 @@ class Stage:
         expect(scene, done.returncode, done.stdout)
 
     def wait(self, project: Path, name: str, text: str) -> None:
-        """Background hooks take their time; the demo waits for what they write, not for the clock."""
+        """Wait for the output of a background hook, not for a fixed time."""
         path = project / name
         deadline = time.monotonic() + BACKGROUND_LIMIT_S
         while not (path.is_file() and text in path.read_text()):
@@ -385,7 +385,7 @@ def expect(scene: Scene, status: int, output: str) -> None:
 
 
 def fold(line: str) -> str:
-    """A line of output, indented, and folded where it would run over the edge."""
+    """A line of output, indented, and folded if it is too long."""
     indent = "  " + " " * (len(line) - len(line.lstrip()))
     text = line.strip()
     if len(indent) + len(text) > WIDTH:
@@ -397,7 +397,7 @@ def fold(line: str) -> str:
 
 
 def command_line(words: list[str]) -> str:
-    """The call as one would type it, folded between options where a line is too short for it."""
+    """The call as a person would type it, folded between options if it is too long."""
     parts: list[str] = []
     for word in words:
         if word.startswith("--") or len(parts) < 2:
@@ -430,7 +430,7 @@ def has_page() -> bool:
 
 
 def with_agent() -> bool:
-    """Say what the agent's scenes need, and install it where it is missing; whether it is there in the end."""
+    """Say what the agent's scenes need, and install it if it is missing. Returns whether it is there."""
     if has_agent():
         return True
     place = Path(sys.prefix).name

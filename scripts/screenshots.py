@@ -2,7 +2,7 @@
 
     python scripts/screenshots.py [FOLDER]
 
-Everything runs for real, in a home and a project of its own. Without Chromium on PATH there is no picture of the page.
+Everything runs for real, in a separate home and project. Without Chromium on PATH there is no picture of the page.
 """
 
 from __future__ import annotations

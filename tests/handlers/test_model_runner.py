@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from anyhook import Engine, Event
 from anyhook.agents.kolega.dialect import ASKING
 from anyhook.handlers.question import indented, question
-from anyhook.handlers.tools import LONGEST_TEXT, MAX_MATCHES, Workplace, clipped
+from anyhook.handlers.tools import MAX_MATCHES, MAX_TEXT, Workplace, clipped
 from conftest import World
 from each_of import each_of
 from living import lives
@@ -202,6 +202,6 @@ def test_running(place: Workplace, world: World) -> None:
 
 
 def test_long_texts_lose_their_middle() -> None:
-    text = clipped("a" * LONGEST_TEXT + "b" * LONGEST_TEXT)
-    assert len(text) < LONGEST_TEXT + 100
+    text = clipped("a" * MAX_TEXT + "b" * MAX_TEXT)
+    assert len(text) < MAX_TEXT + 100
     assert (text[0], text[-1]) == ("a", "b")

@@ -239,6 +239,7 @@ PHRASES = (
 NAMES = {
     "most": "max",
     "least": "min",
+    "longest": "max",
     "cure": "fix",
     "mend": "fix",
     "mended": "fixed",

@@ -28,9 +28,13 @@ PAGES = sorted(
     if path.parent != ROOT / "tests" / "data"
 )
 """All but `tests/data`, which quotes licences."""
-SCRIPTS = sorted([ROOT / "Makefile", *ROOT.glob("scripts/*.sh")])
+SCRIPTS = sorted([ROOT / "Makefile", *ROOT.glob("scripts/*.sh"), *ROOT.glob("native/*.[ch]"), *ROOT.glob("bench/*.c")])
 MODULES = sorted(SOURCE.rglob("*.py"))
-TOOLS = sorted([*ROOT.glob("docs/*.py"), *ROOT.glob("scripts/*.py"), *ROOT.glob("examples/**/*.py")])
+TOOLS = sorted(
+    path
+    for pattern in ("bench/*.py", "docs/*.py", "examples/**/*.py", "live/*.py", "scripts/*.py")
+    for path in ROOT.glob(pattern)
+)
 
 
 def written(path: Path) -> list[Hit]:

@@ -333,7 +333,7 @@ def test_draining_ends_with_what_a_pipe_can_hold() -> None:
         got = child_module._Stream(endless.fileno()).drain(b"")
         assert got == b""
         got = child_module._Stream(endless.fileno()).drain(bytes(65536))
-    assert len(got) == child_module._LARGEST_PIPE
+    assert len(got) == child_module._MAX_PIPE
 
 
 def ended_before_it_was_read(size: int) -> Run:

@@ -41,7 +41,7 @@ TEMPORARY = (
 WAITS_S = (1.0, 5.0, 15.0, 30.0)
 """How long to wait before each retry, if the provider does not say."""
 RETRIES = len(WAITS_S)
-LONGEST_WAIT_S = 120.0
+MAX_WAIT_S = 120.0
 SENTENCES: tuple[tuple[type[ModelAPIError], str, str], ...] = (
     (ModelQuotaExceededError, "the account has no quota left", "Check its plan and billing."),
     (ModelRateLimitError, "the provider limits how often it is asked", "Wait a little, then send the prompt again."),
@@ -102,7 +102,7 @@ def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> 
     asked = error.retry_after
     if asked is None:
         asked = WAITS_S[attempt]
-    return Pause(error, model, attempt, asked) if asked <= LONGEST_WAIT_S else None
+    return Pause(error, model, attempt, asked) if asked <= MAX_WAIT_S else None
 
 
 def told(error: Exception, model: Model) -> str:

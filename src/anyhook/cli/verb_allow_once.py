@@ -24,7 +24,7 @@ from anyhook.state.allowed import HOLDS_S, allow, path_of
 if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine
 
-LOOKED_AT = 500
+MAX_EVENTS = 500
 """How many of the last records are searched for a refused call."""
 MAX_WIDTH = 300
 
@@ -67,7 +67,7 @@ def _refused(project: str, record: str | None) -> JournalLine:
             raise BadCall(f"{record} is not the number of a record. `anyhook log` shows them.")
         found = record_of(folder, record)
     else:
-        lines = newest(folder, Wanted(project=project, event="pre_tool"), LOOKED_AT)
+        lines = newest(folder, Wanted(project=project, event="pre_tool"), MAX_EVENTS)
         found = next((line for line in reversed(lines) if _refusing(line)), None)
     if found is None or not _refusing(found):
         raise BadCall("there is no such refused call. `anyhook log --verdict block` shows those that were refused.")

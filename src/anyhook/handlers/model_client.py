@@ -38,7 +38,7 @@ CONFIGURABLE = {"OpenAIProvider": "OPENAI", "AnthropicProvider": "ANTHROPIC"}
 KEY, NO_KEY = "_API_KEY", "none"
 MAX_REQUESTS = 50
 """Per handler with tools."""
-LONGEST_ERROR = 600
+MAX_ERROR = 600
 NO_TEMPERATURE = ("thinking_enabled_by_default", "thinking_always_enabled", "anthropic_disallows_sampling_settings")
 """Flags of models that accept no temperature. The client would drop it, with a warning every time."""
 
@@ -144,4 +144,4 @@ def words_of(error: BaseException) -> str:
 
 
 def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}…"
+    return text if len(text) <= MAX_ERROR else f"{text[:MAX_ERROR]}…"

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     Tool = Callable[..., Awaitable[str]]
 
-LONGEST_TEXT = 30_000
+MAX_TEXT = 30_000
 MAX_FILES = 1_000
 MAX_MATCHES = 200
-LARGEST_SEARCHED = 1_000_000
+MAX_SEARCHED = 1_000_000
 PATTERN_S = 0.5
 """Per line: the pattern comes from the model and may be very slow."""
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
@@ -147,7 +147,7 @@ class Workplace:
 def _lines(file: str) -> Iterator[tuple[int, str]]:
     """The lines of a text file; none of a large one, of one with zero bytes, or of one that cannot be read."""
     try:
-        if os.path.getsize(file) > LARGEST_SEARCHED:
+        if os.path.getsize(file) > MAX_SEARCHED:
             return
         with open(file, "rb") as opened:
             data = opened.read()
@@ -159,7 +159,7 @@ def _lines(file: str) -> Iterator[tuple[int, str]]:
 
 def clipped(text: str) -> str:
     """A long text without its middle: the start and the end of an output matter most."""
-    if len(text) <= LONGEST_TEXT:
+    if len(text) <= MAX_TEXT:
         return text
-    half = LONGEST_TEXT // 2
+    half = MAX_TEXT // 2
     return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"

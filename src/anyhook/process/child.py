@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Bytes per stream."""
 _CHUNK = 65536
-_LARGEST_PIPE = 1024 * 1024
+_MAX_PIPE = 1024 * 1024
 """The largest pipe that Linux lets an ordinary user set. The default is 64 KB, and less on other systems."""
 _QUICK_S = 0.005
 """How long to wait only for the exit before also polling the output. A short answer fits into the pipe, and waking up
@@ -36,8 +36,8 @@ for its first bytes, for the end of each stream and then for the exit adds 6 % t
 makes the kernel set its timer again: 1 ms adds 3 %."""
 _IGNORED_BY_PYTHON = (13, 25)
 """SIGPIPE and SIGXFSZ: a started program would inherit that they are ignored."""
-_LONGEST_POLL_S = 1.0  # a signal just before a poll does not interrupt it, so its handler runs when the poll returns
-_LONGEST_TICK_S = 0.02
+_MAX_POLL_S = 1.0  # a signal just before a poll does not interrupt it, so its handler runs when the poll returns
+_MAX_TICK_S = 0.02
 _KERNEL_GRACE_S = 1.0
 """Extra time for a process that hangs in the kernel, after the whole tree was killed and waited for."""
 _LOCK_TIMEOUT_S = 20.0
@@ -74,7 +74,7 @@ class _Stream:
         got = len(last)
         self.chunks.append(last)
         self.size += got
-        left = _LARGEST_PIPE - got
+        left = _MAX_PIPE - got
         while got == _CHUNK and left > 0 and self.size <= OUTPUT_LIMIT:
             got = self.read()
             left -= got
@@ -243,9 +243,9 @@ class Child:
         tick_s = 0.0005
         while True:
             left_s = until - monotonic()
-            pause_s = min(max(left_s, 0.0), _LONGEST_POLL_S)
+            pause_s = min(max(left_s, 0.0), _MAX_POLL_S)
             if self.pidfd < 0:
-                tick_s = min(tick_s * 2, _LONGEST_TICK_S)
+                tick_s = min(tick_s * 2, _MAX_TICK_S)
                 if self._poll_once(min(pause_s, tick_s)) or self._has_exited():
                     return True
             elif self._poll_once(pause_s):

@@ -20,7 +20,7 @@ class Watched:
         """`then` gets the run before any waiting thread does."""
         self._started, self._then, self._done = started, then, threading.Event()
         self._run: Run | None = None
-        threading.Thread(target=self._see_through, name="anyhook-watch", daemon=True).start()
+        threading.Thread(target=self._wait_to_end, name="anyhook-watch", daemon=True).start()
 
     def wait(self, grace_s: float | None = None) -> Run | None:
         self._done.wait(grace_s)
@@ -29,7 +29,7 @@ class Watched:
     def end(self, ending: Ending = "cancelled") -> None:
         self._started.end(ending)
 
-    def _see_through(self) -> None:
+    def _wait_to_end(self) -> None:
         try:
             run = self._started.wait(None)
             if run is not None and self._then is not None:

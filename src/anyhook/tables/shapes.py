@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Place = tuple[str | int, ...]
 
-LONGEST_GUESSED = 100
+MAX_GUESSED = 100
 """Longer words are not typos, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
 """The longest time limit: locks cannot wait ten times longer."""
@@ -71,7 +71,7 @@ def guess(word: str, known: Iterable[str]) -> str:
     """` Did you mean …?` if one is likely, otherwise ""."""
     import difflib
 
-    if len(word) > LONGEST_GUESSED:
+    if len(word) > MAX_GUESSED:
         return ""
     near = difflib.get_close_matches(word, list(known), 1, 0.6) or [
         name for name in known if name.lower().replace("_", "") == word.lower().replace("_", "")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.state.plans import Setup
 
-LOOKED_AT = 65_536
+MAX_SCRIPT = 65_536
 """How many bytes of a script are searched."""
 LINE_LIMIT = 2_000
 """How much of a line is searched; lines that people write are much shorter."""
@@ -60,7 +60,7 @@ def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
         what = f"hook `{hook.name}` runs code that it downloads or decodes at that moment"
         yield Problem("downloaded-code", what, hook.where(), UNKNOWN_CODE, fix, WARNING)
     for path in paths:
-        text = (head(path, LOOKED_AT) or b"").decode("utf-8", "replace")
+        text = (head(path, MAX_SCRIPT) or b"").decode("utf-8", "replace")
         for number, each in enumerate(text.split("\n"), 1):
             if not each.lstrip().startswith(("#", "//")) and is_fed(each):
                 what = f"the script of hook `{hook.name}` runs code that it downloads or decodes at that moment"

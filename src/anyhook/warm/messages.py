@@ -18,7 +18,7 @@ CALL, STATUS, STOP = 0x31_6B_68_61, 0x31_6B_68_73, 0x31_6B_68_71
 NUMBER = struct.Struct("=I")
 ACCEPTED, REFUSED, ON_DUTY, ENDED = b"A", b"R", b"H", b"X"
 """Accepted, by the process with this pid; refused; hooks may run from now on; the exit status."""
-LARGEST = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 DESCRIPTORS = 4
 
 
@@ -52,7 +52,7 @@ def receive_request(connection: socket.socket) -> Message:
     while len(data) < HEADER.size:
         data += _more(connection, HEADER.size)
     what, words, variables, size = HEADER.unpack_from(data)
-    if size > LARGEST:
+    if size > MAX_BYTES:
         raise Gone("a request that is too large")
     parts, missing = [data[HEADER.size :]], size - (len(data) - HEADER.size)
     while missing > 0:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 NOTE = 0x31_6B_68_6E
-LARGEST = 1 << 20
+MAX_BYTES = 1 << 20
 """Larger than any datagram of the launcher."""
 IDLE_MS = 1000
 MAX_NOTES = 500
@@ -83,7 +83,7 @@ def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure:
 
 
 def receive_note(listener: socket.socket) -> Note:
-    data, ancillary, _, _ = listener.recvmsg(LARGEST, socket.CMSG_SPACE(CREDENTIALS.size))
+    data, ancillary, _, _ = listener.recvmsg(MAX_BYTES, socket.CMSG_SPACE(CREDENTIALS.size))
     users = [CREDENTIALS.unpack(sent)[1] for _, kind, sent in ancillary if kind == socket.SCM_CREDENTIALS]
     if users != [os.geteuid()] or len(data) < HEADER.size:
         raise Gone("a note from another user")

@@ -19,7 +19,7 @@ SCRIPTS = ("anyhook", "anyhook-python")
 READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
 """Prefixes of variables that Python, or the C library under it, reads before our first line."""
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
-LONGEST_PATH = 107
+MAX_PATH = 107
 """The longest path of a socket, in bytes."""
 
 
@@ -73,7 +73,7 @@ def socket_path(env: Mapping[str, str]) -> str:
     use another session's terminal."""
     session = f".{os.getsid(0)}" if has_terminal() else ""
     path = f"{runtime_dir(env)}/{checksum(installation())}{session}"
-    if len(os.fsencode(path)) > LONGEST_PATH:
+    if len(os.fsencode(path)) > MAX_PATH:
         raise NoPlace(f"{path} is too long for a socket")
     return path
 
