@@ -1,4 +1,4 @@
-"""Every payload that real agents gave us, as what their tables make of it."""
+"""Every payload that real agents sent, as their tables read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anyhook.walk.receive import Received, receive
 DATA = Path(__file__).parent / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
 AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
-"""Folders whose agent goes by another name."""
+"""Folders whose agent has another name."""
 
 
 def table_of(path: Path) -> tuple[Host, HostEvent]:

@@ -1,5 +1,5 @@
 """The command as a process: forked from an interpreter that has loaded it (see command_server.py), or, with `--cold`
-and wherever a test is about the start itself, as a person starts it."""
+and in tests about the start itself, started as a person starts it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SERVER = Path(__file__).with_name("command_server.py")
 SCRIPT = str(Path(sys.executable).with_name("anyhook"))
 MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
 LIMIT_S = 240.0
-"""A safety net below pytest's own."""
+"""A safety net, shorter than pytest's own limit."""
 
 
 def modules(pattern: str) -> list[str]:
@@ -44,7 +44,7 @@ def modules(pattern: str) -> list[str]:
 
 
 def rooms(*names: str) -> list[str]:
-    """The modules of rooms, without those that load what only an extra of the package has."""
+    """The modules of these packages, without those that need an extra."""
     heavy = ("handlers.model_client", "journal.export_")
     found = [module for name in names for module in modules(f"{name}/**/*.py")]
     return [module for module in found if not module.startswith(tuple(f"anyhook.{name}" for name in heavy))]
@@ -56,8 +56,8 @@ CORE = (
     *rooms("rules", "shell", "state", "walk"), *modules("process/start_*.py"), "_ctypes", "encodings.idna", "regex",
     "rich.table", "sysconfig", "tree_sitter", "tree_sitter_bash",
 )  # fmt: skip
-"""All that a call may load on its way. What is missing here is loaded by each call anew: `regex` alone takes three
-times as long as the rest of a call."""
+"""Everything that a call may load. Each call loads again what is missing here: `regex` alone takes three times as long
+as the rest of a call."""
 MODELS = (
     *CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai",
     "pydantic_ai.models.anthropic", "pydantic_ai.providers.openai", "pydantic_ai.providers.anthropic",
@@ -65,11 +65,11 @@ MODELS = (
     "anyhook.agent.headless", "anyhook.agent.stream_json", "anyhook.cli.view.status_line",
     "loaded_models",
 )  # fmt: skip
-"""For hooks that ask a model, and for the agent: its client takes longer to load than all else together."""
+"""For hooks that ask a model, and for the agent: its client takes longer to load than everything else together."""
 
 
 def _needs_new(request: dict[str, Any]) -> bool:
-    """Whether a call has to be a process of its own: `bridge` counts its time from the start of its process."""
+    """Whether a call needs a separate process: `bridge` counts its time from the start of its process."""
     return request["argv"][1:2] == ["bridge"] or "ANYHOOK_DEBUG" in request["env"]
 
 
@@ -77,7 +77,7 @@ class Server:
     """A running command_server.py."""
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._is_for_models = modules == MODELS  # whose clients belong to the event loop of one call
+        self._is_for_models = modules == MODELS  # their clients belong to the event loop of one call
         self._folder = tempfile.mkdtemp(prefix="anyhook-command-")
         self._path = f"{self._folder}/socket"
         self._process = subprocess.Popen(
@@ -100,7 +100,7 @@ class Server:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def call(self, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> tuple[int | None, bytes, bytes]:
-        """Exit status (None where it had to be killed at the limit), stdout, stderr."""
+        """Exit status (None if it was killed at the limit), stdout, stderr."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(self._path)
             connection.sendall(FRESH if self._is_for_models or _needs_new(request) else ANY)
@@ -121,7 +121,7 @@ class Server:
 
 
 class Talk:
-    """Feeds one call and reads it, until it has ended and closed its output."""
+    """Writes the input of one call and reads its output, until it has ended and closed it."""
 
     def __init__(self, status: int, out: int, err: int, to_it: int, unsent: bytes) -> None:
         self._got: dict[int, list[bytes]] = {status: [], out: [], err: []}
@@ -142,7 +142,7 @@ class Talk:
                 killed, deadline = True, deadline + runner.POLL_LIMIT_S
                 self._kill(is_session)
             elif left <= 0:
-                break  # something else holds the pipes
+                break  # another process holds the pipes open
             for key, _ in self._selector.select(max(left, 0)):
                 if key.fd == self._to_it:
                     self._write()
@@ -215,11 +215,11 @@ def run(
     cold: bool = False,
     limit_s: float = LIMIT_S,
 ) -> subprocess.CompletedProcess[bytes]:
-    """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` bounds its address space,
-    `cold` starts it anew whatever the rest of the session does."""
+    """`python -m anyhook WORDS` (`safe`: with -P), or the installed script; `memory` limits its address space, `cold`
+    always starts a new process."""
     argv = [SCRIPT, *words] if as_script else [sys.executable, *(["-P"] if safe else []), "-m", "anyhook", *words]
     if cold or servers.is_cold or not forkable(env):
-        if as_script:  # by the native launcher, where it is installed
+        if as_script:  # by the native launcher, if it is installed
             env = {"ANYHOOK_WARM": "off", **env}
         return subprocess.run(
             argv, input=stdin, env=env, cwd=cwd, capture_output=True, check=False, timeout=limit_s,
@@ -244,14 +244,14 @@ def _text(data: bytes) -> str:
 
 
 def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> dict[str, Any]:
-    # Where no variable names a locale, Python takes this one and hands it on to what it starts (PEP 538).
+    # If no variable names a locale, Python sets this one and its children inherit it (PEP 538).
     coerced = {} if "LANG" in env else {"LC_CTYPE": "C.UTF-8"}
     named = {"argv": list(argv), "env": {**env, **coerced}, "cwd": str(cwd)}
     return {**named, "session": False, "path": None, "memory": 0}
 
 
 def call_of_a_vector(modules: tuple[str, ...]) -> runner.Caller:
-    """What a vector's calls of the command go through, with the meaning of `runner.call`."""
+    """How vectors call the command; the same as `runner.call`."""
 
     def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
         words = argv[len(runner.COMMAND) :]

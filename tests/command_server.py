@@ -1,6 +1,6 @@
 """An interpreter that has loaded the command and forks workers for its calls. A call has its own arguments,
-environment, directory and descriptors. A worker that is as it was after a call takes another one: a new process costs
-more than most calls, because it copies each page of memory that it touches.
+environment, directory and descriptors. A worker that a call has not changed takes another one: a new process costs more
+than most calls, because it copies each page of memory that it writes to.
 
 Run as `python -P command_server.py SOCKET MODULE...`. It ends when its stdin does.
 """
@@ -22,9 +22,9 @@ import traceback
 from typing import Any, NoReturn
 
 HEADER = 8
-"""Bytes that say how long the request is."""
+"""How many bytes the length of a request has."""
 FRESH, ANY = b"f", b"a"
-"""What a caller says first: whether it needs a new process."""
+"""The first byte of a call: whether it needs a new process."""
 CHANNEL = 3
 """The descriptor on which a worker gets its calls."""
 
@@ -49,7 +49,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def become(request: dict[str, Any], fds: list[int]) -> None:
-    """Take on what a new process gets from whoever starts it."""
+    """Take over what a new process inherits from its parent."""
     if request["session"] and os.getsid(0) != os.getpid():
         os.setsid()
     os.chdir(request["cwd"])
@@ -69,7 +69,7 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
 
 
 class Ended(BaseException):
-    """The command has ended with this status. It ends by `os._exit`, which a worker replaces by this."""
+    """The command has ended with this status. A worker raises it in place of `os._exit`."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -86,7 +86,7 @@ class OsWithoutExit:
 
 
 def condition() -> list[object]:
-    """What a call may leave behind in its process: descriptors, threads, modules, ways to handle a signal."""
+    """What a call may leave behind in its process: descriptors, threads, modules, signal handlers."""
     counted = [len(os.listdir(f"/proc/self/{name}")) for name in ("fd", "task")]
     return [*counted, len(sys.modules), *map(signal.getsignal, signal.valid_signals())]
 
@@ -128,7 +128,7 @@ def work(channel: socket.socket) -> NoReturn:
         os.chdir("/")
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in range(CHANNEL):
-            os.dup2(nothing, number)  # whoever reads the output sees its end
+            os.dup2(nothing, number)  # a reader of the output sees its end
         os.close(nothing)
         channel.sendall(b"%d" % status)
 
@@ -154,7 +154,9 @@ class Worker:
     def end_call(self) -> bool:
         """Tell the caller its status. Whether the worker can take another call."""
         said = b""
-        with contextlib.suppress(BlockingIOError):  # dead, and something that it started still has the other end
+        with contextlib.suppress(
+            BlockingIOError
+        ):  # it is dead, and something that it started still has the other end open
             said = self._channel.recv(16, socket.MSG_DONTWAIT)
         if not said:
             said = b"%d" % os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
@@ -196,7 +198,7 @@ def start() -> None:
     listener.bind(path)
     listener.listen(64)
     gc.collect()
-    gc.freeze()  # a child that collects leaves our pages alone
+    gc.freeze()  # garbage collection in a child must not touch (and copy) our pages
     os.write(1, b"ready\n")
     serve(listener)
 

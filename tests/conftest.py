@@ -1,4 +1,4 @@
-"""A world of its own for each test: a home, a project, and hooks of every dialect in either. It decides nothing."""
+"""A separate world for each test: a home, a project, and hooks of every dialect in both."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import Trust
 
-# No property is about time: on a busy machine a slow example is no wrong one. A change is judged by the same examples
-# every time; `make test-all` looks for new ones.
+# No property is about time: on a busy machine a slow example is not wrong. `make test` uses the same examples every
+# time; `make test-all` looks for new ones.
 _always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
 settings.register_profile("house", _always, derandomize=True, max_examples=25)
 settings.register_profile("search", _always)
@@ -123,7 +123,7 @@ class World:
             self._by_scaffold(table, native, script, scope, name, more)
 
     def _by_scaffold(self, table: str, native: str, script: str, scope: str, name: str, more: dict[str, Json]) -> None:
-        """A hook of any dialect that lists its hooks in a file, as its own table says how one is written."""
+        """Declare a hook of any dialect that lists its hooks in a file, as the dialect's table says."""
         row = dialect(table)
         written = row.scaffold
         assert written is not None
@@ -158,7 +158,7 @@ class World:
         self.declare(base / "hooks.json", native, group, {"schema_version": 1})
 
     def declare(self, path: Path, native: str, entry: Json, top: dict[str, Json] | None = None) -> None:
-        """One more entry of a file that lists them by event."""
+        """Add an entry to a file that lists them by event."""
         lists = self._lists.setdefault(str(path), {})
         lists.setdefault(native, []).append(entry)
         self.write(path, json.dumps({**(top or {}), "hooks": lists}))
@@ -231,7 +231,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def door(launcher: Path, world: World) -> Iterator[Door]:
-    """An installation with a warm server of its own, which ends with the test."""
+    """An installation with its own warm server, which ends with the test."""
     found = Door(launcher, world)
     yield found
     found.stop()
@@ -258,14 +258,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A shell's background jobs are started with Ctrl-C ignored, and so would be all that is started here. Python is
-    started as people start it: a variable that has it write at once would hide what is lost without."""
+    """A shell starts its background jobs with Ctrl-C ignored, and everything started here would inherit that. Python
+    starts as people start it: unbuffered output would hide what is lost without it."""
     servers.is_cold = bool(config.getoption("cold"))
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
-    os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; those of the server turn it on
+    os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; the server's own tests turn it on
     python3 = os.path.dirname(os.path.realpath(sys.executable))
-    if os.path.dirname(shutil.which("python3") or "") != python3:  # version managers put a script of theirs there first
+    if os.path.dirname(shutil.which("python3") or "") != python3:  # version managers put their own script there first
         os.environ["PATH"] = f"{python3}{os.pathsep}{os.environ['PATH']}"
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -273,7 +273,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that only wait come first and all to one worker, while the others work."""
+    """Tests that only wait come first and go to one worker, while the others work."""
     items.sort(key=lambda item: item.get_closest_marker("waits") is None)
     for item in items:
         if item.path.stem in SLOW:
@@ -281,5 +281,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The tests themselves are no garbage, and need not be looked through for any."""
+    """Keep the garbage collector from scanning the tests themselves."""
     gc.freeze()

@@ -1,5 +1,5 @@
-"""Many small cases as one test: every row is tried, and each that fails is reported by its name. A test of its own
-costs as much as a hundred rows that only compare values."""
+"""Many small cases as one test: every row is tried, and each that fails is reported by its name. A separate test costs
+as much as a hundred rows that only compare values."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from hypothesis import settings
 
 
 def examples(number: int) -> settings:
-    """`number` of them in `make test-all`, which looks for new ones, and ten times as many in `make fuzz`; a fifth of
-    them, always the same, in `make test`, which judges a change."""
+    """`number` in `make test-all`, which looks for new ones, and ten times as many in `make fuzz`; a fifth, always the
+    same, in `make test`."""
     profile = settings.get_current_profile_name()
     return settings(max_examples={"search": number, "fuzz": number * 10}.get(profile, max(number // 5, 10)))

@@ -79,7 +79,7 @@ for name in DIALECTS:
 CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
 IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
 NUMBERED = [case for case in CASES if "%s" in case[2]]
-"""Those in which the number stands where a hook's limit does, or its order."""
+"""Those in which the number is a hook's limit or its order."""
 
 
 def filled(text: str, number: str) -> str:

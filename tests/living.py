@@ -1,4 +1,4 @@
-"""Whether a process lives, and how a test ends one that it left running."""
+"""Whether a process is alive, and how a test ends one that it left running."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def lives(pid: int) -> bool:
-    """Whether it runs; what has ended and is not yet waited for does not."""
+    """Whether it is running; a zombie is not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -19,8 +19,8 @@ def lives(pid: int) -> bool:
 
 
 def kill(*pids: int) -> None:
-    """Kill, and wait until it has happened: a signal is only sent, and on a busy machine a process that was killed may
-    live on for a while, for the next check to find. The test's own limit bounds the wait."""
+    """Kill it, and wait until it is gone: on a busy machine a killed process may stay for a while, and the next check
+    would find it. The test's own limit bounds the wait."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

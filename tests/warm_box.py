@@ -1,5 +1,5 @@
-"""An installation of its own for the tests of the warm server: the launcher, the script beside it, a runtime folder and
-whatever servers were started there, which end with the test."""
+"""A separate installation for the tests of the warm server: the launcher, the script next to it, a runtime folder, and
+the servers that were started there, which end with the test."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 NATIVE = sorted(map(str, (Path(__file__).parents[1] / "native").glob("*.c")))
 LIMIT_S = 60.0
-"""A safety net; nothing is judged by it."""
+"""A safety net; no test depends on it."""
 PARENT = "cut -d' ' -f4 /proc/$PPID/stat"
-"""What a hook runs to print the process that started the command: the server, where the call was served."""
+"""What a hook runs to print the process that started the command: the server, if it served the call."""
 VOLATILE = re.compile(
     r'("(?:at|duration_ms|duration_s|limit_s|started_ns|n|hash|trace)": )(?:"[^"]*"|[0-9.]+)|session-\w{16}|\d+ ms'
 )
@@ -87,7 +87,7 @@ class Door:
     def start(self) -> int:
         """Have a server, and wait for it; its process."""
         deadline = time.monotonic() + LIMIT_S
-        while not (state := self.state())["running"]:  # a busy machine may need more than one look
+        while not (state := self.state())["running"]:  # a busy machine may need more than one try
             assert time.monotonic() < deadline, "no server was started"
             self.call("fire", "turn_end", env={"ANYHOOK_WARM": "on"})
         return int(state["pid"])
@@ -98,7 +98,7 @@ class Door:
 
 
 def plain(text: bytes | str) -> str:
-    """What two calls that mean the same have in common."""
+    """What two equal calls have in common."""
     return VOLATILE.sub("0", text.decode() if isinstance(text, bytes) else text)
 
 
@@ -110,7 +110,7 @@ def eventually(holds: Callable[[], bool], what: str) -> None:
 
 
 def settle(world: World) -> CatalogPlan:
-    """Have a plan: files have to be a moment old for that."""
+    """Make a plan; its files must not be brand new."""
     deadline = time.monotonic() + LIMIT_S
     while (plan := read_plan(world.setup())) is None:
         assert time.monotonic() < deadline, "no plan is kept"
@@ -147,12 +147,12 @@ def _processes_of(runtime: str, is_wanted: Callable[[list[bytes]], bool]) -> set
 
 
 ORDINARY = 77
-"""How the script beside the launcher ends here: the call was made in the ordinary way."""
+"""The exit status of the script next to the launcher here: the call was made in the ordinary way."""
 
 
 class Desk:
-    """The launcher with a script beside it that only says so, and a server of which there are the sockets alone: what
-    the launcher answers by itself shows at once."""
+    """The launcher, with a script next to it that only reports that it ran, and only the sockets of a server. So a test
+    sees what the launcher answers by itself."""
 
     def __init__(self, launcher: Path, world: World) -> None:
         self.world = world
@@ -187,7 +187,7 @@ class Desk:
             os.chdir(before)
 
     def ask(self, agent: str, native: str, payload: bytes, **more: Any) -> tuple[bytes, Note] | None:
-        """What the launcher answers by itself, and what it hands over; None where it does not."""
+        """What the launcher answers by itself, and the event that it passes on; None if it does not answer."""
         argv = [str(self.launcher), "bridge", agent, native]
         done = subprocess.run(
             argv, input=payload, env=self.env, cwd=self.cwd, capture_output=True, check=False, timeout=LIMIT_S, **more

@@ -1,8 +1,8 @@
-"""Makes every call of the corpus again and says which answers differ.
+"""Makes every call of the corpus again and reports which answers differ.
 
     python tests/corpus/check.py [--sample] [--workers N] [WORD…]
 
-With words, only cases that have one of them in their id or in the name of what they read (`.cut`). Exit status 0 where
+With words, only cases that have one of them in their id or in the name of what they read (`.cut`). Exit status 0 if
 every answer is the recorded one, byte for byte, and 1 otherwise.
 """
 

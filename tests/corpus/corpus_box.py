@@ -1,7 +1,7 @@
 """The recorded corpus: how one case is laid out, run, made comparable and compared.
 
-It knows the command's public surface only (`fire`, `bridge`, `explain`, `list`), never a module of ours, so it holds
-whatever the code behind the command looks like. Inputs and answers are data: `inputs.json` has the throw-away homes and
+It uses only the command's public interface (`fire`, `bridge`, `explain`, `list`) and never imports our modules, so it
+does not depend on the code behind the command. Inputs and answers are data: `inputs.json` has the temporary homes and
 projects, what their hooks answer and what agents send; every line of `cases.jsonl` is one call and its recorded answer.
 """
 
@@ -25,7 +25,7 @@ CASES = HERE / "cases.jsonl"
 
 ROOMS = ("home", "project", "plugin")
 CALL_LIMIT_S = 120
-"""A net for a command that hangs; no answer depends on it."""
+"""A limit for a command that hangs; no answer depends on it."""
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 # -P: the process starts in the case's project, whose files must not be importable by accident.
 COMMAND = (sys.executable, "-P", "-m", "anyhook")
@@ -33,7 +33,7 @@ ANSWER = ("exit", "out", "form", "err", "seen")
 """The fields of a case that are recorded; all others are its input."""
 
 FORMS = {"line": (None, False), "tree": (2, False), "ascii line": (None, True), "ascii tree": (2, True)}
-"""How JSON is printed: its indentation, and whether other characters than ASCII are escaped."""
+"""How JSON is printed: its indentation, and whether non-ASCII characters are escaped."""
 BLANK: dict[str, Any] = {
     "event": "", "verdict": "none", "effect": None, "reason": None, "hook": None, "tool_input": None,
     "tool_output": None, "prompt": None, "context": [], "messages": [], "follow_ups": [], "history": None,
@@ -47,7 +47,7 @@ BLANK_RECORD: dict[str, Any] = {
     "status": "ran", "why": "", "ending": "exited", "exit_code": 0, "duration_ms": 0, "stdout": "", "stderr": "",
     "verdict": "none",
 }  # fmt: skip
-"""Fields of a decision and of a hook's record that are left out of the file where they have these values."""
+"""Fields of a decision and of a hook's record that are left out of the file if they have these values."""
 
 Case = dict[str, Any]
 Answer = dict[str, Any]
@@ -67,7 +67,7 @@ VOLATILE = (
 
 
 def normalised(text: str, root: str) -> str:
-    """The text without this run's durations, times, made-up sessions and paths. Nothing else may differ."""
+    """The text without this run's durations, times, generated sessions and paths. Nothing else may differ."""
     for path, name in ((root, "{root}"), (sys.executable, "{python}"), (str(Path(sys.executable).parent), "{bin}")):
         text = text.replace(path, name)
     for pattern, instead in VOLATILE:
@@ -105,7 +105,7 @@ def answer_of(case: Case) -> Answer:
 
 
 def lay_out(root: str, scene: dict[str, Any], case: Case) -> None:
-    """Writes the scene's rooms: a string is a text, an object has `text` and `mode`, or `link`, or `dir`."""
+    """Writes the scene's folders: a string is a text, an object has `text` and `mode`, or `link`, or `dir`."""
     for room in ROOMS:
         base = Path(root, room)
         base.mkdir(exist_ok=True)
@@ -153,7 +153,7 @@ def started(*command: str) -> Call:
 
 
 def run_case(root: str, inputs: Inputs, case: Case, call: Call) -> Answer:
-    """One call in a scene that is laid out already, and what came of it, comparable."""
+    """One call in a scene that is already on disk, and its answer in comparable form."""
     scene = inputs["scenes"][case["scene"]]
     env = environment(root, scene, case)
     home = Path(root, "home")
@@ -188,7 +188,7 @@ def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, ca
 
 
 def packed(out: str) -> Answer:
-    """Stdout as it is; as JSON where that gives the same bytes again, which is shorter and reads better in a diff."""
+    """Stdout as it is, or as JSON if that gives the same bytes again, which is shorter and reads better in a diff."""
     try:
         value = json.loads(out)
     except ValueError:
@@ -201,7 +201,7 @@ def packed(out: str) -> Answer:
 
 
 def shortened(value: Any) -> Any:
-    """A decision without the fields that say nothing; None where it is none, or where the whole cannot be had back."""
+    """A decision without its default fields; None if it is not a decision, or cannot be restored exactly."""
     if not isinstance(value, dict) or list(value) != list(BLANK):
         return None
     short = {
@@ -217,7 +217,8 @@ def shortened(value: Any) -> Any:
 
 
 def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, call: Call | None = None) -> list[Answer]:
-    """The answers in the order of the cases. Cases of one scene share its rooms, unless the past counts for them."""
+    """The answers in the order of the cases. Cases of one scene share its folders, unless earlier calls matter to
+    them."""
     call = call or started(*COMMAND)
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
         found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, call)), _chunks(cases))
@@ -249,7 +250,7 @@ def _run_chunk(inputs: Inputs, chunk: Sequence[Case], call: Call) -> Iterator[tu
 
 
 def differences(case: Case, answer: Answer) -> list[str]:
-    """Every recorded field that is not what it was, in words; empty where the answer is the same."""
+    """A text for every recorded field that differs; empty if the answer is the same."""
     return [
         f"{case['id']}: {name}: was {_shown(case.get(name))}, is {_shown(answer.get(name))}"
         for name in ANSWER
@@ -269,7 +270,7 @@ def _shown(value: object, limit: int = 2000) -> str:
 
 
 def about(case: Case, words: Sequence[str]) -> bool:
-    """Whether the case has one of the words in its id or in the name of what it reads; any case has none."""
+    """Whether the case has one of the words in its id or in the name of what it reads; True without words."""
     return not words or any(word in f"{case['id']} {case.get('stdin', '')}" for word in words)
 
 

@@ -16,7 +16,7 @@ Case = dict[str, Any]
 
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode")
 ALIASES = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
-"""Folders of payloads whose agent goes by another name."""
+"""Folders of payloads whose agent has another name."""
 
 SHELL = {
     "kode": "shell", "kodik": "Bash", "agenthooks": "Shell", "kolega": "execute_terminal_command", "kodelet": "bash",
@@ -146,7 +146,7 @@ def native_of(key: str) -> str:
 
 
 def varied(stdin: dict[str, str]) -> dict[str, str]:
-    """Payloads of calls with other tools and inputs, and some that are not what they should be."""
+    """Payloads of calls with other tools and inputs, and some invalid ones."""
     found = {}
     for host in HOSTS:
         keys = [key for key in stdin if key.startswith(f"{host}/") and re.search(r"pre_?tool|before", key, re.I)]
@@ -187,7 +187,7 @@ def unseen(stdin: dict[str, str], events: dict[str, list[str]]) -> dict[str, str
 
 
 def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
-    """The payload with another tool and input, in whatever fields it has for them."""
+    """The payload with another tool and input, in the fields that it has for them."""
     if not isinstance(value, dict):
         return value
     names = ("tool_name", "toolName", "matcher_context", "tool")

@@ -1,4 +1,4 @@
-"""The corpus's throw-away homes and projects: hooks of every dialect, all of which do what a file beside them says."""
+"""The corpus's temporary homes and projects: hooks of every dialect, all of which do what a file next to them says."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "qwen-unknown": {"type": "telepathy"},
     "kodik-unknown": {"type": "telepathy"},
 }
-"""Handlers of other kinds than commands, as far as they answer without a network; no model is configured."""
+"""Handlers other than commands that answer without a network; no model is configured."""
 
 
 def hook_files(dialect: str, place: str, events: list[str], call: str = "", matcher: str | None = None) -> Files:

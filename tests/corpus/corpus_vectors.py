@@ -1,4 +1,4 @@
-"""Calls taken over from the conformance vectors: layouts that the matrix does not have. They are copied."""
+"""Calls copied from the conformance vectors: layouts that the matrix does not have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECT_VERBS = (*RECORDED[:3], *PREPARING)
 
 
 def vector_cases(folder: Path, dialects: Iterable[str], per_dialect: int) -> tuple[dict[str, Any], list[Case]]:
-    """Scenes and cases of every n-th fit vector of some dialects, at most so many cases of each."""
+    """Scenes and cases of every n-th suitable vector of some dialects, up to a limit for each dialect."""
     scenes: dict[str, Any] = {}
     cases: list[Case] = []
     for place in (folder / name for name in sorted(dialects)):

@@ -2,9 +2,9 @@
 
     python tests/corpus/make.py [WORD…]
 
-Only for a change of answers that is meant, or for more cases; the diff of `cases.jsonl` is then to be reviewed.
-With words, only cases that have one of them in their id or in the name of what they read; the rest is kept.
-Every call is made twice, in other rooms and another order, and has to give the same answer.
+Only for an intended change of answers, or for more cases; review the diff of `cases.jsonl`. With words, only cases that
+have one of them in their id or in the name of what they read; the rest is kept. Every call is made twice, in different
+folders and in a different order, and must give the same answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
 
 
 def events_of(host: str) -> list[str]:
-    """The events that the command takes from a host, as it says itself when it is given another."""
+    """The events that the command accepts from a host, from its own message about an unknown one."""
     told = subprocess.run(
         [*COMMAND, "bridge", host, "Nope"], input="", capture_output=True, text=True, check=False
     ).stderr
@@ -76,7 +76,7 @@ def hurried(case: Case) -> bool:
 
 
 def past_counts(case: Case) -> bool:
-    """Kodelet's executables are asked for their event once; what only looks shows whether that has happened."""
+    """Kodelet's executables are asked for their event once; read-only calls show whether that has happened."""
     return case["argv"][0] in ("list", "explain") or case["scene"].startswith(
         ("project-kodelet", "both-kodelet", "all-project", "settings-")
     )

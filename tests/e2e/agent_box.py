@@ -1,5 +1,4 @@
-"""One run of the agent in a test's world: a script for the model, real hook processes, and what came of it. It decides
-nothing."""
+"""One run of the agent in a test's world: a script for the model, real hook processes, and the result."""
 
 from __future__ import annotations
 
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 LS: dict[str, Any] = {"shell": {"command": "echo ran >> ran.txt"}}
 """A tool call that leaves a trace."""
 UNTIL_TOLD = "cat >/dev/null; touch ../begun; while ! test -e ../go; do sleep 0.05; done; touch ../went-on"
-"""A hook that goes on until a file appears."""
+"""A hook that runs until a file appears."""
 
 
 @dataclass
 class Ran:
-    """What a run was reported as."""
+    """The report of a run."""
 
     status: int
     report: dict[str, Any]
@@ -102,7 +101,7 @@ def traces(world: World) -> int:
 
 
 def appears(path: Path) -> bool:
-    """Whether a file comes to exist that another process makes."""
+    """Whether another process creates a file in time."""
     deadline = time.monotonic() + 60
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.02)

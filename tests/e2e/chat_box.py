@@ -1,4 +1,4 @@
-"""The real chat in a pseudo-terminal: what a person types, and what they see. It decides nothing."""
+"""The real chat in a pseudo-terminal: what a person types, and what they see."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Terminal:
         self.raw = ""
 
     def sees(self, text: str) -> str:
-        """Wait for a text; what came before it, without the terminal's own codes."""
+        """Wait for a text; returns what came before it, without terminal codes."""
         self.child.expect_exact(text)
         before = self.child.before or ""
         self.raw += before + text
@@ -47,7 +47,7 @@ class Terminal:
         self.child.send(text + "\r")
 
     def answers(self, question: str, text: str) -> str:
-        """Wait for a question, and answer it; what was said before it."""
+        """Wait for a question, and answer it; returns the text before it."""
         said = self.sees(READY) + self.sees(question)  # not the echo of an answered one
         self.child.send(text + "\r")
         return said
@@ -66,14 +66,14 @@ class Terminal:
         os.kill(self.child.pid, number)
 
     def goes_away(self) -> int:
-        """The terminal's window is closed; the exit status of what ran in it."""
+        """Close the terminal's window; returns the exit status."""
         assert self.child.pid is not None
         inner: Any = self.child
         inner.ptyproc.fileobj.close()
         return os.waitstatus_to_exitcode(os.waitpid(self.child.pid, 0)[1])
 
     def ends(self) -> tuple[int | None, str]:
-        """The exit status, and what was said last."""
+        """The exit status, and the last output."""
         self.child.expect(pexpect.EOF)
         last = self.child.before or ""
         self.raw += last

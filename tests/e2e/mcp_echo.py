@@ -1,5 +1,5 @@
-"""An MCP server on stdio with one tool, `echo`, in a few lines without a library: it starts at once. It writes what it
-is called with into a file beside it."""
+"""An MCP server on stdio with one tool, `echo`, in a few lines without a library: it starts at once. It writes its
+arguments to a file next to it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """A user and a project for tests of `anyhook new`, with paths that have to be quoted. It calls the command inside this
-process and decides nothing."""
+process."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Place:
         return {str(path): path.read_bytes() if path.is_file() else b"" for root in roots for path in root.rglob("*")}
 
     def fire(self, line: str, *more: str) -> tuple[int, dict[str, Json]]:
-        """Carry out a command line that `new` has printed."""
+        """Run a command line that `new` has printed."""
         program, *words = shlex.split(line)
         assert program == "anyhook"
         return self.json(*words, "--json", *more)

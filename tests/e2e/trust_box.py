@@ -1,5 +1,5 @@
-"""A user with a home folder and one project, for the tests of trust. It runs the installed command and judges nothing
-but its exit status."""
+"""A user with a home folder and one project, for the tests of trust. It runs the installed command and checks only its
+exit status."""
 
 from __future__ import annotations
 

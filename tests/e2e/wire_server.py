@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Trouble = tuple[int, dict[str, str]]
-"""A status, and the error that its body tells; 200 for a stream that breaks."""
+"""A status, and the error in its body; 200 for a stream that breaks."""
 SHELL = ("shell", json.dumps({"command": "echo ran >> ran.txt"}))
 TASK = "Look around."
 DELEGATE = ("delegate_task", json.dumps({"agent_name": "general", "task": TASK}))
@@ -19,7 +19,7 @@ ANSWER = "All said."
 
 
 class Provider(ThreadingHTTPServer):
-    """Answers by what the request already holds, so that it has no state of its own but the log."""
+    """Answers by what the request already contains, so that its only state is the log."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

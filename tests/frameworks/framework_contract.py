@@ -38,16 +38,16 @@ Answer = str | dict[str, int] | list[dict[str, int]]
 
 @dataclass
 class Ran:
-    """What came of a conversation."""
+    """The result of a conversation."""
 
     told: list[str]
     """All the text that the model was given, call by call."""
     text: str
-    """The agent's last words."""
+    """The agent's last answer."""
 
 
 class Desk:
-    """The tool of all tests, which remembers every time that its body ran."""
+    """The tool of all tests, which records every run of its body."""
 
     def __init__(self) -> None:
         self.sums: list[str] = []
@@ -71,7 +71,7 @@ def many(event: Event) -> Outcome | None:
 
 
 def played(world: World, monkeypatch: pytest.MonkeyPatch, module: str, **given: Any) -> dict[str, Any]:
-    """Runs the page's program that imports this adapter, at home in the test's world; the names it leaves behind."""
+    """Runs the page's program that imports this adapter in the test's world; returns the names it defines."""
     monkeypatch.chdir(world.project)
     for name, value in world.env.items():
         monkeypatch.setenv(name, value)
@@ -93,17 +93,17 @@ class Contract:
     column = ""
     """The framework's name on the page about frameworks."""
     raises_refusals = True
-    """A refused prompt raises `Refused`; else it is the agent's answer."""
+    """A refused prompt raises `Refused`; otherwise the refusal is the agent's answer."""
     rewrites_prompts = True
-    """A rewritten prompt takes the place of the user's; else it stands beside it."""
+    """A rewritten prompt replaces the user's; otherwise it is added to it."""
     goes_on = True
     """A hook can keep the agent working at the end of a turn."""
     ends_turns = True
     """A hook can end the turn after a tool."""
     sees_failures = True
-    """A tool's exception is a `post_tool_failure`; else its words are a result."""
+    """A tool's exception is a `post_tool_failure`; otherwise its text is a result."""
     replaces_output = True
-    """A tool's output is gone where a hook replaces it; else the new one stands beside it."""
+    """A replaced tool output is gone; otherwise the new one is added to it."""
     checks_rewrites = True
     """Rewritten arguments are checked against the tool's types."""
 
@@ -251,7 +251,7 @@ class Contract:
         assert prompts == (["Add."] if self.goes_on else ["Add.", "Next."])
 
     def test_a_dialects_bound_is_kept(self, world: World) -> None:
-        """A hook that always objects to the end is not heard for ever."""
+        """A hook that always objects to the end of a turn is ignored in the end."""
         if not self.goes_on:
             pytest.skip("hooks cannot keep this agent working")
         world.hook("agenthooks", "before_stop", "echo more >&2; exit 2")

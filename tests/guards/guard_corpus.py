@@ -1,6 +1,6 @@
-"""Reads the corpora. A line is a command; a line that begins with `|` goes on with the one before it. Three in ten,
-chosen by the hash of the command, are kept aside: rules are not tuned to them. Of the fifth set it is half, of those
-named in `KEPT_ASIDE` with 0 nothing."""
+"""Reads the corpora. A line is a command; a line that begins with `|` continues the one before it. Three in ten, chosen
+by the hash of the command, are kept aside: rules are not tuned to them. In the fifth set it is half, and none in the
+sets with 0 in `KEPT_ASIDE`."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Judge:
         return self.refusals_of("Bash", {"command": command}, by_all=by_all)
 
     def refusals_of(self, tool: str, given: dict[str, Json], *, by_all: bool = False) -> list[str]:
-        """As the engine does, it asks only the rules of which the call has a mark, or else all of them."""
+        """Like the engine, it asks only rules whose mark the call has, or all of them."""
         event = Event("pre_tool", {"tool": tool, "input": {**given}})
         made: list[Facts] = []
 

@@ -1,5 +1,5 @@
-"""The modules on the path that an agent waits for, room by room: the one list of those that import nothing heavy at
-their top, and types only where a checker looks. Every other module imports in the ordinary way."""
+"""The modules on the path that an agent waits for, package by package: they import nothing heavy at the top, and types
+only for type checkers. This is the only such list. Every other module imports in the ordinary way."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HOT_MODULES = {
     """,
     "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }
-"""Room → its modules."""
+"""Package → its modules."""
 HOT = frozenset(
     f"anyhook.{room}.{name}".replace("..", ".") for room, names in HOT_MODULES.items() for name in names.split()
 )

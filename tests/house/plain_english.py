@@ -278,7 +278,7 @@ def hits_in_code(path: Path) -> Iterator[Hit]:
     """Those in the docstrings, texts and comments of a module. A text of one word is a key, not prose."""
     place, found = name_of(path), [*_texts(path)]
     whole = "\n".join(" ".join(text.split()) for _, text in found)
-    if any(phrase.compiled.search(whole) for phrase in PHRASES):  # one look at all of them is quicker than many
+    if any(phrase.compiled.search(whole) for phrase in PHRASES):  # one search in all of them is faster than many
         for line, text in found:
             yield from hits(place, text, line)
 

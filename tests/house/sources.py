@@ -1,4 +1,4 @@
-"""The source as syntax trees, parsed once for all tests of the house. It decides nothing."""
+"""The source as syntax trees, parsed once for all tests in this folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "anyhook"
 
 @cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
-    """A module and all that is in it. Whoever asks for one will ask for all: they are no garbage to look through."""
+    """A module and all nodes in it. The garbage collector need not scan them, because they stay."""
     gc.disable()
     try:
         return (*ast.walk(ast.parse(path.read_text(encoding="utf-8"))),)

@@ -1,5 +1,5 @@
-"""The machine's own Chromium without a window, steered over a pair of pipes by its DevTools protocol: a page as a
-person's browser runs it, with no library in between."""
+"""The machine's own Chromium without a window, controlled over a pair of pipes with its DevTools protocol: a page as a
+person's browser runs it, without a library in between."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def program() -> str | None:
 
 
 class Browser:
-    """One tab at a time. `troubles` has what the page's console complained about and every dialog that it opened,
-    `asked_for` every address it asked for."""
+    """One tab at a time. `troubles` has the errors in the page's console and every dialog that it opened, `asked_for`
+    every address it asked for."""
 
     def __init__(self, profile: Path) -> None:
         path = program()
@@ -44,7 +44,7 @@ class Browser:
         self._buffer = b""
         read_end, self._to = os.pipe()
         self._from, write_end = os.pipe()
-        # The browser reads file 3 and writes file 4; a shell moves ours there, whatever their numbers are.
+        # The browser reads descriptor 3 and writes descriptor 4; a shell moves ours there.
         flags = "--headless --no-sandbox --disable-gpu --remote-debugging-pipe --window-size=1400,900 --no-first-run"
         command = f'exec "$0" {flags} --user-data-dir="$1" about:blank 3<&{read_end} 4>&{write_end}'
         self._process = subprocess.Popen(
@@ -67,14 +67,14 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def another_tab(self, address: str) -> None:
-        """In front of those that are open."""
+        """Open a tab in front of the others."""
         self._session = None
         self.tabs.append(self.call("Target.createTarget", url="about:blank")["targetId"])
         self._attach(self.tabs[-1])
         self.open(address)
 
     def tab(self, number: int) -> None:
-        """To the front."""
+        """Bring a tab to the front."""
         self._session = None
         self.call("Target.activateTarget", targetId=self.tabs[number])
         self._attach(self.tabs[number])
@@ -130,7 +130,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, script: str) -> None:
-        """Until the script gives something true."""
+        """Wait until the script returns something true."""
         deadline = time.monotonic() + ANSWER_S
         while not self.value(f"Boolean({script})"):
             assert time.monotonic() < deadline, f"never true: {script}\n{self.value('document.body.innerText')[:500]}"
@@ -140,7 +140,7 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def press(self, *keys: str) -> None:
-        """By their names: `Tab`, `ArrowDown`, `Enter`, `/`. From then on the tab counts as looked at."""
+        """Press keys by name: `Tab`, `ArrowDown`, `Enter`, `/`. From then on the tab counts as active."""
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         for key in keys:
             code, text = CODES.get(key, 0), {"Enter": "\r"}.get(key, key if len(key) == 1 else "")

@@ -1,4 +1,4 @@
-"""A journal to look at: verbs called in this process, and records as an engine would have written them."""
+"""A journal for tests: verbs called in this process, and records as an engine would have written them."""
 
 from __future__ import annotations
 

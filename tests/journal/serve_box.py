@@ -1,4 +1,4 @@
-"""`anyhook serve` in a process of its own, and what it sends."""
+"""`anyhook serve` in a separate process, and what it sends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Served:
         if self.process.poll() is None:
             self.process.send_signal(number)
         _, err = self.process.communicate(timeout=240)
-        for each in self._open:  # not before: the server has to end while somebody listens
+        for each in self._open:  # not earlier: the server must end while a client is connected
             each.close()
         return self.process.returncode, err
 

@@ -49,7 +49,8 @@ class Terminal:
             self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
 
     def end(self) -> int:
-        """Reads on, so that the process can write its last words, and waits; the terminal's modes are as they were."""
+        """Keeps reading, so that the process can write its last output, and waits. Checks that the terminal's modes are
+        restored."""
         while self.process.poll() is None:
             self._more(0.1)
         status = self.process.wait(30)

@@ -1,4 +1,4 @@
-"""What the laws are tried on: arbitrary JSON, outcomes, runs, hooks. It states no law itself."""
+"""Inputs for the laws: arbitrary JSON, outcomes, runs, hooks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GOOD: dict[str, st.SearchStrategy[Json]] = {
 
 
 def hook_of(table: Dialect, row: EventRow, handler: str = "command", name: str = "it") -> Hook:
-    """A hook as loading makes it, as far as reading its answer goes."""
+    """A hook as loading makes it, with what is needed to read its answer."""
     return Hook(
         f"{table.name}:user:{row.native}:{name}", name, table.name, "user", "/hooks", (), "/", "", row.native,
         row.canonical, None, word_of(handler, HANDLER_KINDS), {}, 1.0,
@@ -75,7 +75,7 @@ def outcomes(draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", 
 def entries(
     draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block"), least: int = 0
 ) -> tuple[str, list[Judged]]:
-    """An event and what its hooks said, in the catalog's order: the hooks of one dialect stand together."""
+    """An event and what its hooks said, in the catalog's order: the hooks of one dialect are next to each other."""
     event = draw(st.sampled_from(sorted(EVENTS)))
     tables = [table for table in TABLES.values() if table.row_for(event)]
     made: list[Judged] = []

@@ -1,7 +1,7 @@
-"""An agent as small as can be: asks its model over a real wire, calls the commands of its hooks config before each
-tool, obeys or not, and runs the tool. What is wrong with it is said by FAKE_AGENT in its folder: `deaf` calls no hooks,
-`rude` runs what was refused, `stuck` never ends, `mute` asks no model, `bare` offers no tools, `odd` only one that
-nobody knows, `shy` never runs a tool, `litter` leaves a process behind."""
+"""A minimal agent: asks its model over a real connection, calls the commands of its hooks config before each tool,
+obeys or not, and runs the tool. A file FAKE_AGENT in its folder says what is wrong with it: `deaf` calls no hooks,
+`rude` runs what was refused, `stuck` never ends, `mute` asks no model, `bare` offers no tools, `odd` only an unknown
+one, `shy` never runs a tool, `litter` leaves a process behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
     body = json.dumps({"model": "any", "messages": messages, "tools": tools}).encode()
     host, port = os.environ["OPENAI_HOST"].removeprefix("http://").split(":")
     head = f"Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close"
-    with socket.create_connection((host, int(port))) as wire:  # a client library takes longer to load than all of this
+    with socket.create_connection(
+        (host, int(port))
+    ) as wire:  # a client library takes longer to load than all of this file
         wire.sendall(f"POST /v1/chat/completions HTTP/1.0\r\n{head}\r\n\r\n".encode() + body)
         answer = b"".join(iter(lambda: wire.recv(65536), b""))
     message: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])["choices"][0]["message"]

@@ -39,7 +39,7 @@ class Box:
         return as_text(run(words, env={**self.world.env, **env}, cwd=cwd or self.project, safe=True))
 
     def run(self, text: str, *words: str) -> dict[str, Any]:
-        """The cases of a text, run; what `--json` says of them."""
+        """Run the cases of a text; returns the result of `--json`."""
         self.cases(text)
         done = self.call("test", "--trust", "all", "--json", *words)
         assert done.returncode in (0, 1), done.stderr

@@ -1,4 +1,4 @@
-"""Hooks as loading makes them, for tables about single steps of the walk. It decides nothing."""
+"""Hooks as loading makes them, for table tests of single steps of the walk."""
 
 from __future__ import annotations
 
