@@ -1,4 +1,4 @@
-"""The public capability in somebody's own pydantic-ai agent, with hooks of the embedding program."""
+"""The public capability in a user's pydantic-ai agent, with hooks of the embedding program."""
 
 from __future__ import annotations
 

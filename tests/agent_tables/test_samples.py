@@ -1,4 +1,4 @@
-"""Every agent's sample: the hook that it shows blocks, and the agent is told in its own words."""
+"""Every agent's sample: the hook blocks, and the agent gets the refusal in its own format."""
 
 from __future__ import annotations
 

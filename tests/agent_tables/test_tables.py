@@ -1,5 +1,5 @@
-"""The tables of the agents that come along: they pass their own check, the registry's lines are true, and the check
-finds what it is there to find."""
+"""The tables of the agents in this package: they pass their own check, the registry's lines are true, and the check
+finds mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""An agent that another package brings: found through its entry point, and the whole house runs over it. Nothing of
-ours knows its name."""
+"""An agent from another package: it is found through its entry point, and every command works with it. None of our
+files knows its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook get`, `deny`, `ask`, `context`: a hook that is a shell script, in the words of every dialect."""
+"""`anyhook get`, `deny`, `ask`, `context`: a hook that is a shell script, with the answers of every dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of the chat: sentences that break between words, things to approve by their names, trouble in its own words."""
+"""Lines of the chat: sentences that break between words, things to approve by name, and errors with their own text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the chat that need no terminal: what hooks did in words, answers that last, drafts of hooks in every
+"""Parts of the chat that need no terminal: reports of what hooks did, lasting answers, drafts of hooks in every
 dialect, and approvals of exactly what was shown."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Undo without a terminal: what comes back, whatever git thinks of it, and what is said about the rest."""
+"""Undo without a terminal: what is restored, whether or not git knows it, and what is reported about the rest."""
 
 from __future__ import annotations
 

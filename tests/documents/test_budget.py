@@ -1,4 +1,5 @@
-"""The budget for reading a project: what is counted, what is too much, and what follows. No clock is asked."""
+"""The budget for reading a project: what is counted, what is too much, and what happens then. It does not measure
+time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Documents: what is read, what is refused and how it is said. Nothing here measures time; pytest-timeout
-ends a hang."""
+"""Documents: what is read, what is rejected, and the messages. Nothing here measures time; pytest-timeout ends a
+hang."""
 
 from __future__ import annotations
 

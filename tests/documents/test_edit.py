@@ -1,4 +1,4 @@
-"""The one editor: what is put in can be read, what was there stays, to the byte; what cannot be edited is refused."""
+"""The editor: what it adds can be read, the rest stays the same to the byte, and what cannot be edited is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a path is inside a folder, whatever links and dots are on the way."""
+"""Whether a path is inside a folder, with any links and dots on the way."""
 
 from __future__ import annotations
 

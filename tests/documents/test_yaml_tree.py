@@ -1,4 +1,4 @@
-"""YAML: which values come out, how mistakes are named, and what escaping backslashes touches."""
+"""YAML: which values result, how mistakes are reported, and what escaping backslashes affects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook agent run` as a process: its words, its answer, its exit status, and how it ends when it is told to."""
+"""`anyhook agent run` as a process: its arguments, its answer, its exit status, and how it ends on a signal."""
 
 from __future__ import annotations
 

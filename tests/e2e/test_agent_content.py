@@ -1,4 +1,4 @@
-"""What a project brings for the agent besides hooks: MCP servers, types of sub-agents, skills. None of it counts before
+"""What a project has for the agent besides hooks: MCP servers, types of sub-agents, skills. None of it is used before
 it is approved, and hooks see all of it."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""However and whenever the agent is ended: no process is left, the session ends through its hooks, and it can be taken
-up again. Ends in the middle of a tool, a hook or many answers are shown beside the command's other words."""
+"""The agent is ended in every way and at every point: no process is left, the session's hooks run, and the session can
+be resumed. Ends in the middle of a tool, a hook or many answers are tested with the command's other arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations that are replaced, compacted, kept and taken up again, in a running agent."""
+"""Conversations that are replaced, compacted, saved and resumed, in a running agent."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""SIGKILL in every phase of the agent: nothing that it has started outlives it, whatever that has left behind (group,
-session, parents, environment, streams), and the session can be taken up again."""
+"""SIGKILL in every phase of the agent: nothing that it has started outlives it, even if it left its group, session,
+parents, environment or streams, and the session can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long session: many tool calls, ten hooks at each, nothing lost and memory that does not run away. It asserts no
+"""A long session: many tool calls, ten hooks at each, nothing is lost and memory stays bounded. It does not measure
 time."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Handlers that ask a model, inside a running agent: whose model answers, what it is told, what it may do, and what is
-written down about it. Also the agent's web tool, and which variables its commands get."""
+recorded. Also the agent's web tool, and which variables its commands get."""
 
 from __future__ import annotations
 

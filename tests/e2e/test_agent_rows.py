@@ -1,5 +1,5 @@
-"""Every event at its moment, and the behaviours of single rows that only a running agent shows. Which test shows which
-row stands in tests/agent_rows.json."""
+"""Every event at the right time, and the behaviours of single rows that only a running agent shows.
+tests/agent_rows.json lists which test shows which row."""
 
 from __future__ import annotations
 

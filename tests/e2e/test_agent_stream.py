@@ -1,4 +1,4 @@
-"""`agent run --output-format stream-json`: a line for each message, in the form that scripts know."""
+"""`agent run --output-format stream-json`: a line for each message, in the format that scripts expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools in a running agent: what hooks of each dialect see of them, and what becomes of their answers."""
+"""Tools in a running agent: what hooks of each dialect see of them, and how their answers count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model in trouble: it is asked again where that helps, and a sentence tells of the rest."""
+"""A model that fails: the agent retries if that can help, and otherwise reports the error in one sentence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What `anyhook check` and `list` find beyond a file's own mistakes: matchers of other agents, files that nobody reads,
-code from the network, and hooks that wait."""
+"""What `anyhook check` and `list` find beyond a file's own mistakes: matchers for other agents' tools, files that no
+agent reads, code from the network, and hooks that wait for approval."""
 
 from __future__ import annotations
 

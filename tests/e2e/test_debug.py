@@ -1,4 +1,4 @@
-"""A failure that nobody expected, and what somebody sees who debugs."""
+"""An unexpected failure, and what `--debug` shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What doctor says of an organisation's managed files, and of code inside an agent."""
+"""What doctor says about an organisation's managed files, and about code inside an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hooks.py`: functions with decorators as hooks, read without being run, asked in a process of their own."""
+"""`hooks.py`: functions with decorators as hooks, read without being run, and called in a separate process."""
 
 from __future__ import annotations
 

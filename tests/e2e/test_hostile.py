@@ -1,5 +1,5 @@
-"""Hostile files and hostile hooks: whatever lies in place of a hook file or comes out of a hook, time and memory stay
-bounded, there is a clear problem, and the neighbours do their work."""
+"""Hostile files and hostile hooks: whatever is in place of a hook file, and whatever a hook prints, time and memory
+stay bounded, there is a clear problem, and the other hooks still work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever lies on the disk, a catalog can be built of it, and checked; neither ever raises."""
+"""Whatever is on the disk, building and checking a catalog never raises."""
 
 from __future__ import annotations
 

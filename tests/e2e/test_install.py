@@ -1,4 +1,4 @@
-"""Our entry in agents' own files: put in, left alone, taken out, with everything else as it was."""
+"""Our entry in agents' own files: added, kept and removed, with everything else unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one hook, one file or one stream does never costs another its say."""
+"""What one hook, one file or one stream does never silences another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whatever a project holds, the user's own hooks and self-protection answer as if it did not; and what failed is
-told."""
+"""Whatever a project contains, the user's own hooks and self-protection answer as without it, and failures are
+reported."""
 
 from __future__ import annotations
 

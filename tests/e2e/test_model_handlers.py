@@ -1,5 +1,5 @@
 """Prompt and agent handlers with a model behind them, through the command: what they ask, what answers mean, and that
-whatever goes wrong lets the action go on and says why."""
+any failure lets the action go on and says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in for providers speaks what their clients understand: else the tests that use it would prove nothing."""
+"""The stand-in for providers speaks their wire formats; otherwise the tests that use it would prove nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook new` beside files that are there: nothing of them is lost, and a refusal leaves nothing behind."""
+"""`anyhook new` with existing files: none of their content is lost, and a refusal leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Agents that take one entry of each name, a project's before the user's: ours has a name that no project can know."""
+"""Agents that use one entry of each name, the project's before the user's: ours has a name that no project can
+guess."""
 
 from __future__ import annotations
 

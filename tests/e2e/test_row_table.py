@@ -1,5 +1,5 @@
-"""The table of rows that need a running agent: each names a test that is there, and none of the rows that the vectors
-leave to the agent is forgotten. It runs no agent."""
+"""The table of rows that need a running agent: each names an existing test, and no row that the vectors leave to the
+agent is missing. It runs no agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules through the command: a broken one, shadow and report, failures, agents, what is printed of many."""
+"""Rules through the command: a broken one, shadow and report, failures, agents, and the output for many rules."""
 
 from __future__ import annotations
 

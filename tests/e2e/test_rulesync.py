@@ -1,4 +1,4 @@
-"""What rulesync writes for all its agents from one source: every file is read, or named."""
+"""What rulesync writes for all its agents from one source: every file is read, or reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that is told to end: its session's hooks hear of it first."""
+"""A program that gets a signal to exit: the hooks for the end of its session run first."""
 
 from __future__ import annotations
 

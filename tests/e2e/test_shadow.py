@@ -1,4 +1,4 @@
-"""Shadow mode, wherever hooks run: everything runs, nothing is enforced, and what would have been is told."""
+"""Shadow mode, everywhere hooks run: everything runs, nothing is enforced, and what would have happened is reported."""
 
 from __future__ import annotations
 

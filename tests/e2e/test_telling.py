@@ -1,4 +1,4 @@
-"""A person is told of guards that are off, where they are, and once."""
+"""A person is told about guards that are off, in the agent, and once."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A clone that nobody approved cannot buy time: whatever it holds, the user's own guard answers, and what is not read
-is told. Nothing here looks at a clock; a call that hangs runs into the timeout of the test."""
+"""An unapproved clone cannot delay the user's own guard: whatever it contains, the guard answers, and files that are
+not read are reported. It does not measure time; a call that hangs runs into the test's timeout."""
 
 from __future__ import annotations
 

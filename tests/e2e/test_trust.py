@@ -1,4 +1,4 @@
-"""Trust, through the installed command: what waits, what a person is shown and asked, and what is approved then."""
+"""Trust, through the installed command: what waits, what a person sees and is asked, and what is then approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can approve: the ledger, the compiled plans and their folders, against a project that brings its own."""
+"""Who can approve: the ledger, the compiled plans and their folders, against a project that contains its own."""
 
 from __future__ import annotations
 

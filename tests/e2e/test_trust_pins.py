@@ -1,4 +1,4 @@
-"""What an approval pins: every way in which a command reaches a file that a hostile project may exchange later."""
+"""What an approval pins: every way in which a command reaches a file that a hostile project may replace later."""
 
 from __future__ import annotations
 

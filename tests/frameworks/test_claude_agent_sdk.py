@@ -1,4 +1,4 @@
-"""Hooks in an agent of the Claude Agent SDK: the agent that the SDK brings along, against a model on the loopback."""
+"""Hooks in an agent of the Claude Agent SDK: the agent that comes with the SDK, against a model on the loopback."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The same rules and the same forty calls through every agent's bridge, each in that agent's words: the same
-decisions."""
+"""The same rules and the same forty calls through every agent's bridge, each with that agent's names: the decisions are
+the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`explain RECORD`: what each hook asked for, and what became of it."""
+"""`explain RECORD`: what each hook asked for, and the outcome."""
 
 from __future__ import annotations
 

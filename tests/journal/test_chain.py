@@ -1,4 +1,4 @@
-"""The chain: many writers at once, killed at any moment; and whoever touches a record afterwards is found out."""
+"""The chain: many writers at once, killed at any time; a later change to a record is detected."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Crashes: many processes that fire events and are killed at any moment. Whatever was acknowledged is in the journal,
-once and in order, over changes of files, and the chain is whole."""
+"""Crashes: many processes that fire events and are killed at any time. Every acknowledged record is in the journal,
+once and in order, across files, and the chain is intact."""
 
 from __future__ import annotations
 

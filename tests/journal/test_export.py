@@ -1,4 +1,4 @@
-"""Export: what is in the journal comes out, for other programs, and without a secret more than is in it."""
+"""Export: the journal's contents for other programs, without any secret that is not in it."""
 
 from __future__ import annotations
 

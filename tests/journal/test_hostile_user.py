@@ -1,5 +1,5 @@
-"""The journal in the hands of a hostile user: files that cannot be read, words that mean nothing, places that are none.
-Every verb says so in one sentence."""
+"""The journal in the hands of a hostile user: files that cannot be read, meaningless arguments, paths that do not
+exist. Every verb says so in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook import`: what agents keep of their sessions, in the forms in which the real ones write it."""
+"""`anyhook import`: the transcripts that agents keep, in the formats that real agents write."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A line of the journal as a typed value: what was written is what is read, and whatever stands in a line, reading it
-raises nothing."""
+"""A line of the journal as a typed value: what was written is what is read, and reading a line never raises, whatever
+it contains."""
 
 from __future__ import annotations
 

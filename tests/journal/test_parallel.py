@@ -1,4 +1,4 @@
-"""Several processes that share a reading: answers in order, none of them left behind, and what goes wrong is told."""
+"""Several processes that read together: answers come in order, no process is left behind, and errors are reported."""
 
 from __future__ import annotations
 

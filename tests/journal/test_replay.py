@@ -1,5 +1,5 @@
-"""Replay: what was recorded is judged again to the same decision, without starting anything; and differently where the
-rules are others."""
+"""Replay: what was recorded is judged again to the same decision, without starting anything; and to another decision if
+the rules have changed."""
 
 from __future__ import annotations
 

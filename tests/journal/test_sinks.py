@@ -1,4 +1,4 @@
-"""No secret gets into anything that is kept, whatever way it came; and payloads only as their user wants it."""
+"""No secret gets into anything that is stored, however it arrived, and payloads only if their user wants it."""
 
 from __future__ import annotations
 

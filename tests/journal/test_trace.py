@@ -1,4 +1,4 @@
-"""Trace context: hooks are told where they stand, what they start joins their span, and an export has the same ids."""
+"""Trace context: hooks get their trace context, what they start joins their span, and an export has the same ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of words: it says where to look, and nothing is lost where it is missing, damaged or outdated."""
+"""The index of words: it says where to look, and nothing is lost if it is missing, damaged or outdated."""
 
 from __future__ import annotations
 

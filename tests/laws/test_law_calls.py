@@ -1,4 +1,4 @@
-"""Law: whatever bytes an agent sends with a call that a guard refuses, it is never answered as if nobody had been
+"""Law: whatever bytes an agent sends with a call that a guard refuses, it is never answered as if no hook had been
 asked."""
 
 from __future__ import annotations

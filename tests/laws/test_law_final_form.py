@@ -1,5 +1,5 @@
-"""Law: what runs is what the gates saw, or it is said that it is not. Hooks of several dialects that refuse and rewrite
-at random; nothing is started, each hook is a function of the command that it is shown."""
+"""Law: what runs is what the gates saw, or a problem says that it is not. Hooks of several dialects that refuse and
+rewrite at random; nothing is started, each hook is a function of the command that it is shown."""
 
 from __future__ import annotations
 

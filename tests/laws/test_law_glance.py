@@ -1,5 +1,5 @@
-"""The launcher's glance at a tool's input is never more trusting than Python's: whatever it answers by itself,
-self-protection has nothing against, and does not even look at twice."""
+"""The launcher's check of a tool's input is never more trusting than Python's: self-protection allows every call that
+the launcher answers by itself, after its own first check."""
 
 from __future__ import annotations
 

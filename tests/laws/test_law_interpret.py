@@ -1,4 +1,4 @@
-"""Laws 1, 2 and 4 on reading answers: pure, total, and silent where a hook said nothing."""
+"""Laws 1, 2 and 4 on reading answers: pure, total, and silent if a hook said nothing."""
 
 from __future__ import annotations
 

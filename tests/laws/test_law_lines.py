@@ -1,4 +1,4 @@
-"""What is found in the bytes of a record's line is what parsing it finds, whatever stands in the event and the answers;
+"""What is found in the bytes of a record's line is what parsing it finds, whatever the event and the answers contain;
 and a search for words finds what a full-text index of every record would."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The launcher never says `nothing` where the ordinary way says something: under any edits of hook files, settings,
+"""The launcher never answers `nothing` if an ordinary call answers something: under any edits of hook files, settings,
 approvals, switches, variables and payloads, with the launcher itself and the command itself."""
 
 from __future__ import annotations

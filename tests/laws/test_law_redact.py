@@ -1,4 +1,4 @@
-"""What looks like a secret is gone from a line, however deep in JSON inside JSON it stands; the line stays JSON, and
+"""What looks like a secret is gone from a line, however deep it is in JSON inside JSON; the line stays JSON, and
 everything else stays as it is."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Every kind of secret in `tests/data/secrets.json` stays out of the journal, wherever it stands; what only looks
-similar stays as it is."""
+"""Every kind of secret in `tests/data/secrets.json` stays out of the journal, wherever it is; text that only looks
+similar is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m live`: what it says about itself, and to whom it does not know."""
+"""`python -m live`: its help, and its message about an unknown agent."""
 
 from __future__ import annotations
 

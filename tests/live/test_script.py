@@ -1,4 +1,4 @@
-"""The scripted model: which step it is at, in every wire, and in the words of whichever tools it is offered."""
+"""The scripted model: which step it is at, in every wire, and with the names of the tools that it is offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The stage: copies of what decides about the user's entry, led to a scripted model, and nothing else of the user's."""
+"""The stage: copies of the files that decide about the user's entry, connected to a scripted model, and none of the
+user's other files."""
 
 from __future__ import annotations
 

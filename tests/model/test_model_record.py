@@ -1,4 +1,5 @@
-"""Records: the first of a class are made by hand, the later ones by a compiled constructor, and nobody can tell."""
+"""Records: the first of a class are made by hand, the later ones by a compiled constructor, with no visible
+difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every payload that real agents gave us: what it means, and what the agent is told. Nothing is started here."""
+"""Every payload that real agents sent: what it means, and what the agent is told. Nothing is started here."""
 
 from __future__ import annotations
 

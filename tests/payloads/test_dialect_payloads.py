@@ -1,5 +1,5 @@
-"""What agents really gave their hooks, given back: a captured payload is received as its agent's table says, presented
-to a hook of the same agent's dialect, and has to be the same. Nothing is started here."""
+"""Real payloads, there and back: a captured payload is received as its agent's table says, presented to a hook of the
+same agent's dialect, and must be the same. Nothing is started here."""
 
 from __future__ import annotations
 

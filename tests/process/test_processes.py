@@ -1,4 +1,5 @@
-"""The spawn core inside hosts of every kind: told to end, without descriptors, deaf to SIGCHLD, our own."""
+"""The spawn core inside hosts of every kind: terminated by a signal, without descriptors, ignoring SIGCHLD, and our own
+process."""
 
 from __future__ import annotations
 

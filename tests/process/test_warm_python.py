@@ -1,5 +1,4 @@
-"""A Python script in an interpreter that is already there answers as one that is started for it: whatever it looks at,
-however it ends."""
+"""A Python script in a running interpreter answers as in a new one, whatever it inspects and however it ends."""
 
 from __future__ import annotations
 

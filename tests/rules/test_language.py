@@ -1,4 +1,4 @@
-"""Conditions: what is read of them, and what is said of mistakes."""
+"""Conditions: how they are read, and the messages about mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Patterns: the answers of Python's `re` on what people write, a bound on what nobody should. Nothing here measures
-time; pytest-timeout ends a hang."""
+"""Patterns: the same answers as Python's `re` for ordinary patterns, and a limit for hostile ones. Nothing here
+measures time; pytest-timeout ends a hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host's words and a dialect's: every table there and back, and nothing changed for events that are taken as they
+"""A host's names and a dialect's: every table there and back, and nothing changed for events that are taken as they
 are."""
 
 from __future__ import annotations

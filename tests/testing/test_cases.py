@@ -1,4 +1,4 @@
-"""Case files: what is in them is read as it is, and every mistake is told with its line and a likely cure."""
+"""Case files: they are read as they are, and every mistake is reported with its line and a likely fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook new --with-test`: a new hook comes with cases that hold, and its file of cases bothers no dialect."""
+"""`anyhook new --with-test`: a new hook comes with cases that pass, and no dialect reads its case file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin, in pytest runs of its own: fixtures, builders, case files as tests, and nothing where it is not
+"""The pytest plugin, in separate pytest runs: fixtures, builders, case files as tests, and nothing where it is not
 used."""
 
 from __future__ import annotations

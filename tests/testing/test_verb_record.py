@@ -1,4 +1,4 @@
-"""`anyhook record`: what happened becomes cases that hold at once; what a record does not tell is said."""
+"""`anyhook record`: what happened becomes cases that pass at once; what a record does not contain is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`anyhook test`: cases run in real processes on a copy; what differs is told, and nothing of the user's is touched."""
+"""`anyhook test`: cases run in real processes on a copy; differences are reported, and the user's files are not
+touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is really calling: agents that run entries from another agent's files are served in their own words."""
+"""Who is really calling: agents that run entries from another agent's files get answers in their own format."""
 
 from __future__ import annotations
 

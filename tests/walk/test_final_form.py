@@ -1,5 +1,5 @@
 """The final form is what is judged: a call that a hook of one dialect rewrites is shown again to the gates of other
-dialects that had answered before. Inside one dialect its own rule holds, and what a gate has not seen is said."""
+dialects that had answered before. Inside one dialect its own rule applies, and what a gate has not seen is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of every gate: each state by what brings it about, in every dialect and every agent."""
+"""The state of every gate: each state and its causes, in every dialect and every agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context that is longer than a host takes: cut with a mark, and kept."""
+"""Context that is longer than a host accepts: it is cut with a mark, and stored."""
 
 from __future__ import annotations
 

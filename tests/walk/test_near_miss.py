@@ -1,4 +1,4 @@
-"""Answers that nearly say something: what their dialect does not read is reported, and closed where failures block."""
+"""Answers that nearly say something: what their dialect does not read is reported, and blocks if failures block."""
 
 from __future__ import annotations
 

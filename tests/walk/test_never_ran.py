@@ -1,4 +1,4 @@
-"""What cannot have run is a failure under the posture, and never a refusal by accident."""
+"""A hook that cannot have run is a failure under the posture, and never an accidental refusal."""
 
 from __future__ import annotations
 
