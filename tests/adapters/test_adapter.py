@@ -182,7 +182,7 @@ def test_shadow_mode_enforces_nothing(world: World) -> None:
 
 
 def test_many_runs_at_once(world: World) -> None:
-    """Runs beside each other are no sub-agents of each other."""
+    """Runs in parallel are not sub-agents of each other."""
     kinds: list[object] = []
     engine = world.engine()
     engine.on("stop", lambda event: kinds.append(event.get("invoked_by")))
@@ -211,7 +211,7 @@ def test_the_example(world: World) -> None:
 
 
 def test_the_lines_of_the_page() -> None:
-    """The three lines stand in the page and in the example as they are here run."""
+    """The page and the example contain the three lines exactly as they run here."""
     page = (EXAMPLE.parents[1] / "docs/adapter.md").read_text()
     lines = ["from anyhook import Engine", "from anyhook.adapters.pydantic_ai import Hooked", "Hooked(Engine.open("]
     assert [line for line in lines if line not in page or line not in (EXAMPLE / "agent.py").read_text()] == []

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is no
 
 
 def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
-    """Our plug-in in a folder of its own, where this is the text of our launcher."""
+    """Our plug-in in a separate folder, with this text as our launcher."""
     table = host(agent)
     assert table.entry is not None
     folder.mkdir()
@@ -49,7 +49,7 @@ def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
 
 
 def called(agent: str, plugins: list[str], **more: bool) -> list[dict[str, Any]]:
-    """What becomes of one call in each."""
+    """The result of one call in each."""
     words = ["node", str(CALLERS), agent, json.dumps({**INPUT, **more}), *plugins]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ PATCH = "*** Begin Patch\n*** Add File: new.py\n+x = 1\n*** Update File: .env\n@
 
 
 def events(agent: str, native: str, payload: dict[str, Json]) -> list[tuple[str, Json]]:
-    """Tool and input of each event that hooks are asked about, in our own words."""
+    """Tool and input of each event that hooks are asked about, with our own names."""
     table = host(agent)
     row = table.row(native)
     assert row is not None

@@ -85,7 +85,7 @@ def settings(world: World) -> Path:
 
 
 def test_the_whole_house(acme: Installed, world: World) -> None:
-    """new, list, check, explain, trust, fire, install, bridge, doctor: none of them was told of this agent."""
+    """new, list, check, explain, trust, fire, install, bridge, doctor: none of them has code for this agent."""
     assert "acme" in {found["name"] for found in acme.json("dialects")["dialects"]}
     made = acme.run("new", "guard", "--dialect", "acme", "--event", "before_tool", "--tool", "run")
     assert made.returncode == 0, made.stderr
@@ -169,7 +169,7 @@ def test_looked_for_once(acme: Installed, world: World) -> None:
 
 
 def test_a_project_brings_no_agent(world: World) -> None:
-    """A cloned project may hold what looks like an installed package; nothing of it is loaded."""
+    """A cloned project may contain what looks like an installed package; it is not loaded."""
     world.write(world.project / "evil-1.dist-info" / "entry_points.txt", "[anyhook.agents]\nevil = evil\n")
     world.write(world.project / "evil.py", f"open({str(world.root / 'ran')!r}, 'w')")
     world.env["PYTHONPATH"] = os.pathsep.join([str(world.project), str(Path(anyhook.__file__).parents[1])])
@@ -211,7 +211,7 @@ def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path
     assert told in problem["why"], problem
     assert "acme" in problem["what"]
     assert "broken-agent" in [problem["code"] for problem in decision["problems"]], "its hooks are off: that is said"
-    # Its agent may still call us: nobody knows how to answer it, so it is refused, as most agents read it.
+    # Its agent may still call us. Its answer format is unknown, so it is refused in the way that most agents read.
     called = broken.run("bridge", "acme", "before_tool", stdin="{}")
     assert (called.returncode, called.stdout) == (2, "")
     assert "acme" in called.stderr

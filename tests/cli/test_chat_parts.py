@@ -129,7 +129,7 @@ def test_an_image_of_a_tool_is_named_and_not_spelled_out(capsys: pytest.CaptureF
 
 
 def test_a_model_that_writes_no_hook() -> None:
-    """What it should have written is said in our words; the framework speaks of retries."""
+    """Our own message says what it should have written; the framework's is about retries."""
 
     def chatter(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("I would rather not.")])
@@ -272,7 +272,7 @@ def look(world: World) -> ProjectReview:
 
 
 def test_one_hook_more_is_approved(world: World) -> None:
-    """Exactly as it was shown, and nothing else: others keep what their user said of them."""
+    """Exactly as it was shown, and nothing else: the user's answers about others stay."""
     paths = {}
     for name in ("first", "second", "third"):
         path = world.write(world.project / f"{name}.sh", "#!/bin/sh\n", 0o755)

@@ -44,7 +44,7 @@ def test_up_to_the_limit_and_not_one_more(kind: str) -> None:
         made.charge(kind)
     assert (first.value.where, first.value.lasting) == ("there", True)
     assert rules.UNITS[kind] in first.value.problem().why
-    with pytest.raises(TooLarge) as second:  # whoever swallowed the first hears of it again
+    with pytest.raises(TooLarge) as second:  # a caller that swallowed the first gets it again
         made.charge(BYTES, 0)
     assert second.value is first.value is made.exceeded
 
@@ -61,7 +61,7 @@ def test_the_largest_place_is_named_not_the_last() -> None:
 
 @pytest.mark.parametrize(("cpu_s", "clock_s", "lasting"), [(rules.MAX_CPU_S + 1, 0.0, True), (0.0, 8.0, False)])
 def test_time_is_the_net_below(cpu_s: float, clock_s: float, lasting: bool) -> None:
-    """Processor time decides for good; the agent's time limit only for this call."""
+    """CPU time decides permanently; the agent's time limit only for this call."""
     now = [0.0, 0.0]
     made = Budget(7.0, LIMITS, lambda: now[0], lambda: now[1])
     made.charge(LOOKS)

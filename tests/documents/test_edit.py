@@ -28,7 +28,7 @@ LAYOUTS = [
 
 
 def parts_kept(old: str, new: str, cuts: int = 2) -> bool:
-    """Whether the new text is the old one with at most so many pieces put in."""
+    """Whether the new text is the old one with at most this many pieces added."""
     if cuts == 0:
         return old == new
     same = 0

@@ -183,7 +183,7 @@ def test_a_damaged_session_is_named(world: World, damage: bytes) -> None:
 
 
 def test_a_model_that_breaks_in_the_middle(world: World) -> None:
-    """A crash of whatever is beneath ends the turn; the session ends through its hooks and can be taken up again."""
+    """A crash in a library ends the turn; the session ends through its hooks and can be resumed."""
     world.hook("kode", "session_end", record("end"))
     ran = agent(world, {"tools": [LS]}, {"expect": "something else", "text": "Never said."})
     assert (ran.stop, ran.status, [it["reason"] for it in recorded(world, "end")]) == ("error", 1, ["error"])
@@ -192,7 +192,7 @@ def test_a_model_that_breaks_in_the_middle(world: World) -> None:
 
 
 def test_interrupted_before_it_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the event loop hears of it, and cancels the run as a whole."""
+    """Then the event loop gets it, and cancels the whole run."""
     monkeypatch.setattr(Headless, "_listen", lambda _: os.kill(os.getpid(), INT))
     ran = agent(world, "Never said.")
     assert (ran.status, ran.stop, ran.why) == (130, "interrupted", "the session was ended: interrupted")

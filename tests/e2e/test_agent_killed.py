@@ -180,7 +180,7 @@ def test_what_was_meant_to_stay_stays(world: World) -> None:
         wait_for(world.root / "2", killed)
         kill(killed)
         assert other.poll() is None
-        os.kill(server, signal.SIGKILL)  # which fails where there is none
+        os.kill(server, signal.SIGKILL)  # which fails if there is no such process
         assert left_behind(mark), "the other agent's command goes on"
     finally:
         kill(other)
@@ -200,8 +200,8 @@ def test_told_to_end_leaves_nothing_either(world: World) -> None:
 
 
 def test_ctrl_c_in_the_chat(world: World) -> None:
-    """What the stopped turn has started ends, in whatever session it is; what an earlier turn has left stays until the
-    chat itself is killed."""
+    """Processes of the stopped turn end, in any session; those of an earlier turn stay until the chat itself is
+    killed."""
     mark, server = mark_of(world), f"8{os.getpid()}.25"
     terminal = chat(
         world,

@@ -28,7 +28,7 @@ from conftest import World
 
 CALLS, CALLABLES = 500, 8
 MOST_GROWTH = 12_000_000
-"""Bytes in the second half of the session: its messages, and what the allocator makes of them."""
+"""Bytes in the second half of the session: its messages, and the allocator's overhead."""
 
 
 def resident() -> int:

@@ -110,7 +110,7 @@ def test_every_event_happens_at_its_moment(world: World) -> None:
 
 
 def test_the_moments_need_no_hook(world: World) -> None:
-    """K-1, D-9, A-16, G-13: the events are the agent's, whoever listens."""
+    """K-1, D-9, A-16, G-13: the events are the agent's, for hooks of every dialect."""
     world.hook("kodik", "PermissionRequest", """grep -q forbidden || echo '{"decision": "approve"}'""")
     assert whole_story(world).events == ORDER
 
@@ -317,7 +317,7 @@ def test_the_first_action_wins(world: World) -> None:
 
 
 def test_a_sub_agents_task_may_be_refused(world: World) -> None:
-    """L-18: the hook hears of a sub-agent's task as of a message, and the model is told why it was refused."""
+    """L-18: the hook sees a sub-agent's task as a message, and the model is told why it was refused."""
     world.hook(
         "kodelet", "user_message_send", """grep -q Count && echo '{"blocked": true, "reason": "no sums"}'; true"""
     )

@@ -63,7 +63,7 @@ CLAUDE = {
         "duration_api_ms", "total_cost_usd", "usage", "modelUsage", "permission_denials", "api_error_status",
     },
 }  # fmt: skip
-"""By type of line, what Claude Code 2.1 prints of it, as far as scripts and its SDK's parser need it."""
+"""By type of line, the fields of Claude Code 2.1 that scripts and its SDK's parser need."""
 ANSWER = {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"}
 MODEL_USAGE = {"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD"}
 USAGE = {"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}

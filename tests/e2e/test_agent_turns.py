@@ -222,7 +222,7 @@ DELEGATE = {"delegate_task": {"agent_name": "self", "task": "Count."}}
 
 
 def test_a_sub_agents_events(world: World) -> None:
-    """A-45, G-55, Gn, L-44: tool hooks cover it, Stop is not for it, and its end has an event of its own."""
+    """A-45, G-55, Gn, L-44: tool hooks cover it, Stop is not for it, and its end has its own event."""
     world.hook("kolega", "PreToolUse", record("pre"))
     world.hook("kolega", "Stop", record("stop"))
     world.hook("kolega", "SubagentStop", record("kolega-sub"))

@@ -336,8 +336,8 @@ def test_a_changed_hook_is_asked_again(world: World) -> None:
 
 
 def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
-    """Copilot runs the entries in Claude's file as well, but honours its own spelling only: the hooks run once, and
-    each entry says the same in its own words, whichever comes first."""
+    """Copilot runs the entries in Claude's file as well, but honours only its own spelling: the hooks run once, and
+    each entry gives the same answer in its own format, whichever comes first."""
     script = LOG.format(world.root).replace("exit 2", """echo '{"modified_input": {"file_path": "b"}}'""")
     world.hook("kodik", "PreToolUse", script)
     session = {"session_id": "s", "sessionId": "s"}
@@ -431,7 +431,7 @@ def test_an_edit_that_takes_our_entry_out(world: World) -> None:
 
 
 def test_an_agent_is_not_kept_working_for_ever(world: World) -> None:
-    """goose has no bound of its own; the dialect's holds: five blocks, then it may stop. A prompt begins anew."""
+    """goose has no limit itself, so the dialect's applies: five blocks, then it may stop. A new prompt starts again."""
     world.hook("kodik", "Stop", "echo more >&2; exit 2")
     given = payload(world, "goose/Stop")
     assert [bool(call(world, "goose", "Stop", given)[1]) for _ in range(6)] == [True] * 5 + [False]

@@ -41,7 +41,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.types("/clear")
     terminal.sees("starts")
     terminal.types("And now?")
-    terminal.answers("Allow it?", "n")  # the script of a new session begins anew
+    terminal.answers("Allow it?", "n")  # a new session starts its script again
     terminal.answers("Allow it?", "n")
     terminal.sees("Written.")
     terminal.types("/exit")

@@ -77,7 +77,7 @@ def test_trust_at_first_sight(world: World) -> None:
 
 
 def test_forty_hooks_fit_a_screen(world: World) -> None:
-    """Grouped, with the details of whatever a part of a name is given for."""
+    """Grouped, with the details of those that match a part of a name."""
     for number in range(20):
         name = f"hook{number}.sh"
         world.write(world.project / name, "#!/bin/sh\n# what it does\n", 0o755)

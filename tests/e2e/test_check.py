@@ -70,7 +70,7 @@ def command(text: str, **more: object) -> dict[str, object]:
 
 
 def by_entry(world: World, entries: Sequence[tuple[str, object]], dialect: str = "kolega") -> list[list[str]]:
-    """The codes of each entry of one file, found by their lines: every entry stands on a line of its own."""
+    """The codes of each entry of one file, found by their lines: every entry is on a separate line."""
     events: dict[str, list[tuple[int, str]]] = {}
     for number, (event, entry) in enumerate(entries):
         events.setdefault(event, []).append((number, json.dumps(entry)))

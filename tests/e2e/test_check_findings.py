@@ -37,7 +37,7 @@ def test_a_matcher_of_another_agent_gets_the_right_name(
     group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / GROUPED[name][0], native, group)
     found = [problem for problem in problems_of(world) if problem["code"] == "matcher-elsewhere"]
-    # Where nobody knows all of the names, nobody can say that they are wrong.
+    # If not all names are known, none can be called wrong.
     assert [problem["severity"] for problem in found] == (["warning"] if right else [])
     assert all(right in problem["why"] for problem in found)
 

@@ -65,7 +65,7 @@ CASES: list[tuple[str, list[str], int, dict[str, Json]]] = [
 
 
 class Shop:
-    """A copy of an example, with a home of its own."""
+    """A copy of an example, with a separate home."""
 
     def __init__(self, example: str, folder: Path) -> None:
         self.project, home = folder / example, folder / "home"
@@ -90,7 +90,7 @@ def test_an_example_does_what_it_says(
     assert done.returncode == status, done.stderr
     decision = json.loads(done.stdout)
     assert {key: decision[key] for key in holds} == holds
-    # Kode gives every block an error id of its own; nothing else may be wrong.
+    # Kode gives every block its own error id; nothing else may be wrong.
     assert [problem["code"] for problem in decision["problems"] if problem["code"] != "KODE-HOOK-002"] == []
 
 

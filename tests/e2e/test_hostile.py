@@ -63,7 +63,7 @@ def named(answer: Object, path: Path) -> list[Object]:
 
 
 def assert_unharmed(world: World, dialect: str, bad: Path) -> None:
-    """The good hook blocks, and every verb names the bad file with cause and cure."""
+    """The good hook blocks, and every verb names the bad file with cause and fix."""
     (fired, fire_answer), (listed, list_answer), (checked, check_answer) = calls(
         world, fire(dialect), ["list", "--dialect", dialect], ["check", "--dialect", dialect]
     )
@@ -83,7 +83,7 @@ def good_hook(world: World, dialect: str) -> None:
     world.hook(dialect, sample(dialect).event, sample(dialect).script, "user", "good")
 
 
-# -- things that are no files
+# -- things that are not files
 
 
 def fifo(path: Path) -> None:
@@ -137,7 +137,7 @@ def test_no_file_in_place_of_a_hook_file(world: World, place: str, make: Callabl
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_no_files_among_executables(world: World) -> None:
-    """Folders, pipes and sockets are no hooks; a link and a large file may be meant as one."""
+    """Folders, pipes and sockets are not hooks; a link and a large file may be meant as one."""
     good_hook(world, "kodelet")
     bad = world.project / ".kodelet" / "hooks"
     bad.mkdir(parents=True)
@@ -180,7 +180,7 @@ def test_no_file_in_place_of_a_script(world: World, dialect: str, make: Callable
     assert (fired, answer["verdict"]) == (2, "block")
     assert REASON in str(answer["reason"])
     (declared,) = [world.project / name for name in files]
-    if make is not large:  # a file of zeros may be a program, as far as one can see
+    if make is not large:  # a file of zeros may be a program
         assert checked == 1
         assert named(check_answer, declared)
 

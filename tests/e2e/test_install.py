@@ -88,7 +88,7 @@ def document(path: Path) -> Any:
 
 
 def taken_for_hooks(world: World) -> list[str]:
-    """What our own entries are taken for, where they stand in files that we read as well."""
+    """How our own entries are read, if they are in files that we read as well."""
     catalog = world.engine().catalog
     return [hook.id for hook in catalog.hooks if hook.scope != "builtin"] + [str(one) for one in catalog.problems]
 
@@ -169,7 +169,7 @@ def test_ends_of_lines_are_the_files_own(world: World, agent: str, last: str) ->
 
 
 def test_text_behind_our_block(world: World) -> None:
-    """Its line stays a line of its own, although the one before our block had no end."""
+    """Its line stays a separate line, although the one before our block did not end."""
     path = world.write(world.home / ".vibe/hooks.toml", "a = 1")
     run(world, "install", "vibe")
     path.write_text(path.read_text() + "[more]\nb = 2\n")
@@ -178,7 +178,7 @@ def test_text_behind_our_block(world: World) -> None:
 
 
 def test_tables_whose_block_is_gone(world: World) -> None:
-    """An agent that writes its config anew drops comments, and with them the marks of our block."""
+    """An agent that rewrites its config drops comments, and with them the marks of our block."""
     path = world.write(world.home / ".kimi-code/config.toml", TABLES)
     run(world, "install", "kimi")
     kept = "".join(line for line in path.read_text().splitlines(True) if not line.startswith("#"))
@@ -271,7 +271,7 @@ def test_the_entry_works(world: World) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent: str) -> None:
-    """In the agent's own words and with its own status, at every gate; and `uninstall` takes it out."""
+    """In the agent's own format and with its own status, at every gate; and `uninstall` removes it."""
     paths = run(world, "install", agent, "--closed")["changed"]
     assert taken_for_hooks(world) == []
     own = agent == "kodik"  # an agent's own hooks it runs itself
@@ -456,7 +456,7 @@ def test_many_installs_at_once_lose_no_entry(world: World) -> None:
 
 
 def test_an_install_waits_for_another(world: World) -> None:
-    """Whoever changes the index begins with what the one before left."""
+    """A process that changes the index starts with what the previous one wrote."""
 
     def second() -> None:
         with Installs.changing(str(world.state)) as installs:

@@ -168,7 +168,7 @@ RULE = '[[rule]]\nname = "no-tasks"\nwhen = "event task_created and matches /sec
 
 
 def test_an_event_that_few_versions_know_is_hooked_up_where_a_hook_wants_it(world: World) -> None:
-    """Claude Code has it since 2.1; what Claude runs itself asks for no entry of ours."""
+    """Claude Code has it since 2.1; hooks that Claude runs itself do not need our entry."""
     world.declare(
         world.home / ".claude/settings.json", "Elicitation", {"hooks": [{"type": "command", "command": "true"}]}
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "anyhook-demo-block"
 
-# What a block does, as the contract says; None where it stops nothing or there is none.
+# What a block does, as the contract says; None if it stops nothing or cannot happen.
 EFFECTS: dict[str, dict[str, str | None]] = {
     "kode": {
         "session_start": "abort", "user_prompt_submit": "abort", "tool_call_pre": "deny_tool",

@@ -73,7 +73,7 @@ def test_the_settings_keep_what_else_they_say(world: World) -> None:
 def test_a_rule_that_cannot_be_asked_is_a_failure(
     world: World, monkeypatch: pytest.MonkeyPatch, posture: str, verdict: str
 ) -> None:
-    """No exception of ours opens a gate."""
+    """An exception in our code never opens a gate."""
 
     def raises(_self: object) -> None:
         raise RuntimeError("no facts today")

@@ -250,7 +250,7 @@ def test_every_agent_that_can_tell_something_can_tell_it_within_a_session(agent:
 
 @each_of("agent", HOSTS)
 def test_a_guard_that_goes_off_between_two_prompts_is_told_somewhere(agent: str) -> None:
-    """At a call, after it, or on the terminal; where no run has shown an agent, nothing is known of its terminal."""
+    """At a call, after it, or on the terminal; for an agent that was never run, its terminal is unknown."""
     table = host(agent)
     after = [row for row in table.events if row.installed and "post_tool" in row.canonical]
     told = speaks_before_calls(table) or any(row.says.keys() & set(CHANNELS) for row in after)

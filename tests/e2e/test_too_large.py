@@ -96,7 +96,7 @@ def guarded(world: World) -> None:
 
 
 def bridged(world: World, *words: str) -> tuple[Any, Any]:
-    """What the agent is told, and what the journal says of it."""
+    """What the agent is told, and what the journal says."""
     done = world.command(
         "bridge", "claude", "PreToolUse", *words, stdin=json.dumps({**CALL, "cwd": str(world.project)})
     )

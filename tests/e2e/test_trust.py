@@ -108,7 +108,7 @@ def test_bad_calls_say_so(box: Box) -> None:
 
 
 class Terminal:
-    """The command in a terminal of its own."""
+    """The command in a separate terminal."""
 
     def __init__(self, box: Box, *words: str) -> None:
         self.pid, self.fd = pty.fork()

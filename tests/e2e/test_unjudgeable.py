@@ -165,7 +165,7 @@ def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:
     assert is_refused(answer)
 
 
-# -- faults of ours
+# -- our own faults
 
 
 def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin: str, *words: str) -> Any:
@@ -256,7 +256,7 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
      '{"tool_name": "", "tool_input": {"command": "ls"}}', '{"agent_action_name": "pre_run_command", "tool_info": {}}'],
 )  # fmt: skip
 def test_a_call_that_names_no_tool(world: World, given: str) -> None:
-    """It may be another agent's call, of which nobody knows the words. No matcher can find its tool."""
+    """It may be another agent's call, with unknown names. No matcher can find its tool."""
     world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", {
         "matcher": "Bash", "hooks": [{"type": "command", "command": REFUSE}]})  # fmt: skip
     told = bridge(world, given.encode())

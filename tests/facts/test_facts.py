@@ -163,5 +163,5 @@ def test_links_are_followed(tmp_path: Path) -> None:
 def test_what_is_not_read_is_said() -> None:
     found = facts_of("PowerShell", {"command": "Remove-Item x"}, cwd="/p", home="/h", project=None)
     assert found.unknown == ("not read: a line of PowerShell or cmd, `Remove-Item x`",)
-    assert found.deletes == ("/p/x",)  # as far as it is the same in every shell
+    assert found.deletes == ("/p/x",)  # what is the same in every shell
     assert facts_of("Bash", {"command": ["rm", 3]}, cwd="/p", home="/h", project=None).deletes == ("/p/3",)

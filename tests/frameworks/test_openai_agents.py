@@ -84,7 +84,7 @@ def test_without_a_session_the_conversation_goes_along(world: World) -> None:
 
 
 def test_an_exception_that_nobody_words(world: World) -> None:
-    """Where a tool leaves its exceptions alone, hooks hear of a failure, and the run fails as it would without them."""
+    """If a tool does not catch its exceptions, hooks see a failure, and the run fails as it would without them."""
     seen: list[object] = []
     tool = function_tool(Desk().add, failure_error_function=None)
     agent = Agent(name="adder", model=scripted([{"a": 13, "b": 1}]), tools=[tool])
@@ -183,7 +183,7 @@ def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
 
 
 def test_a_call_that_waits_for_approval(world: World) -> None:
-    """The hooks are asked when it is about to run; the prompt is no prompt again when the run goes on."""
+    """The hooks are asked when it is about to run; when the run goes on, the prompt does not count as a new one."""
     desk, engine, seen = Desk(), world.engine(), []
     for name in ("user_prompt_submit", "pre_tool", "post_tool", "stop"):
         engine.on(name, lambda event: seen.append(event.name))

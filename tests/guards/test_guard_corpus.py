@@ -42,7 +42,7 @@ def test_guards_tell_destructive_from_harmless(judge: Judge, kind: str, aside: b
 
 
 def test_no_rule_that_refuses_is_left_out(judge: Judge) -> None:
-    """The engine asks only the rules of which a call has a mark; here all are asked."""
+    """The engine asks only rules whose mark a call has; here all are asked."""
     needs = {f"{Path(rule.source).stem}/{rule.name}": set(rule.condition[1]) for rule in judge.rules if rule.condition}
     for command in [*commands("destructive")][::8]:
         facts = facts_of("Bash", {"command": command.text}, cwd=PROJECT, home=HOME, project=None)

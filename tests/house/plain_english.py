@@ -234,6 +234,23 @@ PHRASES = (
     Phrase(r"\bliving interpreter\b", "in a living interpreter", "in a long-lived interpreter", "long-lived"),
     Phrase(r"\bexclude each other\b", "they exclude each other", "they cannot be combined", "cannot be combined"),
     Phrase(r"\bsees? to (?:it|them|the|what)\b", "it sees to the others", "it serves the others", "say what happens"),
+    Phrase(
+        r"\b(?:is|are|was|were|be|been) passed over\b",
+        "a missing program is passed over",
+        "a missing program is ignored",
+        "ignored, skipped",
+    ),
+    Phrase(r"\bgo(?:es)? by (?:an)?other names?\b", "it goes by another name", "it has another name", "has, is called"),
+    Phrase(
+        r"\bin \w+(?: \w+)?'s stead\b", "an answer in the user's stead", "an answer for the user", "for, instead of"
+    ),
+    Phrase(r"\bfor ever\b", "it waits for ever", "it waits forever", "one word"),
+    Phrase(
+        r"\ban? (?:name|payload|config|event|limit|id|format) of (?:its|their|our|your) own\b",
+        "it has a name of its own",
+        "it has its own name",
+        "its own",
+    ),
 )
 
 NAMES = {
@@ -274,19 +291,21 @@ def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
             yield Hit(place, lines[bisect_right(starts, found.start()) - 1], found.group(), phrase)
 
 
-def hits_in_code(path: Path) -> Iterator[Hit]:
-    """Those in the docstrings, texts and comments of a module. A text of one word is a key, not prose."""
-    place, found = name_of(path), [*_texts(path)]
+def hits_in_code(path: Path, with_values: bool = True) -> Iterator[Hit]:
+    """Those in the docstrings, texts and comments of a module; `with_values` is for texts that the code uses. A text of
+    one word is a key, not prose."""
+    place, found = name_of(path), [*_texts(path, with_values)]
     whole = "\n".join(" ".join(text.split()) for _, text in found)
     if any(phrase.compiled.search(whole) for phrase in PHRASES):  # one search in all of them is faster than many
         for line, text in found:
             yield from hits(place, text, line)
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def _texts(path: Path, with_values: bool) -> Iterator[tuple[int, str]]:
     for node in nodes_of(path):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+        value = node if with_values else node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and " " in value.value:
+            yield value.lineno, value.value
     text = path.read_text(encoding="utf-8")
     if "#" in text:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

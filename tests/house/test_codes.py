@@ -20,7 +20,7 @@ MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
 
 @cache
 def used_codes() -> dict[str, str]:
-    """Codes that stand in the source, with one place each; a code with a part to fill in ends in `*`."""
+    """Codes in the source, with one place each; a code with a part to fill in ends in `*`."""
     found: dict[str, str] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in nodes_of(path):
@@ -69,7 +69,7 @@ def test_every_code_in_the_table_is_used() -> None:
 
 
 def test_the_search_finds_codes_at_all() -> None:
-    """A search that finds nothing would make the tests above pass for nothing."""
+    """If the search found nothing, the tests above would prove nothing."""
     used = used_codes()
     assert len(used) > 40
     assert {"unknown-event", "async-gate", "cannot-block", "overridden", "invalid-*"} <= used.keys()

@@ -112,7 +112,7 @@ def test_no_path_of_a_machine() -> None:
 
 @pytest.fixture
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project to stand in, with a home beside it."""
+    """An empty project as the current folder, with a home next to it."""
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     command = tmp_path / "bin" / "anyhook"

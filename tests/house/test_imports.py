@@ -33,7 +33,7 @@ NOT_FOR_NOTHING = (
 """What need not be loaded where nothing is hooked."""
 
 # The process ends with os._exit, which leaves no moment for a report: so that is where the report is made. `-S` keeps
-# site-packages away: this path uses nothing of them.
+# site-packages away: this path does not use them.
 PROBE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])

@@ -54,8 +54,8 @@ def test_products_are_named_in_their_places_only() -> None:
 
 
 def agents_in(nodes: Sequence[ast.AST]) -> set[str]:
-    """Which agents a module knows: it holds their names as words of their own, or imports their tables. That an agent
-    also reads another's files is a fact about the one, and no knowledge of the other."""
+    """Which agents a module knows: it contains their names as separate words, or imports their tables. That an agent
+    also reads another's files is a fact about the first, not knowledge of the second."""
     facts = [node for node in nodes if isinstance(node, ast.keyword) and node.arg in ("reads", "misreads")]
     read = {id(inner) for fact in facts for inner in ast.walk(fact)}
     words: set[str] = set()

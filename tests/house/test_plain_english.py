@@ -1,5 +1,6 @@
 """Plain English in everything that a person reads: no phrase of the list in `plain_english` is in the documents, in
-`--help`, in the problem codes, or in the texts, comments and names of the source."""
+`--help`, in the problem codes, in the texts, comments and names of the source, or in the docstrings and comments of
+tests."""
 
 from __future__ import annotations
 
@@ -36,6 +37,11 @@ TOOLS = sorted(
     for path in ROOT.glob(pattern)
 )
 
+TESTS = sorted(
+    path for path in ROOT.glob("tests/**/*.py") if path.name not in ("plain_english.py", Path(__file__).name)
+)
+"""Their values are left out: many quote what users write."""
+
 
 def written(path: Path) -> list[Hit]:
     return [*hits(name_of(path), path.read_text(encoding="utf-8"))]
@@ -53,6 +59,10 @@ def test_the_code_is_in_plain_english() -> None:
     assert [str(hit) for path in clean([*MODULES, *TOOLS], NOT_YET) for hit in hits_in_code(path)] == []
 
 
+def test_docstrings_and_comments_of_tests_are_in_plain_english() -> None:
+    assert [str(hit) for path in TESTS for hit in hits_in_code(path, with_values=False)] == []
+
+
 def test_names_are_words_of_the_trade() -> None:
     assert [name for path in clean(MODULES, NAMES_NOT_YET) for name in names_in_code(path)] == []
 
@@ -62,6 +72,7 @@ def test_there_is_something_to_check() -> None:
     assert len(SCRIPTS) > 3
     assert len(MODULES) > 100
     assert len(TOOLS) > 2
+    assert len(TESTS) > 100
 
 
 def commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
@@ -117,6 +128,7 @@ def test_phrases_are_found_in_texts_docstrings_comments_and_names(
     module.write_text('"""Mends it."""\nWORD_MOST = f"{1} is no word"  # begun anew\n')
     monkeypatch.setattr("plain_english.ROOT", tmp_path)
     assert sorted((hit.line, hit.text) for hit in hits_in_code(module)) == [(1, "Mends"), (2, "anew"), (2, "is no w")]
+    assert sorted(hit.text for hit in hits_in_code(module, with_values=False)) == ["Mends", "anew"]
     assert [*names_in_code(module)] == ["module.py:2: WORD_MOST → max"]
 
 

@@ -227,7 +227,7 @@ def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how
 
 
 def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a living interpreter said is not kept for the next call to trust in."""
+    """The answers of a long-lived interpreter are not stored for the next call."""
     recorded(box, [f"c{number}" for number in range(6)])
     script(box, REMEMBERS)
 
@@ -366,7 +366,7 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_a_hook_finds_its_files_in_the_sandbox(box: Box, pool: list[int], tmp_path: Path) -> None:
-    """Though all of it lies in /tmp, which is another one there."""
+    """Even if all of it is in /tmp, which is a different folder there."""
     if wrong := works(sandbox_of("bwrap", str(box.world.project), [])):
         pytest.skip(f"no sandbox here: {wrong}")
     recorded(box)
@@ -464,7 +464,7 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
-    """Nothing of it is left, and the next call runs the rest only, to the same table."""
+    """No part of it is left, and the next call runs only the rest, to the same table."""
     journal = Journal(str(world.state))
     project = str(world.project.resolve())
     commands = [f"{'rm' * (each % 3)} {each}" for each in range(120)]

@@ -331,7 +331,7 @@ def test_old_files_go(tmp_path: Path) -> None:
     old = time.time() - 40 * day
     path.write_bytes(path.read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9)))
     assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(2))
-    (full,) = full_paths(str(tmp_path))  # a quarter of the time is over: a file of its own
+    (full,) = full_paths(str(tmp_path))  # a quarter of the time is over: a separate file
     os.utime(full, (old - 60 * day, old - 60 * day))
     (tmp_path / "journal.jsonl").write_bytes(
         (tmp_path / "journal.jsonl").read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9))

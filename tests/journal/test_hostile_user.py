@@ -115,7 +115,7 @@ def test_an_export_says_what_it_leaves_out(box: Box, tmp_path: Path) -> None:
 
 
 def test_decisions_for_a_second_entry_are_forgotten_by_the_next_event(world: World) -> None:
-    """They stand there as they are, with what hooks said, so they may not stay."""
+    """They are stored as they are, with the hooks' output, so they must be deleted."""
     world.hook("kodik", "PreToolUse", "echo password=Zebra7Canary >&2; exit 2")
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)}
     folder = world.state / "firings"
@@ -149,7 +149,7 @@ NAMED = {
 
 @pytest.mark.parametrize("command", NAMED)
 def test_no_secret_becomes_a_name(world: World, command: str) -> None:
-    """Ids stand in the journal, in figures and in spans."""
+    """Ids are in the journal, in numbers and in spans."""
     world.hook("kodik", "PreToolUse", command)
     (hook,) = json.loads(world.command("list", "--json").stdout)["hooks"]
     assert hook["name"] == NAMED[command]

@@ -28,7 +28,7 @@ def kept(world: World) -> dict[str, bytes]:
 
 
 def settled(world: World, count: int) -> None:
-    """Wait until so many records are written, those of background hooks included."""
+    """Wait until this many records are written, including those of background hooks."""
     deadline = time.monotonic() + 120
     while len(world.journal()) < count:
         assert time.monotonic() < deadline
@@ -102,7 +102,7 @@ def test_payloads_as_their_user_wants_them(box: Box, bodies: str) -> None:
     engine.close_sync()
     settled(world, 5)
     text = b"".join(kept(world)[path] for path in kept(world) if path.endswith("journal.jsonl")).decode()
-    plain = text.replace("echo Giraffe", "")  # the hook's own command is no payload
+    plain = text.replace("echo Giraffe", "")  # the hook's own command is not a payload
     assert ("Giraffe" in plain) is (bodies == "full")
     first = world.journal()[0]
     assert first["data"]["tool"] == "Bash"

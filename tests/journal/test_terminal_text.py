@@ -39,7 +39,7 @@ def printed(world: World, *words: str, columns: int, **env: str) -> str:
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_no_line_is_longer_than_the_terminal(world: World, box: Box, columns: int) -> None:
-    """What is cut says so; the reason of a block has a line of its own where there is no room beside it."""
+    """Cut text says so; the reason of a block has a separate line if there is no room next to it."""
     box.write(blocked("not for agents"), blocked(WIDE * 4), made(hooks=[(LONG, "none", 2.0, "timed_out")]), made())
     for verb in ("log", "stats"):
         lines = printed(world, verb, columns=columns, NO_COLOR="1").splitlines()

@@ -25,7 +25,7 @@ from conftest import World
 
 
 def written(state: Path, count: int, bounds: Bounds, filler: int = 30_000) -> str:
-    """So many records of a size; the first full file."""
+    """Write this many records of a size; returns the first full file."""
     writer = JournalWriter(str(state), bounds)
     for number in range(count):
         record = made(data={"tool": "Bash", "input": {"command": f"needle-{number} common {'y' * filler}"}})

@@ -65,7 +65,7 @@ behaviours = st.tuples(
 
 NOTHING: Behaviour = ("refuses", frozenset(), "a")
 BACK: list[Behaviour] = [("rewrites", frozenset("a"), "b"), ("refuses", frozenset("a"), "a")]
-"""A gate between two rewrites, of which the second makes the call what it was at first."""
+"""A gate between two rewrites; the second restores the original call."""
 
 
 @example([*[NOTHING] * 5, *BACK, ("rewrites", frozenset("ab"), "a")])

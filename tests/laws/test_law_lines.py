@@ -121,7 +121,7 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
-    """Else the law above would hold for want of anything to hold for."""
+    """Otherwise the law above would hold without a single case."""
     policy = JournalPolicy(session="s", caller=("fire", "/p", ""))
     hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
     call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
@@ -145,7 +145,7 @@ words = st.lists(
 @examples(50)
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: Posture | None) -> None:
-    """Every line stands there twice: what is said again is judged by its bytes."""
+    """Every line is there twice: repeated text is judged by its bytes."""
     journal, _ = sealed([*unsealed, *unsealed], START)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))

@@ -270,7 +270,7 @@ few = settings(max_examples=5)
 
 @st.composite
 def events(draw: st.DrawFn, dialect: str, native: str, canonical: str) -> Event:
-    """An event with a value for every field that one dialect's hook hears of."""
+    """An event with a value for every field that one dialect's hook gets."""
     fields = {key.field for key in keys_of(dialect, native) if not key.made}
     if canonical == "post_tool_failure":
         fields.add("tool_error")

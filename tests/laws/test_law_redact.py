@@ -44,7 +44,7 @@ def redact(line: str) -> str:
 
 
 def deep(value: Json, depth: int) -> str:
-    """A line of JSON with the value so many levels of JSON text down."""
+    """A line of JSON with the value this many levels of JSON text down."""
     for _ in range(depth):
         value = {"stdout": json.dumps({"inner": value})}
     return json.dumps({"v": 1, "data": value, "end": "here"})
@@ -104,7 +104,7 @@ CUT = {
 
 
 def halves(start: str, inside: int, limits: tuple[int, int]) -> None:
-    """Nothing of a secret is left where a text, or what a program printed, is cut so many characters into it."""
+    """No part of a secret is left if a text, or a program's output, is cut this many characters into it."""
     secret, policy = CUT[start], JournalPolicy(secrets=secrets_of({"MY_TOKEN": CANARY}))
     cutters: list[Callable[[str], Json]] = [clipped, lambda text: clip(text.encode())]
     for limit, what in zip(limits, cutters, strict=True):

@@ -55,7 +55,7 @@ def live(world: World, *words: str, status: int = 0) -> dict[str, Any]:
 
 
 def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """All but what any call of ours keeps about installed packages."""
+    """Everything except what every call stores about installed packages."""
     ours = folder / "state" / "anyhook"
     return {
         str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")

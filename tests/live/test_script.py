@@ -31,7 +31,7 @@ CALL = {"command": "ls", "description": "scripted"}
 
 
 def request(wire: str, done: int, shell: dict[str, Any] = SHELL) -> dict[str, Any]:
-    """A request after so many turns of the model, as clients of that wire write it."""
+    """A request after this many turns of the model, as clients of that wire format write it."""
     if wire == "messages":
         turn = {"role": "assistant", "content": [{"type": "tool_use", "name": "Bash", "id": "1", "input": {}}]}
         result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "RESULT"}]}

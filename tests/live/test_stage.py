@@ -122,7 +122,7 @@ def test_keys_stay_out_of_the_environment(world: World) -> None:
 
 
 def test_no_agent_that_is_driven_reads_the_probe_by_itself() -> None:
-    """Else it would be refused whether or not the entry is called."""
+    """Otherwise it would be refused whether or not the entry is called."""
     for table in (host(name) for name in HOSTS if drive(name) is not None):
         paths = [fill(path, {"home": ""}) for path in (table.entry.files.values() if table.entry else ())]
         assert fill(PROBE_HOOK, {"home": ""}) not in paths
@@ -130,7 +130,7 @@ def test_no_agent_that_is_driven_reads_the_probe_by_itself() -> None:
 
 
 def test_leaving_the_network() -> None:
-    """In a process of its own, for there is no way back."""
+    """In a separate process, because it cannot be undone."""
     child = os.fork()
     if not child:
         why = leave()

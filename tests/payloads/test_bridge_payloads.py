@@ -93,7 +93,7 @@ def test_the_refusals_beside_their_payloads() -> None:
 
 @each_folder
 def test_hooks_see_their_own_names_for_tools(folder: str) -> None:
-    """A guard for commands, written for one dialect, sees the command whoever the host is."""
+    """A guard for commands, written for one dialect, sees the command in every host."""
     of_tools = [path for path in BY_FOLDER[folder] if "tool" in path.stem.lower()]
     for event in (event for path in of_tools for event in received(path)[4].events):
         if "tool" not in event.data or not event.name.startswith(("pre_", "post_", "permission")):

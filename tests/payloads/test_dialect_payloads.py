@@ -40,8 +40,8 @@ OWN_SHAPE = {"tool_response", "toolResult", "tool_output", "tool_result", "error
 
 
 def exceptions(path: Path, sign: str) -> set[str]:
-    """Keys beside a folder of payloads: with `-` those that the agent gives and no other host could, so that hooks of
-    ours are not given them, or given what is like them; with `+` those that it documents and did not give."""
+    """Keys next to a folder of payloads: with `-` those that only this agent can send, so that our hooks do not get
+    them, or get something similar; with `+` those that it documents and did not send."""
     file = path.parent / "_keys.txt"
     words = file.read_text().split() if file.exists() else []
     return {word[1:] for word in words if word[0] == sign}
@@ -72,8 +72,8 @@ def test_a_hook_gets_what_the_agent_gives(agent: str) -> None:
 
 
 def test_other_events_are_told_of() -> None:
-    """Every captured event that stands for none of ours is either another look at a tool call, or known as the
-    product's alone."""
+    """Every captured event without a canonical event either repeats a tool call, or is known to be the product's
+    alone."""
     others = [path for paths in CAPTURED.values() for path in paths if not received(path)[1].canonical]
     assert others
     for path in others:

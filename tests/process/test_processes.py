@@ -49,7 +49,7 @@ KERNEL_KEEPS_STATUS = tuple(map(int, platform.release().split("-")[0].split(".")
 
 
 class Host:
-    """A small program that uses the core, in a folder of its own."""
+    """A small program that uses the core, in a separate folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -74,7 +74,7 @@ class Host:
         return told
 
     def pids(self, lines: int = 1) -> list[int]:
-        """What hooks wrote into `pids`, once there are so many; the test's own limit bounds the wait."""
+        """What hooks wrote into `pids`, once there are this many; the test's own limit bounds the wait."""
         path = self.folder / "pids"
         while not path.exists() or len(found := path.read_text().split()) < lines:
             time.sleep(0.005)
@@ -285,14 +285,14 @@ def test_a_host_without_stdio(host: Host, adopt: str, closed: str) -> None:
     assert got == {"got": "(b'in', b'err\\n')"}
 
 
-# --- a process of our own
+# --- our own process
 
 DAEMON = (
     "(env -i setsid sh -c 'echo $$ >>pids; exec sleep 100' >/dev/null 2>&1 </dev/null &);"
     "while ! test -s pids; do sleep 0.01; done;"
 )
-"""Leaves the group, the session and its parent, and takes nothing of the environment along. What comes after it runs
-when it has left: its number is written before that."""
+"""Leaves the group, the session and its parent, and empties its environment. What comes after it runs when it has left:
+its pid is written before that."""
 
 
 def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:

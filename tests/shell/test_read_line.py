@@ -135,7 +135,7 @@ def test_what_is_known_says_nothing() -> None:
 
 @each_of("line", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "\0", "\ue07b"])
 def test_half_a_line(line: str) -> None:
-    """What no shell would take is read as far as it goes, and nothing breaks."""
+    """A line that no shell would accept is read up to the error, without an exception."""
     assert "rm" in [program.name for program in read_line(f"rm x; {line}", "/p", "/home/me").programs]
 
 

@@ -233,7 +233,7 @@ def test_a_case_keeps_to_a_home_of_its_own(box: Box, name: str) -> None:
 
 
 def test_plugins_of_a_case(box: Box) -> None:
-    """Those in the project are approved with the case, others are none of its business."""
+    """Those in the project are approved with the case; others are not affected."""
     mark = box.world.root / "ran"
     hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     for folder in (box.project / "plug", box.world.root / "elsewhere"):

@@ -41,7 +41,7 @@ def waits(vector: Vector) -> bool:
 
 
 def judge(vector: Vector) -> VectorResult:
-    """The first of each topic is judged by commands started anew; `--cold` starts all so."""
+    """The first of each topic is judged by newly started commands; with `--cold`, all are."""
     caller = None
     if not servers.is_cold and vector.id not in FIRST.values():
         caller = call_of_a_vector(MODELS if asks(vector) else CORE)
@@ -75,7 +75,7 @@ def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
 
 
 @pytest.mark.waits
-@pytest.mark.timeout(0)  # its own limits do, and it stands in line
+@pytest.mark.timeout(0)  # its own limits apply, and it waits its turn
 @pytest.mark.parametrize("vector", [*filter(waits, SUITE.all())], ids=lambda vector: vector.id)
 def test_vector_that_waits(vector: Vector, waiting: Waiting) -> None:
     check(vector, waiting.result(vector))

@@ -116,7 +116,7 @@ def test_agent(anyhook_hook):
 
 
 def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
-    """What is wrong, where in the test, and what the hooks did; nothing of how we found out."""
+    """What is wrong, where in the test, and what the hooks did; none of our internals."""
     project(pytester)
     pytester.makepyfile(MISTAKES)
     result = pytester.runpytest_subprocess(*LEAN)

@@ -255,7 +255,7 @@ cases:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_ended_in_the_middle(box: Box, tmp_path: Path, number: int, status: int) -> None:
-    """At once, though cases have a minute; and nothing of them stays."""
+    """At once, although cases have a minute; and none of their processes stays."""
     box.world.hook("kodik", "Stop", "touch ../../begun-$$; sleep 50", scope="project")
     box.cases(
         "cases:\n" + "".join(f"  - {{name: n{each}, event: stop, expect: {{verdict: none}}}}\n" for each in range(4))

@@ -91,7 +91,7 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize("way", ["command", "library"])
 @pytest.mark.parametrize("agent", CALLS)
 def test_a_guard_refuses_in_the_callers_words(world: World, agent: str, way: str) -> None:
-    """Each has a name of its own for the shell."""
+    """Each has its own name for the shell."""
     file, given, answer = CALLS[agent]
     payload = {**json.loads((DATA / file).read_text()), **given}
     world.write(

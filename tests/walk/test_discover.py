@@ -43,8 +43,8 @@ def test_where(name: str, env: dict[str, str], places: list[tuple[str, str]], wh
 
 
 def test_settings_before_all_else() -> None:
-    """Claude's hooks stand in its settings, the user's, the project's and the project's local ones, in this order; and
-    after them in files of its other things."""
+    """Claude's hooks are in its settings: the user's, the project's and the project's local ones, in this order; then
+    in the files of plugins, agents and skills."""
     found = [(source.scope, source.path) for source in discover(dialect("claude"), Roots("/p", HOME))]
     assert found[:3] == [
         ("user", "/h/.claude/settings.json"),
@@ -54,7 +54,7 @@ def test_settings_before_all_else() -> None:
 
 
 def test_a_place_that_two_scopes_share_counts_once() -> None:
-    """Whoever works in their home directory has one folder, in the scope that comes first."""
+    """If the project is the home directory, there is one folder, in the scope that comes first."""
     found = discover(dialect("kodelet"), Roots("/h", HOME))
     assert [(source.scope, source.path) for source in found] == [("project", "/h/.kodelet/hooks")]
 

@@ -216,7 +216,7 @@ SAID: list[tuple[str, str, str, Run, str]] = [
 
 @each_of(("row", "name", "event", "run", "word"), SAID)
 def test_what_is_ignored_is_said(row: str, name: str, event: str, run: Run, word: str) -> None:
-    """Law 5: nothing is dropped in silence."""
+    """Law 5: nothing is dropped silently."""
     found = read(name, event, run)
     assert found.failure is None, row
     assert [word in problem.what for problem in found.problems] == [True], (row, found.problems)

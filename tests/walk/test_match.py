@@ -68,7 +68,7 @@ def test_taken_or_not(name: str, native: str, matcher: Json, event: Event, taken
     ],
 )
 def test_a_matcher_that_fails_is_no_answer(error: Exception, said: str) -> None:
-    """Nobody knows whether the hook is meant: it is not left out, and what is wrong is said."""
+    """It is unknown whether the hook applies: it is not left out, and the error is reported."""
 
     def fails(*_: object) -> str | None:
         raise error

@@ -228,7 +228,7 @@ def test_its_variables(
 
 
 def test_a_run_is_marked_where_the_dialect_allows_it(calls: dict[str, tuple[Call, dict[str, str]]]) -> None:
-    """Law 7: by its mark a process is found that has left its parents. Three documents allow no variables of ours."""
+    """Law 7: the mark finds a process that has left its parents. Three documents do not allow our variables."""
     for key, (call, _) in calls.items():
         ours = {name: value for name, value in call.env.items() if name.startswith("ANYHOOK_")}
         if key.split()[0] in ("kode", "kolega", "kodelet"):

@@ -1,5 +1,5 @@
-"""Settle, as a table: what a host will really be told of a decision, and what becomes of that which it cannot be told.
-Nothing gets lost in silence, and nothing that was to be kept from happening is let through."""
+"""Settle, as a table: how a host can express a decision, and what happens to the rest. Nothing is lost silently, and
+nothing that a hook wanted to prevent is let through."""
 
 from __future__ import annotations
 

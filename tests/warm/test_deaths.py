@@ -1,4 +1,4 @@
-"""Whoever dies, a call is answered, and no hook runs twice."""
+"""Whichever process dies, a call is answered, and no hook runs twice."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def scripted(world: World, where: str) -> None:
 
 
 def seen(door: Door) -> dict[str, str]:
-    """What each hook says of itself, once there has been time to start an interpreter."""
+    """What each hook reports about itself, once there has been time to start an interpreter."""
     for _ in range(2):
         done = door.call("fire", "pre_tool", "--tool", "Bash", "--input", "{}", "--trust", "all", "--json")
         time.sleep(1.0)

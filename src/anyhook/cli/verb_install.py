@@ -198,7 +198,7 @@ def _changes(
     closed: Mapping[str, Answer],
     plain: Mapping[str, str],
 ) -> list[FileChange]:
-    """`plain` are the places of the user's entry before it had a name of its own; what is left there goes."""
+    """`plain` are the places of the user's entry before it had its own name; what is left there is removed."""
     left = {path: "" for path in plain if installs.scope(path) in ("", scope)}
     if not install:
         return to_uninstall(table, entry, {**paths, **left}, installs)

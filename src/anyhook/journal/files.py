@@ -213,7 +213,7 @@ def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:
         file.readline()
         here = file.tell()
         value = number_of(file.readline(), key)
-        while value is None and file.tell() < high:  # a damaged line is passed over
+        while value is None and file.tell() < high:  # a damaged line is skipped
             value = number_of(file.readline(), key)
         if value is None or value >= minimum:
             high = middle

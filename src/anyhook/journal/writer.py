@@ -165,7 +165,7 @@ class JournalWriter:
             _delete_old(self.state_dir, self.bounds)
 
     def _lock(self) -> None:
-        """Wait for the lock, but not for ever: its holder may have been stopped."""
+        """Wait for the lock, but not forever: its holder may have been stopped."""
         pause = 0.00005
         while True:
             try:
