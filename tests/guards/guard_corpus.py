@@ -5,6 +5,7 @@ sets with 0 in `KEPT_ASIDE`."""
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,31 @@ def lines(path: Path) -> Iterator[str]:
 
 
 HOME, PROJECT = "/home/dev", "/home/dev/work/shop"
+WORK = HERE / "work"
+"""Calls of ordinary work, set by set, and those of them that a reviewer wants denied."""
+WORK_SETS = ("day", "later", "last", "packages")
+RIGHTLY_DENIED = "rightly-denied"
+INPUT = {"Bash": "command", "Grep": "pattern", "Glob": "pattern", "WebFetch": "url", "WebSearch": "query"}
+"""By tool, the field that the rest of a line goes into."""
+
+
+def work_calls(name: str) -> list[tuple[str, str, dict[str, Json]]]:
+    """The calls of one set, each with its line: `Bash COMMAND`, `Read PATH`, `Write PATH :: TEXT`, `Edit PATH :: OLD =>
+    NEW`."""
+    return [(line, *_call(*line.split(" ", 1))) for line in lines(WORK / f"{name}.txt")]
+
+
+def _call(tool: str, rest: str) -> tuple[str, dict[str, Json]]:
+    if tool not in ("Read", "Write", "Edit"):
+        return tool, {INPUT.get(tool, "prompt"): rest}
+    path, _, text = rest.partition(" :: ")
+    old, _, new = text.replace("\\n", "\n").replace("\\t", "\t").partition(" => ")
+    given: dict[str, Json] = {"file_path": os.path.join(PROJECT, path)}
+    if tool == "Write":
+        given["content"] = old
+    elif tool == "Edit":
+        given |= {"old_string": old, "new_string": new}
+    return tool, given
 
 
 def rules(document: dict[str, Json]) -> list[Hook]:
@@ -81,6 +107,12 @@ class Judge:
     def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
         self.places = Places(HOME, project)
+        self._then = {_name(rule): str(rule.spec["then"]) for rule in self.rules}
+
+    def verdict(self, tool: str, given: dict[str, Json]) -> str:
+        """`deny`, `ask` or nothing, the stronger of what the rules say."""
+        found = {self._then[name] for name in self.refusals_of(tool, given)}
+        return "deny" if "deny" in found else "ask" if found else ""
 
     def refusals(self, command: str, *, by_all: bool = False) -> list[str]:
         """The names of the rules that refuse a command."""
@@ -99,10 +131,14 @@ class Judge:
         call = RuleCall(event, "", self.places, facts)
         marks = marks_of(facts())
         return [
-            f"{Path(rule.source).stem}/{rule.name}"
+            _name(rule)
             for rule in self.rules
             if rule.spec["then"] in ("deny", "ask")
             and rule.condition is not None
             and (by_all or not marks.isdisjoint(rule.condition[1]))
             and holds(rule.condition[0], call, Hits(rule.condition[2]))
         ]
+
+
+def _name(rule: Hook) -> str:
+    return f"{Path(rule.source).stem}/{rule.name}"

@@ -2,6 +2,8 @@
 tuned to, and of those kept aside. `python tests/guards/measure.py [--misses] [--category NAME]`; misses are
 shown of the tuned part only, so that nobody tunes to the rest.
 
+It then says how many calls of ordinary work are denied, or put to the person.
+
 `python tests/guards/measure.py FILE.jsonl [PROJECT]` measures a file from elsewhere: lines with `tool`, `input` and
 `label`, which is `destructive` or `harmless`."""
 
@@ -12,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from guard_corpus import KINDS, Command, Judge, commands
+from guard_corpus import KINDS, WORK_SETS, Command, Judge, commands, work_calls
 
 
 def main() -> None:
@@ -40,6 +42,9 @@ def main() -> None:
             print(f"{kind:12} {name:10} {right[aside]:5} of {total[aside]:5}  {share:6.1%}")  # noqa: T201
         for command, refused in misses if "--misses" in words else ():
             print(f"  {command.category}: {command.text!r} {refused or ''}")  # noqa: T201
+    for name in WORK_SETS if not category else ():
+        said = Counter(judge.verdict(tool, given) for _, tool, given in work_calls(name))
+        print(f"{name:12} {said.total():5} calls, {said['deny']:3} denied, {said['ask']:3} asked about")  # noqa: T201
 
 
 def measure_file(path: Path, judge: Judge) -> None:

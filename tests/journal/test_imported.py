@@ -174,6 +174,39 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     assert not world.journal(), "it is a journal of its own"
 
 
+@pytest.mark.parametrize(
+    ("said", "event", "text"),
+    [
+        ("Chunk ID: b4\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\none\n", "post_tool", "one\n"),
+        (
+            "Chunk ID: b4\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\none\n",
+            "post_tool_failure",
+            "one\n",
+        ),
+        (
+            "Wall time: 0 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.\n",
+            "post_tool",
+            "Success.\n",
+        ),
+        ("apply_patch verification failed: no such file", "post_tool_failure", None),
+        ('exec_command failed: CreateProcess { message: "Rejected" }', "post_tool_failure", None),
+        ("Command blocked by PreToolUse hook: A forced push. Command: git push -f", "post_tool_failure", None),
+        ('{"output": "one", "metadata": {"exit_code": 1}}', "post_tool_failure", None),
+    ],
+)
+def test_codex_says_above_the_output_how_a_run_ended(said: str, event: str, text: str | None, world: World) -> None:
+    """As 0.166.0 wrote it in a session, but for the last, which is older."""
+    path = codex(world.home, str(world.project))
+    *before, last = path.read_text().splitlines()
+    line = json.loads(last)
+    line["payload"]["output"] = said
+    put(path, "\n".join([*before, json.dumps(line), ""]))
+    world.command("import", "codex")
+    result = imported(world)[-1]
+    assert result["event"] == event
+    assert result["data"]["output" if event == "post_tool" else "tool_error"] == (said if text is None else text)
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_rule_is_tried_on_it_from_the_first_day(agent: str, world: World) -> None:
     AGENTS[agent](world.home, str(world.project))

@@ -162,6 +162,22 @@ def test_what_setup_tries_is_not_counted(client: TestClient, box: Box) -> None:
     assert [hook["blocks"] for hook in box.json("stats", "--agent", "setup")["hooks"]] == [1], "where it is asked for"
 
 
+@pytest.mark.parametrize(
+    ("options", "hosts"),
+    [
+        ((), ["setup", "fire"]),
+        (("--verdict", "block"), ["fire"]),
+        (("--verdict", "block", "--agent", "setup"), ["setup"]),
+    ],
+)
+def test_the_list_of_refused_calls_has_those_that_are_counted(
+    box: Box, options: tuple[str, ...], hosts: list[str]
+) -> None:
+    """The page's `refused` leads to the same search: `verdict:block`."""
+    box.write(made(2, hooks=BLOCKS, host="setup"), made(1, hooks=BLOCKS, host="fire"))
+    assert [record["host"] for record in box.lines(*options)] == hosts
+
+
 def _without_span(hook: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in hook.items() if key not in ("over_time", "told", "warm_gain_ms")}
 

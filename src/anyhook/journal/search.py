@@ -34,7 +34,8 @@ SLACK_NS = 60_000_000_000
 """Records are in the order in which they were written, which is nearly that of their times."""
 
 PROOF = "setup"
-"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it, no figure counts it."""
+"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it, no figure counts it, and
+who searches for refused calls does not mean it."""
 
 
 class Wanted(Record):
@@ -56,6 +57,7 @@ class Wanted(Record):
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """A function that says whether a record matches."""
         since, until, hook = self.since_ns or 0, self.until_ns, self.hook
+        left_out = PROOF if self.verdict is not None and self.agent != PROOF else None
         low_json = _low_json(self.text) if self.text and not self.text.isascii() else None
         asked = [
             (part, key, value)
@@ -73,6 +75,8 @@ class Wanted(Record):
         def right(record: dict[str, Json]) -> bool:
             at = record.get("at")
             if not isinstance(at, int) or at < since or (until is not None and at >= until):
+                return False
+            if left_out is not None and record.get("host") == left_out:
                 return False
             for part, key, value in asked:
                 inner = record.get(part) if part else record

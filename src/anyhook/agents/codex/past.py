@@ -3,6 +3,7 @@ shell; here it is `Bash`, as in hooks."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "unified_exec")
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+ABOUT_RUN = re.compile(r"(?:(?:Chunk ID|Wall time|Process|Original token count|Exit code)\b.*\n)+Output:\n")
+EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)")
+NOT_RUN = re.compile(r"\w+(?: verification)? failed: |Command blocked by PreToolUse hook: ")
+"""What is said instead of a result if Codex or a hook did not let a call run."""
 
 
 def places(roots: Roots) -> list[str]:
@@ -41,8 +46,7 @@ def events(path: str) -> Iterator[PastEvent]:
             tool, given = _call(payload, str(kind))
             yield from session.call(at, inner(payload, "call_id"), tool, given)
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = inner(payload, "output")
-            failed = inner(json_object(output), "metadata", "exit_code") not in (None, 0)
+            output, failed = _result(inner(payload, "output"))
             yield from session.result(at, inner(payload, "call_id"), output, failed=failed)
 
 
@@ -59,6 +63,18 @@ def _call(payload: Json, kind: str) -> tuple[str, Json]:
         words = [str(word) for word in line]
         line = words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
     return "Bash", {"command": line}
+
+
+def _result(output: Json) -> tuple[Json, bool]:
+    """What a tool printed, and whether it failed. Above the text there are lines about the run: a hook never sees
+    them. Older transcripts have the run in a JSON object."""
+    if not isinstance(output, str):
+        return output, False
+    failed = inner(json_object(output), "metadata", "exit_code") not in (None, 0) or NOT_RUN.match(output) is not None
+    while (head := ABOUT_RUN.match(output)) is not None:
+        failed = failed or any(int(code) != 0 for code in EXIT.findall(head[0]))
+        output = output[head.end() :]
+    return output, failed
 
 
 PAST = Past(places, events)
