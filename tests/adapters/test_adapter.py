@@ -78,7 +78,7 @@ def test_deny_and_rewrite(world: World) -> None:
 
 
 class Doubling(AbstractCapability[Any]):
-    """Wraps what `Hooked` wraps, and tells."""
+    """Wraps what `Hooked` wraps, and records the calls."""
 
     def __init__(self) -> None:
         self.nodes: list[str] = []
@@ -221,7 +221,7 @@ def test_the_lines_of_the_page() -> None:
 def test_a_guard_that_is_off_is_warned_about_once(
     world: World, caplog: pytest.LogCaptureFixture, framework: str
 ) -> None:
-    """Through `warnings` and the framework's logger; nothing where all is well."""
+    """Through `warnings` and the framework's logger; nothing if all is well."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         HookedConversation(world.engine(), None, framework)

@@ -57,7 +57,7 @@ def result(number: int, text: str, **more: Any) -> dict[str, Any]:
 def talk(
     engine: Engine, said: list[dict[str, Any]], replies: dict[int, Any], fails: bool = False
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What the agent got, and what the server got, for what the agent said."""
+    """What the agent and the server received for the agent's messages."""
     got: list[dict[str, Any]] = []
     reached: list[dict[str, Any]] = []
 
@@ -193,7 +193,7 @@ def test_the_command_between_an_agent_and_a_real_server(world: World, tmp_path: 
     ("server", "status"), [(["--", "no-such-program"], 3), (["--url", "http://127.0.0.1:9/mcp"], 1)]
 )
 def test_a_server_that_cannot_be_reached_is_told_to_the_agent(world: World, server: list[str], status: int) -> None:
-    """And the process ends, though the agent's side is still open."""
+    """And the process ends, although the agent's side is still open."""
     with subprocess.Popen(
         [str(Path(sys.executable).with_name("anyhook")), "mcp", *server],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

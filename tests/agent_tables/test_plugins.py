@@ -27,7 +27,7 @@ DEAD = {
     "too slow": SLOW,
     "another program": "#!/bin/sh\necho hello\n",
 }
-"""What can become of our launcher."""
+"""What can happen to our launcher."""
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 

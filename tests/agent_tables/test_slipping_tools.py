@@ -122,7 +122,7 @@ def test_kolega_as_a_host_has_both_names(native: str, ours: str) -> None:
 
 
 def test_kolegas_post_compact_is_an_event_of_the_host_and_named_in_the_dialect(world: World) -> None:
-    """The dialect has the nine events of its document; a file that declares the tenth is told so."""
+    """The dialect has the nine events of its document; a file that declares the tenth gets a problem."""
     row = host("kolega").row("PostCompact")
     assert row is not None
     assert row.canonical == ("post_compact",)

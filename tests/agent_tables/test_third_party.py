@@ -38,7 +38,7 @@ def venv(made_venv: Path, tmp_path: Path) -> Path:
 
 
 class Installed:
-    """A Python of its own in which the example is installed, as `pip install` would do it."""
+    """A separate Python in which the example is installed, as by `pip install`."""
 
     def __init__(self, world: World, venv: Path, source: str = SOURCE) -> None:
         self.world = world

@@ -36,7 +36,7 @@ ROWS = [
 
 
 def heard(table: Dialect, row: EventRow, said: spoken.Spoken, status: int) -> Outcome:
-    """What the dialect reads out of what was said."""
+    """What the dialect reads in the output."""
     hook = Hook(
         "x:y:z", "z", table.name, "user", "/f", (), "/", "", row.native, row.canonical, None, "command", {}, 9.0
     )

@@ -159,7 +159,7 @@ def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line is never lost for one character; surrogates are none."""
+    """A line is never lost because of one character; surrogates are not characters."""
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
     Screen(True, {}).line("● \udcff café", "red")
@@ -170,7 +170,7 @@ def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_one_answer_for_all_calls_of_a_step(world: World) -> None:
-    """Tools run at once; a person who says `always` is asked once, and asked again where a hook has doubts."""
+    """Tools run at once; a person who says `always` is asked once, and asked again if a hook has doubts."""
     asked: list[tuple[str, bool]] = []
 
     async def ask(tool: str, given: dict[str, Any], reason: str, lasting: bool) -> str:

@@ -118,7 +118,7 @@ def test_a_folder_is_not_listed_to_its_end(tmp_path: Path) -> None:
 
 
 def test_lines_are_looked_up_within_a_bound(tmp_path: Path) -> None:
-    """What is shown beyond it has its file, and no line."""
+    """Problems beyond the limit name their file, but no line."""
     text = '{"a":\n1, "pad": "' + "x" * 1_000_000 + '"}'
     paths = [str(tmp_path / f"{number}.json") for number in range(MAX_LOCATED_BYTES // len(text) + 2)]
     for path in paths:
@@ -161,7 +161,7 @@ def test_a_project_is_dropped_as_a_whole(world: World, monkeypatch: pytest.Monke
 
 
 def test_the_user_pays_for_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However much the user has: a project that has nothing is not too large."""
+    """However many files the user has, an empty project is not too large."""
     for number in range(20):
         world.hook("agenthooks", "before_tool", "exit 2", "user", f"mine{number}")
         world.hook("kodelet", "before_tool_call", "exit 0", "user", f"mine{number}")

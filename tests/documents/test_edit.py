@@ -130,7 +130,7 @@ SMALL = st.recursive(
 
 @given(st.data(), st.dictionaries(st.sampled_from("abc"), SMALL, min_size=1))
 def test_any_layout_of_json(data: st.DataObject, document: dict[str, Any]) -> None:
-    """No layout is refused, and no comment is lost but those inside of what is removed."""
+    """No layout is refused, and no comment is lost except those inside what is removed."""
     text = data.draw(noisy(document))
     key = data.draw(st.sampled_from(sorted(document)))
     made = [put(text, "json", ("new",), [1]), put(text, "json", ("new", "x"), {"y": 2})]
@@ -253,7 +253,7 @@ def test_yaml_values_are_set(text: str, place: tuple[str, ...], value: Any, made
 
 @given(st.dictionaries(st.text(min_size=1), JSON, max_size=4), JSON)
 def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
-    """A text in block style, made by the editor itself: what is put in comes out again, and the rest is as it was."""
+    """A text in block style, made by the editor itself: what is added can be read back, and the rest is unchanged."""
     document.pop("new", None)
     text = "# top\n"
     try:

@@ -98,8 +98,8 @@ class YamlPrinter(Printer):
             self.put(self.random.choice(["\n", f'{" " * indent}# - "x": [\n', "\n\n"]))
 
     def block(self, value: Json, place: Place, indent: int, in_list: bool = False) -> None:
-        """A non-empty list or mapping, from the beginning of a line. As an entry of a list it stands where its first
-        word does."""
+        """A non-empty list or mapping, from the beginning of a line. As an entry of a list, it is on the line of its
+        first word."""
         for part, item in pairs(value):
             self.comment(indent)
             if in_list and place not in self.lines:

@@ -243,7 +243,7 @@ def test_a_type_of_the_project_needs_approval(world: World) -> None:
 
 
 def test_the_chat_asks_about_all_of_it(world: World) -> None:
-    """And uses it at once, where the answer to /trust is yes."""
+    """And uses it at once, if the answer to /trust is yes."""
     server(world)
     world.write(world.project / ".anyhook/agents/reviewer.md", REVIEWER)
     terminal = chat(world, {"tools": [CALL]}, "Done.", words=("--permission=auto",))

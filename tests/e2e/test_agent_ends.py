@@ -127,7 +127,7 @@ def test_a_command_that_takes_too_long_ends_with_its_children(world: World) -> N
 
 @linux
 def test_told_twice(world: World) -> None:
-    """The hooks of the end are waited for, unless somebody does not want to."""
+    """The agent waits for the hooks of the end, unless the user does not want to."""
     mark = f"{world.root.name}-{os.getpid()}"
     world.hook("agenthooks", "session_end", f"cat >/dev/null; touch ../ending; sleep 55; echo {mark}")
     process = started(world, "--model", script(world, {"tools": [{"shell": {"command": "touch ../busy; sleep 55"}}]}))
@@ -142,7 +142,7 @@ def test_told_twice(world: World) -> None:
 
 @linux
 def test_a_killed_agent_can_be_taken_up_again(world: World) -> None:
-    """Nobody can end well who is killed; what was said before is there all the same, and is whole."""
+    """A killed process cannot clean up, but the conversation so far is there and complete."""
     steps = [{"tools": [LS]}, {"tools": [{"shell": {"command": "touch ../busy; sleep 3"}}]}, "Never said."]
     process = started(world, "--model", script(world, *steps), prompt="Remember me.")
     wait_for(world.root / "busy", process)
@@ -155,7 +155,7 @@ def test_a_killed_agent_can_be_taken_up_again(world: World) -> None:
 
 
 def test_a_session_that_cannot_be_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full while it is written: the old one is still there, whole, and the run says so."""
+    """If the disk is full while it is written, the old one is still there and complete, and the run says so."""
     first = agent(world, "One.").report["session"]
     kept = Conversations(str(world.state), str(world.project))
     before = kept.load(first)

@@ -101,7 +101,7 @@ def test_auto_compaction_can_be_turned_off(world: World) -> None:
 
 
 def test_the_built_in_trigger_comes_first(world: World) -> None:
-    """L-34: where it acts, other after_turn hooks do not run."""
+    """L-34: if it acts, other after_turn hooks do not run."""
     world.hook("kodelet", "after_turn", record("turns"))
     compacting(world)
     assert [it["turn_number"] for it in recorded(world, "turns")] == [2]
@@ -142,7 +142,7 @@ def test_a_callback_with_arguments(world: World) -> None:
 
 
 def test_a_recipe_that_is_not_there(world: World) -> None:
-    """Ln: told, and the conversation stays as it is."""
+    """Ln: it is reported, and the conversation stays as it is."""
     answer = {"result": "callback", "callback": "nothing"}
     script = f"""grep -q '"turn_number":1' && echo '{json.dumps(answer)}' || true"""
     world.hook("kodelet", "after_turn", script)
@@ -206,7 +206,7 @@ def test_a_script_that_ends_too_soon(world: World) -> None:
 
 
 def test_all_five_at_once(world: World) -> None:
-    """Hooks of every dialect in one project, each heard."""
+    """Hooks of every dialect in one project, and all of them count."""
     world.hook("kode", "user_prompt_submit", """echo '{"replace_prompt": "Do that."}'""", scope="project")
     world.hook("kodik", "SessionStart", """echo '{"additional_context": "branch main"}'""", scope="project")
     rewrite = {"hookSpecificOutput": {"updatedInput": {"command": "echo other"}}}

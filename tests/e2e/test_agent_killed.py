@@ -28,13 +28,13 @@ DELEGATE: dict[str, Any] = {"delegate_task": {"agent_name": "self", "task": "Cou
 
 
 def busy(mark: str) -> str:
-    """A shell line that works for long, beside a child that has left it in every way there is; and says so."""
+    """A shell line that runs for long, with a child that has left it in every possible way; it reports that it runs."""
     away = f"env -i setsid sh -c 'sleep {mark} & echo $! > ../away' </dev/null >/dev/null 2>&1 &"
     return f"cat >/dev/null; {away} touch ../busy; sleep {mark}"
 
 
 def mark_of(world: World) -> str:
-    """A number of seconds that nobody else sleeps."""
+    """A number of seconds that no other process sleeps."""
     return f"7{os.getpid()}.{abs(hash(world.root)) % 10_000_000}"
 
 
@@ -55,7 +55,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def is_resumable(world: World) -> None:
-    """Every kept session is whole, and the latest goes on."""
+    """Every saved session is complete, and the latest can be resumed."""
     for path in Path(Conversations(str(world.state), str(world.project)).folder).iterdir():
         json.loads(path.read_bytes())
     again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", follow=True, hooks=False)
@@ -153,7 +153,7 @@ def test_while_a_model_is_asked(world: World, phase: str) -> None:
 
 
 def test_a_crash(world: World) -> None:
-    """Whatever ends the agent without a word: a fault in a library, or the system that needs its memory."""
+    """The agent ends without warning: a crash in a library, or the system runs out of memory."""
     mark = mark_of(world)
     call = {"shell": {"command": busy(mark)}}
     process = started(world, "--model", script(world, {"tools": [call]}))
@@ -166,7 +166,7 @@ def test_a_crash(world: World) -> None:
 
 
 def test_what_was_meant_to_stay_stays(world: World) -> None:
-    """A server that the user asked for outlives an agent that ended well, and so does whatever other agents do."""
+    """A server that the user asked for outlives an agent that ended well, and so do the processes of other agents."""
     mark = mark_of(world)
     serve = {"shell": {"command": f"setsid sleep {mark} </dev/null >/dev/null 2>&1 & echo $! > ../server"}}
     other = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))
@@ -188,7 +188,7 @@ def test_what_was_meant_to_stay_stays(world: World) -> None:
 
 
 def test_told_to_end_leaves_nothing_either(world: World) -> None:
-    """Not even what has emptied its environment."""
+    """Not even a process that has emptied its environment."""
     mark = mark_of(world)
     world.hook("kode", "session_end", record("end"))
     process = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))

@@ -122,8 +122,8 @@ async def function_calls(turn: Callable[[], Awaitable[str]]) -> int:
 
 
 def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World) -> None:
-    """Session and engine included, against the framework with the same model and tools; in calls of functions, which
-    no busy machine makes more of."""
+    """Session and engine included, against the framework with the same model and tools; counted in function calls,
+    which do not depend on how busy the machine is."""
     world.write(world.project / "a.txt", "one line\n")
     step = {"tools": [{"read_file": {"path": "a.txt"}}], "times": 30}
     model = script(world, step, "Done.", step, "Done.")

@@ -153,7 +153,7 @@ def test_what_kode_is_told(world: World) -> None:
 
 @pytest.mark.parametrize(("dialect", "native"), [("kode", "session_end"), ("agenthooks", "session_end")])
 def test_nothing_keeps_a_session_from_ending(world: World, dialect: str, native: str) -> None:
-    """Kk, Ag: the error is told, and the agent ends as it would have."""
+    """Kk, Ag: the error is reported, and the agent ends as it would have."""
     world.hook(dialect, native, "echo stay >&2; exit 2")
     ran = agent(world, "Done.")
     assert (ran.stop, ran.status) == ("done", 0)
@@ -289,7 +289,7 @@ def test_what_agent_stop_may_say(world: World, answer: dict[str, Any], said: str
 
 
 def test_follow_ups_give_way_to_another_history(world: World) -> None:
-    """L-28, Li: they are dropped where any hook replaces the conversation."""
+    """L-28, Li: they are dropped if any hook replaces the conversation."""
     world.hook("kodelet", "agent_stop", """echo '{"follow_up_messages": ["More!"]}'""", name="a")
     answer = {"result": "mutate", "messages": [{"role": "user", "content": "Only this."}]}
     world.hook("kodelet", "agent_stop", f"echo '{json.dumps(answer)}'", name="b")

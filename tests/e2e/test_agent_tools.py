@@ -178,7 +178,7 @@ def test_a_failed_tool_is_another_event(world: World) -> None:
 
 
 def test_a_hook_that_wants_to_be_sure(world: World) -> None:
-    """Au: without anybody to ask, it is denied with the reason."""
+    """Au: if there is nobody to ask, it is denied with the reason."""
     world.hook("agenthooks", "before_tool", """echo '{"decision": "ask", "reason": "sure?"}'""")
     ran = agent(world, {"tools": [LS]}, {"expect": "sure?", "text": "Done."})
     assert (ran.calls[0]["denied"], traces(world)) == (True, 0)

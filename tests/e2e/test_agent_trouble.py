@@ -86,7 +86,7 @@ def test_a_hook_that_keeps_a_conversation_keeps_one_that_is_too_long(world: Worl
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_sub_agents_trouble_is_its_own(world: World, model: str) -> None:
-    """What passes is waited for. What stays is a failed tool; the conversation around it is left as it is."""
+    """A temporary error is retried. A lasting one is a failed tool; the rest of the conversation stays as it is."""
     world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")
     for trouble, said in ((LIMITED, ANSWER), (TOO_LONG, "The sub-agent got no answer. m: the conversation is too")):
         with provider() as server:

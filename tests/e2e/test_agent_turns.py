@@ -116,7 +116,7 @@ STOP = {
 
 @pytest.mark.parametrize("dialect", STOP)
 def test_a_stop_is_kept_off_as_often_as_the_dialect_allows(world: World, dialect: str) -> None:
-    """A-38, Ar, G-25, Dn: the hook still runs once more, its verdict is ignored, and that is told."""
+    """A-38, Ar, G-25, Dn: the hook still runs once more, its verdict is ignored, and that is reported."""
     native, command, bound = STOP[dialect]
     world.hook(dialect, native, f"{record('stops')}; {command}")
     again = {"expect": "not yet", "text": "Again.", "times": bound}
@@ -176,7 +176,7 @@ def test_max_turns(world: World) -> None:
 
 
 def test_permission_without_anybody_to_ask(world: World) -> None:
-    """G-17: PreToolUse fires after the gate, and not at all where the gate refused. G-27."""
+    """G-17: PreToolUse fires after the gate, and not at all if the gate refused. G-27."""
     world.hook("kolega", "PreToolUse", record("pre"))
     world.hook("kolega", "Notification", record("notes"))
     ran = agent(world, {"tools": [LS]}, {"expect": "Permission denied", "text": "Done."}, permission="ask")

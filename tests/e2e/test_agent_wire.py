@@ -113,7 +113,7 @@ def test_an_endpoint_that_is_not_there(world: World) -> None:
 
 @pytest.mark.parametrize(("model", "kind"), [("openai-chat:m", "image_url"), ("anthropic:m", "image")])
 def test_an_image_goes_with_the_prompt(world: World, model: str, kind: str) -> None:
-    """Where the prompt names one; a text file is the model's to read."""
+    """If the prompt names an image; the model reads text files itself."""
     (world.project / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
     world.write(world.project / "notes.txt", "Not sent.\n")
     with provider() as server:

@@ -29,7 +29,7 @@ def payload(world: World, name: str, **changes: Any) -> str:
 
 
 def call(world: World, agent: str, event: str, stdin: str, *words: str) -> tuple[int, Any, str]:
-    """Exit status, stdout as JSON where it is an object, and stderr."""
+    """Exit status, stdout as JSON if it is an object, and stderr."""
     done = world.command("bridge", agent, event, *words, stdin=stdin)
     said: Any = json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
     return done.returncode, said, done.stderr
@@ -102,7 +102,7 @@ def test_input_that_came_cut_is_not_passed_over(world: World, posture: str) -> N
 
 
 def test_fields_are_translated_both_ways(world: World) -> None:
-    """opencode says `filePath`, kodelet says `file_path` and `text`: neither side sees the other's words."""
+    """opencode says `filePath`, kodelet says `file_path` and `text`: neither side sees the other's names."""
     script = f"""cat > {world.root}/seen; echo '{{"input": {{"file_path": "b.txt", "text": "other"}}}}'"""
     world.hook("kodelet", "before_tool_call", script)
     _, said, _ = call(world, "opencode", "tool.execute.before", payload(world, "opencode/tool.execute.before.write"))
@@ -304,8 +304,8 @@ LOG = "cat > /dev/null; echo ran >> {}/ran; exit 2"
 
 
 def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
-    """The user's and the project's config both hold our entry: the agent calls us twice about one call, and hears the
-    same twice."""
+    """The user's and the project's config both hold our entry: the agent calls us twice about one call, and gets the
+    same answer twice."""
     world.hook("kodik", "PreToolUse", LOG.format(world.root))
     given = payload(world, "claude/PreToolUse")
     first = call(world, "claude", "PreToolUse", given)
@@ -353,7 +353,7 @@ def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
 
 
 def test_what_an_agent_runs_itself_is_left_to_it(world: World) -> None:
-    """Hooks of Claude's own files run in Claude already; under any other agent they are ours to run."""
+    """Hooks of Claude's own files run in Claude already; in any other agent we run them."""
     world.hook("claude", "PreToolUse", LOG.format(world.root))
     assert call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse"))[1] == ""
     assert world.journal()[0]["decision"]["hooks"][0]["status"] == "disabled"

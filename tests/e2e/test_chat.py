@@ -102,7 +102,7 @@ def test_commands(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_sign_of_life(world: World) -> None:
-    """Whatever is waited for is named, with the seconds, and leaves no trace on the screen."""
+    """The chat shows what it waits for, with the seconds, and then removes it from the screen."""
     terminal = chat(
         world,
         {"text": "One.\nTwo.", "pause_s": 4, "tools": [{"shell": {"command": "sleep 4"}}]},
@@ -139,7 +139,7 @@ def test_a_sign_of_life_of_a_single_run(world: World) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_ctrl_c_stops_the_turn_only(world: World) -> None:
-    """In the middle of the model's words, of a tool and of a question; then the session goes on."""
+    """In the middle of an answer, of a tool and of a question; then the session goes on."""
     mark = f"{world.root.name}-{os.getpid()}"
     world.hook("kode", "session_end", record("end"))
     terminal = chat(
@@ -212,7 +212,7 @@ def test_a_terminal_that_goes_away(world: World, phase: str) -> None:
 
 
 def test_ctrl_c_before_the_first_prompt(world: World) -> None:
-    """Where there is no turn to stop, the session ends; through its hooks as well."""
+    """If there is no turn to stop, the session ends, also through its hooks."""
     world.hook("agenthooks", "session_start", "sleep 100")
     world.hook("kode", "session_end", record("end"))
     terminal = chat(world, "unreached")
@@ -223,7 +223,7 @@ def test_ctrl_c_before_the_first_prompt(world: World) -> None:
 
 
 def test_resumed_after_a_kill(world: World) -> None:
-    """Whatever ended the process, what was said stands; /resume and --follow find it."""
+    """However the process ended, the conversation is saved; /resume and --follow find it."""
     world.hook("kodik", "SessionStart", record("starts"))
     first = chat(world, "Noted.")
     first.types("Remember the number 7.")

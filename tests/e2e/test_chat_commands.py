@@ -150,7 +150,7 @@ def test_an_edit_that_nobody_was_asked_about_is_shown_afterwards(world: World) -
 
 
 def test_another_model_in_the_same_session(world: World) -> None:
-    """The session goes on, what it used is counted on, and a name that does not work changes nothing."""
+    """The session goes on, its usage is added up, and a name that does not work changes nothing."""
     world.hook("kolega", "SessionStart", record("start"))
     world.hook("kolega", "SessionEnd", record("end"))
     world.write(world.root / "other.yaml", "steps: [{text: I am the other one., usage: {input_tokens: 1000}}]")

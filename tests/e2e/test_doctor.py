@@ -26,7 +26,7 @@ def doctor(world: World, *words: str, status: int = 0) -> dict[str, Any]:
 
 @pytest.fixture
 def bare(world: World) -> World:
-    """A world in which no agent is there."""
+    """A world without agents."""
     world.env["PATH"] = str(world.root / "bin")
     (world.root / "bin").mkdir()
     return world
@@ -73,7 +73,7 @@ def test_a_launcher_that_is_gone(bare: World) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--closed",)])
 def test_entries_whose_launcher_is_gone_are_inert_or_refuse(bare: World, words: tuple[str, ...]) -> None:
-    """By what the agent does without us, and always the latter where the entry is closed."""
+    """By what the agent does without us; always refusing if the entry is closed."""
     installed(bare, *words)
     rows = doctor(bare)
     for agent, row in rows.items():

@@ -254,7 +254,7 @@ def test_a_front_matter_without_an_end(world: World) -> None:
 
 @pytest.mark.parametrize("dialect", ["kodik", "kolega"])
 def test_patterns_that_never_end(world: World, dialect: str) -> None:
-    """Such a pattern is stopped; its hook counts as the dialect counts broken hooks, and its neighbours run."""
+    """Such a pattern is stopped; its hook counts as a broken hook of its dialect, and the other hooks run."""
     good_hook(world, dialect)
     bad = {"matcher": "(a+)+$|(.*a){20}$|(a|aa)+$", "hooks": [{"type": "command", "command": "true"}]}
     huge = {"matcher": "((((((x{99}){99}){99}){99}){99}){99})", "hooks": [{"type": "command", "command": "true"}]}
@@ -305,7 +305,8 @@ def test_no_file_in_place_of_our_own(world: World, place: str, make: Callable[[P
 
 @pytest.mark.parametrize("make", [fifo, folder, endless_device, circle], ids=lambda make: make.__name__)
 def test_nothing_that_we_wrote_ourselves_is_a_file(world: World, make: Callable[[Path], None]) -> None:
-    """Whatever became of plans, notes and the journal, a bridge answers as if there were none, and does not wait."""
+    """Whatever is in place of plans, notes and the journal, a bridge answers as if there were none, and does not
+    wait."""
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2", scope="user")
     payload = {"session_id": "s", "cwd": str(world.project), "tool_name": "Bash", "tool_input": {"command": "ls"}}
     said = []
@@ -354,7 +355,7 @@ def test_answers_meant_to_hurt(world: World, dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["kodik", "kolega"])
 def test_documents_made_of_unknown_words(world: World, dialect: str) -> None:
-    """Very many unknown keys, and one that is very long: told in part, counted, and soon done with."""
+    """Very many unknown keys, and one that is very long: reported in part, counted, and handled quickly."""
     good_hook(world, dialect)
     keys: Object = {f"PreToolUze{number}": [] for number in range(30_000)}
     document: Object = {"schema_version": 1, "hooks": {"x" * 100_000: [], **keys}, "y" * 100_000: 1}

@@ -28,7 +28,7 @@ WORDS = [
     "schema_version", "name", "description", "trigger", "async", "priority", "tool", "pattern", "python", "agent",
     "kodeVersion", "metadata", "plugins", "on_failure", "dialect", "trusted_hook_projects", "projects", "items",
 ]  # fmt: skip
-"""Words that lead a reader deeper into a document than chance would."""
+"""Keys that lead a reader deeper into a document than random ones would."""
 
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(), st.integers(-10, 10), st.floats(allow_nan=False, allow_infinity=False),
@@ -81,7 +81,7 @@ def as_front_matter(value: dict[str, Json]) -> bytes:
 
 
 def contents(likely: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
-    """Mostly what a reader can get its teeth into, sometimes anything."""
+    """Mostly documents with known keys, sometimes anything."""
     anything = st.one_of(documents.map(as_json), st.binary(max_size=200), st.text(max_size=200).map(_encoded))
     return st.one_of(likely, likely, anything)
 

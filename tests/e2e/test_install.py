@@ -101,7 +101,7 @@ def test_the_agents_of_the_contract() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_in_and_out_again(world: World, agent: str) -> None:
-    """A home in which nothing was: all of it is gone afterwards, folders as well."""
+    """An empty home: everything is gone afterwards, including folders."""
     before = snapshot(world)
     said = run(world, "install", agent)
     assert said["changed"]
@@ -202,7 +202,7 @@ def test_a_dry_run_shows_and_does_nothing(world: World, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", ["goose", "vibe"])
 def test_a_dry_run_shows_the_name_that_is_written(world: World, agent: str) -> None:
-    """The user's entry gets a name that no project knows. It is made by the first `install`, which a dry run is not."""
+    """The user's entry gets a name that no project knows. The first real `install` makes it, not a dry run."""
     said = run(world, "install", agent, "--dry-run")
     shown = said["diff"]
     assert UNMADE_NAME in shown

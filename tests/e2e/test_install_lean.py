@@ -27,7 +27,7 @@ def called(world: World) -> set[str]:
 
 
 def have_claude(world: World) -> None:
-    """Something that goes by its name."""
+    """A program with its name."""
     program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 1\n", 0o755)
     world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
 
@@ -112,7 +112,7 @@ def matcher(world: World, event: str) -> str | None:
 
 
 def test_an_event_after_a_call_is_narrowed_to_the_tools_of_its_hooks(world: World) -> None:
-    """A refusal there comes too late to keep anything from happening, but for Kolega: it ends the turn."""
+    """A refusal there comes too late to prevent anything, except in Kolega, where it ends the turn."""
     have_claude(world)
     declare(world, "PreToolUse", "shell")
     assert world.command("install", "claude", "--lean").returncode == 0

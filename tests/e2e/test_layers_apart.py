@@ -62,7 +62,7 @@ def test_a_number_in_a_project_changes_nothing(world: World, name: str, path: st
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize(("name", "path", "text"), NUMBERED, ids=IDS[: len(NUMBERED)])
 def test_a_number_is_a_problem_of_its_entry(world: World, name: str, path: str, text: str, number: str) -> None:
-    """A bad number is told like any other bad value; the net under all of loading is not needed for it."""
+    """A bad number is reported like any other bad value, without the general handler for loading errors."""
     world.hook("kolega", "PreToolUse", "true")
     world.write(world.project / path, filled(text, NUMBERS[number]), 0o755)
     catalog = build(world.setup(trust="all"), may_start=False).with_lines()
@@ -73,7 +73,7 @@ def test_a_number_is_a_problem_of_its_entry(world: World, name: str, path: str, 
 
 
 def test_a_number_in_a_users_file_spoils_one_entry(world: World) -> None:
-    """The hook beside it stays, in the same file."""
+    """The other hook in the same file stays."""
     world.hook("kodik", "PreToolUse", "true", timeout=10**309)
     world.hook("kodik", "PreToolUse", REFUSE)
     assert refused(world, payload(world)) == "not here"
@@ -81,7 +81,7 @@ def test_a_number_in_a_users_file_spoils_one_entry(world: World) -> None:
 
 @pytest.fixture
 def breaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Reading a project's files of these dialects fails in a way that nobody thought of."""
+    """Reading a project's files of these dialects fails in an unexpected way."""
     broken: list[str] = []
     for name in DIALECTS:
         table = dialect(name)
@@ -113,7 +113,7 @@ def test_a_layer_that_fails_is_dropped_alone(world: World, breaks: list[str], na
 
 
 def test_a_dropped_layer_is_told_every_time(world: World, breaks: list[str]) -> None:
-    """No plan is kept of a catalog with a hole in it."""
+    """No plan is stored for an incomplete catalog."""
     breaks.append("claude")
     for _ in range(3):
         assert "layer-failed" in [problem.code for problem in open_catalog(world.setup()).problems]

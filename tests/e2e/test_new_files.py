@@ -223,7 +223,7 @@ def scope_of(name: str) -> str:
 
 
 def is_named(name: str) -> bool:
-    """Whether a file of the dialect's has the hook's name; else it has the event's."""
+    """Whether the dialect names a file after the hook; otherwise after the event."""
     scaffold = dialect(name).scaffold
     assert scaffold is not None
     return scaffold.file != "{event}"
@@ -295,7 +295,7 @@ def test_calls_that_make_no_sense(place: Place, words: tuple[str, ...], said: st
 
 @pytest.mark.parametrize("name", [name for name in WRITABLE if scope_of(name) == "project"])
 def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) -> None:
-    """A file stands where one of the hook's folders would have to be."""
+    """There is a file in place of one of the hook's folders."""
     folders = {
         "kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents", "copilot": ".github",
         "goose": ".agents",

@@ -43,7 +43,7 @@ def test_a_name_of_a_folder(world: World) -> None:
 
 
 def test_a_project_has_the_plain_one(world: World) -> None:
-    """Others share it, so that it keeps no secret; and what is there twice, is ours twice."""
+    """Others share the file, so the name is not secret there; two entries are both ours."""
     world.command("install", "vibe", "--scope", "project")
     assert hooks(world.project / ".vibe/hooks.toml")[0] == "anyhook-pre_tool"
     world.command("install", "goose", "--scope", "project")

@@ -50,7 +50,7 @@ def guard(box: Box, base: Path | None = None, command: str = "./guard.sh") -> No
 
 
 def gate(box: Box, project: Path) -> list[tuple[str, str]]:
-    """Ids and statuses of one event's hooks, as `fire` tells them."""
+    """Ids and statuses of one event's hooks, as `fire` reports them."""
     hooks = box.json("fire", "pre_tool", *TOOL, status=None, project=project)["hooks"]
     return [(hook["id"], hook["status"]) for hook in hooks if hook["scope"] == "project"]
 

@@ -114,7 +114,7 @@ def test_the_agents_option(world: World) -> None:
 
 
 def test_a_hook_that_enforces_does_so_though_all_others_are_shadowed(world: World) -> None:
-    """Whichever comes first: a hook in shadow mode keeps none that enforces from being asked."""
+    """Whichever comes first: a hook in shadow mode never prevents an enforcing hook from being asked."""
     world.hook("kodik", "PreToolUse", "echo never by one >&2; exit 2")
     world.hook("claude", "PreToolUse", "echo never by the other >&2; exit 2")
     one, other = [gate["id"] for gate in json.loads(world.command("list", "--json").stdout)["hooks"]]

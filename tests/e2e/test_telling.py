@@ -71,7 +71,7 @@ def test_a_guard_that_seemed_to_be_on_until_it_was_asked(world: World) -> None:
 
 
 def test_one_that_the_system_does_not_start(world: World) -> None:
-    """Somebody writes to it just now. Nothing is wrong with it that anybody sees without starting it."""
+    """The script is open for writing. Without starting it, nothing looks wrong."""
     world.hook("kolega", "PreToolUse", "exit 0")
     guard = world.write(world.home / "guard", "", 0o755)
     guard.write_bytes(Path("/bin/true").read_bytes())
@@ -122,8 +122,8 @@ def test_a_hook_that_is_gone_a_file_that_cannot_be_read_and_a_program_that_is_mi
 def test_a_guard_that_is_off_is_told_at_the_start_where_no_call_has_a_channel(
     world: World, agent: str, scope: str
 ) -> None:
-    """Seen live: the guard's program was gone, or nobody had approved it, and calls there carry no word for a person.
-    Two of these agents take none at the start of a session either, but with the first prompt."""
+    """Seen live: the guard's program was gone, or nobody had approved it, and calls there cannot carry a message for a
+    person. Two of these agents do not take one at the start of a session either, but with the first prompt."""
     world.hook("kode", "tool_call_pre", "/no/such/program", scope=scope, name="guard")
     row = next(row for row in host(agent).events if row.canonical == (opening(host(agent)),))
     start = json.dumps({"sessionId": "s", "session_id": "s", "cwd": str(world.project), "text": "hi"})

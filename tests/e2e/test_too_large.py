@@ -124,7 +124,7 @@ def test_a_large_clone_buys_no_time(world: World) -> None:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Every bound made narrower by this factor, so that little is too large."""
+    """Every limit divided by this factor, so that small projects are too large."""
     for unit, limit in LIMITS.items():
         monkeypatch.setitem(LIMITS, unit, limit // NARROWER)
     return NARROWER
@@ -190,12 +190,12 @@ def test_a_folder_full_of_names(world: World) -> None:
 
 
 def settle() -> None:
-    """Plans are not kept of files that have only just changed."""
+    """Plans are not stored for files that have only just changed."""
     time.sleep(0.1)
 
 
 def test_what_is_too_large_is_remembered_until_it_changes(world: World, narrow: int) -> None:
-    """The next call asks the plan, not the files; and when the folder is put right, its hooks are there again."""
+    """The next call asks the plan, not the files; and once the folder is fixed, its hooks are back."""
     from anyhook.state.plans import read_plan
 
     names(world.project, 41_000 // narrow)
@@ -316,7 +316,7 @@ main()
 @pytest.mark.parametrize("where", ["load", "stdin"])
 @pytest.mark.parametrize("posture", ["deny", "native"])
 def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, posture: str) -> None:
-    """Whatever holds us, the posture answers within the entry's limit, and the journal knows."""
+    """Whatever delays us, the posture answers within the entry's limit, and the journal records it."""
     guarded(world)
     with subprocess.Popen(
         [sys.executable, "-c", HANG, where, "--on-failure", posture],

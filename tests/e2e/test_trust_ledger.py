@@ -78,7 +78,7 @@ def test_a_ledger_that_cannot_be_believed_approves_nothing(box: Box, spoil: Call
 
 
 def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
-    """An environment file can point there, and the project can have brought everything in it along."""
+    """An environment file can point there, and the project may contain everything in it."""
     approved(box)
     shutil.copytree(box.state, box.project / ".state/anyhook")
     box.run("trust", "--revoke")
@@ -94,7 +94,7 @@ def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
 
 
 def _forged_plan(box: Box, state: Path, mode: int) -> None:
-    """A compiled plan in which the project's hook is armed, and that holds as long as nothing has an odd name."""
+    """A compiled plan in which the project's hook is armed, and that is valid unless something has an unusual name."""
     from anyhook.model.lean_json import short_digest
     from anyhook.state.plans import Setup
     from anyhook.walk.build import build

@@ -95,7 +95,7 @@ class TestSdk(Contract):
 
 
 def run(world: World, calls: list[Any], sub: list[Any] | None = None, **given: Any) -> list[str]:
-    """What the model is told, once these calls were to run under these hooks."""
+    """What the model is told after it asked for these calls under these hooks."""
     more = {key: given.pop(key) for key in ("hooks",) if key in given}
     engine = world.engine()
     for name, hook in given.items():
@@ -193,7 +193,7 @@ def test_hooks_see_what_the_programs_own_have_made_of_a_call(world: World) -> No
 
 
 def test_a_rewrite_that_leaves_something_out(world: World) -> None:
-    """The agent would take what is missing from the old input: hooks have not seen the sum of both."""
+    """The agent would fill in missing fields from the old input, and hooks have not seen that combination."""
     rewrite = Outcome(tool_input={"CommandLine": "touch no"})
     told = run(world, [shell("touch yes", world)], pre_tool=lambda event: rewrite)
     assert names(world) == []

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 ADD = "mcp__desk__add"
 NOWHERE = "http://127.0.0.1:9"
-"""A proxy at which nobody listens: whatever the agent wants besides its model, it does not get."""
+"""A proxy that nothing listens on: the agent reaches nothing but its model."""
 
 
 class Model:
-    """Answers in turn what has tools, which leaves out titles and the like."""
+    """Answers requests with tools in turn; this leaves out titles and the like."""
 
     def __init__(self, answers: list[Any]) -> None:
         self.answers = list(answers)
@@ -106,7 +106,7 @@ class TestSdk(Contract):
 
 
 def bash(world: World, command: str, allowed: bool = True, **hooks: Any) -> str:
-    """What the model is told after the agent's own shell was to run a command."""
+    """What the model is told after it asked the agent's own shell to run a command."""
     engine = world.engine()
     for name, hook in hooks.items():
         engine.on(name, hook)
