@@ -46,7 +46,7 @@ def each_way(
 
 
 def steady(out: bytes) -> Any:
-    """An answer without what the clock says."""
+    """An answer without its times."""
     try:
         answer = json.loads(out)
     except ValueError:
@@ -65,7 +65,7 @@ def test_it_answers_the_same(world: World, monkeypatch: pytest.MonkeyPatch, name
 
 
 def test_its_hooks_see_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Environment, directory, descriptors, signals: all that a process hands on."""
+    """Environment, directory, descriptors, signals: everything that a child inherits."""
     world.write(world.project / "look.py", LOOK)
     world.hook("kodik", "PreToolUse", f"{sys.executable} look.py", scope="project")
     seen = []

@@ -165,7 +165,7 @@ def test_tools_that_hooks_cannot_see_are_named(world: World) -> None:
 
 @pytest.mark.parametrize("arguments", ['{"a": 1', "[1, 2]", "rm -rf /"])
 def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
-    """A tool with a reader of its own may understand what no hook can, so it is not called."""
+    """A tool with its own parser may understand what no hook can, so it is not called."""
     ran: list[str] = []
 
     async def lenient(context: Any, given: str) -> str:

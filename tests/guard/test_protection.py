@@ -68,7 +68,7 @@ def test_the_table_is_worth_its_name() -> None:
     "command", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "x" * 100_000]
 )
 def test_half_a_line(place: tuple[dict[str, str], Path], command: str) -> None:
-    """What no shell would take is looked at all the same, and nothing breaks."""
+    """A line that no shell would accept is checked all the same, without an exception."""
     env, project = place
     for text in (command, f"rm -rf ~/.local/state/anyhook; {command}"):
         why = refusal(Event.pre_tool("shell", {"command": text}).replace(ours="shell"), env, str(project))

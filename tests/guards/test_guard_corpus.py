@@ -16,7 +16,7 @@ MIN_SHARE = {
     ("harmless", False): 0.98,
     ("harmless", True): 0.97,
 }
-"""By kind, and whether the commands are those kept aside."""
+"""By kind, and whether the commands are the held-out ones."""
 
 
 @pytest.fixture(scope="module")

@@ -127,7 +127,7 @@ def test_a_server_that_nobody_knows(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_server_of_our_own_settings_refuses_a_call(world: World) -> None:
-    """It starts where its entry says. A server of the agent's own file has the name first."""
+    """It starts in the folder that its entry names. A server in the agent's own file wins."""
     world.write(world.home / ".claude/settings.json", settings("judge", input=ASK))
     script = world.write(world.home / "apart/server.py", SERVER)
     own = f'[agent.mcp.guard]\ncommand = "{sys.executable}"\nargs = ["-P", "server.py"]\ncwd = "{script.parent}"\n'

@@ -24,7 +24,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 
 def engine(world: World, answer: str, *commands: str) -> Engine:
-    """An engine whose model has these commands run in turn, then answers."""
+    """An engine whose model runs these commands in turn, then answers."""
 
     async def reply(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
         turn = len(messages) // 2

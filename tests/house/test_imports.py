@@ -30,7 +30,7 @@ NOT_FOR_NOTHING = (
     "anyhook.process.run",
     "anyhook.walk.build",
 )
-"""What need not be loaded where nothing is hooked."""
+"""Modules that need not be loaded if nothing is hooked."""
 
 # The process ends with os._exit, which leaves no moment for a report: so that is where the report is made. `-S` keeps
 # site-packages away: this path does not use them.
@@ -75,7 +75,7 @@ def loaded_by(world: World, *words: str, stdin: str = "") -> tuple[int, set[str]
 
 
 def agents_of(modules: set[str]) -> set[str]:
-    """The agents of which something was loaded."""
+    """The agents whose modules were loaded."""
     found = {name.split(".")[2] for name in modules if name.startswith("anyhook.agents.")}
     return {name for name in found if not name.startswith("_")}
 
@@ -137,7 +137,7 @@ def test_a_hook_that_does_not_match(world: World) -> None:
 
 
 def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
-    """Only where such a handler is reached is its client loaded."""
+    """A handler's client is loaded only if such a handler runs."""
     world.kolega("Stop", {"type": "prompt", "prompt": "Fine?"})
     world.kolega("PreToolUse", {"type": "prompt", "prompt": "Fine?"}, matcher="Edit")
     world.kolega("PreToolUse", {"type": "command", "command": "true"})
@@ -149,7 +149,7 @@ def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
 
 
 def test_the_probe_sees_what_is_loaded(world: World) -> None:
-    """The full command line does load what the fast path must not; else this file would prove nothing."""
+    """The full command line does load what the fast path must not; otherwise this file would prove nothing."""
     keep_a_plan(world)
     script = PROBE.replace("sys.path.insert(0, sys.argv[1])", "")
     report = world.root / "modules"
@@ -168,7 +168,7 @@ def test_the_library_loads_no_command_line() -> None:
 
 
 def test_rules_load_nothing_where_there_are_none(world: World) -> None:
-    """Neither the rule language nor the grammar of the shell, not even where another hook runs."""
+    """Neither the rule language nor the shell grammar, not even if another hook runs."""
     world.hook("kodik", "PreToolUse", "true")
     words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
     _, modules, said = loaded_by(world, "fire", "pre_tool", *words)
@@ -178,7 +178,7 @@ def test_rules_load_nothing_where_there_are_none(world: World) -> None:
 
 
 def test_only_these_modules_go_without_typing() -> None:
-    """A module that nobody waits for imports its types in the ordinary way."""
+    """A module off the hot path imports its types in the ordinary way."""
     source = Path(anyhook.__file__).parent
     lean = {
         ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")

@@ -17,12 +17,12 @@ MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py
 
 
 def nodes() -> dict[str, tuple[ast.AST, ...]]:
-    """Parsed where a test asks for it: every worker of a run loads this file, and few run these tests."""
+    """Parsed only if a test asks for it: every worker loads this file, and few run these tests."""
     return {name: nodes_of(path) for name, path in MODULES.items()}
 
 
 NAMES = sorted((name for name, _, _ in AGENTS if name != anyhook.__name__), key=len, reverse=True)
-"""Products of others: our own name is everywhere."""
+"""Other people's products; our own name is everywhere."""
 ORDINARY = ("cursor", "pi", "crush", "amp")
 """Names of products that are ordinary words, or parts of them, as well."""
 SPECIAL = "|".join(name for name in NAMES if name not in ORDINARY)

@@ -23,7 +23,7 @@ MAX_SIZES = {"fire": (100, 25), "bridge": (130, 30)}
 """Functions and files. These may only become smaller."""
 HOUSE = Path(__file__).parents[2] / "docs" / "house.md"
 WAITING = "process/child.py"
-"""A busy machine makes a call wait in more ways, which are all in here."""
+"""A busy machine makes a call wait in more ways; all of them count here."""
 WORDS = {
     "fire": ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json"),
     "bridge": ("bridge", "claude", "PreToolUse"),

@@ -404,7 +404,7 @@ def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> No
 
 
 def tables(world: World, *words: str) -> dict[str, Any]:
-    """What a backtest prints, without what a clock had a part in."""
+    """A backtest's output without anything that depends on time."""
     before = time.monotonic()
     command = [sys.executable, "-m", "anyhook", *words]
     done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
@@ -493,7 +493,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
 
 
 def _settled(path: Path) -> int:
-    """How many lines a file has once nobody writes to it any more."""
+    """How many lines a file has once no process writes to it any more."""
     before = -1
     while (now := len(path.read_text().split())) != before:
         before = now

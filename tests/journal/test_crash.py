@@ -42,7 +42,7 @@ for number in range(each):
 
 
 class Fleet:
-    """Processes that fire, of which some are killed in the middle of it; and what they acknowledged."""
+    """Processes that fire, some of which are killed meanwhile; and what they acknowledged."""
 
     def __init__(self, world: World, many: int, each: int, size: int) -> None:
         words = [sys.executable, "-c", FIRES, str(world.project)]
@@ -57,7 +57,7 @@ class Fleet:
         self.killed: set[int] = set()
 
     def run(self, kill_at: dict[int, int], pause: random.Random) -> None:
-        """Hear every acknowledgement. A process is killed a random moment after the one that is its last."""
+        """Read every acknowledgement. A process is killed at a random time after its last one."""
         hearing = selectors.DefaultSelector()
         rest: dict[int, bytes] = defaultdict(bytes)
         for who, child in enumerate(self.children):
@@ -77,7 +77,7 @@ class Fleet:
                     self.killed.add(who)
 
     def end(self) -> str:
-        """What they complained about."""
+        """Their error output."""
         said = [child.communicate(timeout=240)[1].decode() for child in self.children]
         return "".join(said)
 
@@ -139,8 +139,8 @@ print(said)
 
 
 def test_no_room_for_a_while(world: World) -> None:
-    """A real limit of the system: events go on, and it is said that they are not recorded from there on; the next
-    engine goes on with a chain that is whole."""
+    """A real limit of the system: events go on, and a problem says that they are no longer recorded; the next engine
+    continues with an intact chain."""
     # -B: under this limit, Python would cut the compiled modules that it keeps for the next run.
     command = [sys.executable, "-B", "-c", LIMITED, str(world.project)]
     done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=240)
@@ -222,7 +222,7 @@ READING = {
 
 @pytest.mark.parametrize("indexed", [False, True])
 def test_a_journal_that_can_only_be_read(world: World, indexed: bool) -> None:
-    """Whatever can be answered is; an index that cannot be kept, or brought up to date, is none the less."""
+    """Everything that can be answered is answered, even if an index cannot be stored or updated."""
     world.hook("kodik", "Stop", "echo needle")
     world.command("fire", "Stop")
     if indexed:

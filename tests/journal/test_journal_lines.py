@@ -75,7 +75,7 @@ def test_a_call_in_the_background_has_no_run_and_that_run_a_line_of_its_own() ->
 
 
 def test_a_run_that_is_none_is_not_taken_for_one_in_the_background() -> None:
-    """Else a record whose run is damaged would be judged without it."""
+    """Otherwise a record whose run is damaged would be judged without it."""
     spoilt: list[Json] = ["x", 7, [], {}]
     for damaged in spoilt:
         line = JournalLine.of({"calls": [{"hook": "h", "run": damaged}]})

@@ -182,7 +182,7 @@ def test_following_over_a_change_of_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["unlink", "truncate"])
 def test_following_over_a_journal_that_is_taken_away(tmp_path: Path, end: str) -> None:
-    """What was shown is not shown again, and what comes is shown."""
+    """Records that were shown are not shown again, and new ones are shown."""
     writer = JournalWriter(str(tmp_path), Bounds(keep_mb=8))
     text = json.dumps(made(data={"x": "y" * 50_000})).encode() + b"\n"
     writer.append([text] * 25)
@@ -343,7 +343,7 @@ def test_what_is_gone_from_the_journal_is_gone_from_the_figures(box: Box) -> Non
 
 
 def test_a_file_that_somebody_has_changed_is_read_anew(tmp_path: Path) -> None:
-    """A full file is read once; unless it is not what it was."""
+    """A full file is read once, unless it has changed."""
     writer = JournalWriter(str(tmp_path), Bounds(keep_mb=8))
     for _ in range(60):
         writer.append(

@@ -113,7 +113,8 @@ def test_hostile_text_is_only_text(world: World, box: Box, browser: Browser) -> 
 
 
 def test_the_policy_holds(world: World, browser: Browser) -> None:
-    """Should the page ever make markup out of a text, the browser refuses it; else the policy would prove nothing."""
+    """Should the page ever make markup out of a text, the browser refuses it; otherwise the policy would prove
+    nothing."""
     with served(world) as server:
         browser.open(server.address)
         browser.wait(f"{STATE} === 'live'")
@@ -193,7 +194,7 @@ def test_by_keyboard_alone(world: World, box: Box, browser: Browser) -> None:
 
 
 def test_more_tabs_than_a_browser_has_connections(world: World, box: Box, browser: Browser) -> None:
-    """Pages that nobody looks at wait; what was paused is as it was left."""
+    """Hidden pages wait; a paused page stays as it was."""
     box.write(made(2))
     with served(world) as server:
         browser.open(server.address)

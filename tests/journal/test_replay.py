@@ -112,7 +112,7 @@ READERS = {
 
 @pytest.mark.parametrize("agent", READERS)
 def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
-    """Agents call their tools and fields otherwise than hooks do; so do the records of their events."""
+    """Agents have other names for tools and fields than hooks do, and so do the records of their events."""
     box.world.hook("kodelet", "before_tool_call", """echo '{"input": {"file_path": "/b"}}'""")
     native, tool = READERS[agent]
     field = tool.inputs.get("path", "path")
@@ -156,7 +156,7 @@ def test_another_posture(box: Box) -> None:
 
 
 def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a table says today counts, not what it said then."""
+    """The current table counts, not the one at the time of recording."""
     box.world.hook("kodik", "PreToolUse", "echo why >&2; exit 5")
     engine = box.world.engine()
     engine.fire_sync(Event.pre_tool("Bash", {}))
@@ -276,7 +276,7 @@ def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> N
 
 
 def test_a_run_that_printed_too_much_is_judged(box: Box) -> None:
-    """It is a failure, whatever it printed; of one that ended well, what was cut may have mattered."""
+    """It is a failure, whatever it printed; for a run that ended well, the cut part may have mattered."""
     box.world.hook("kodik", "PreToolUse", "head -c 11000000 /dev/zero")
     box.world.hook("kodik", "Stop", "head -c 300000 /dev/zero")
     engine = box.world.engine()

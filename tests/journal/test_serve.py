@@ -183,7 +183,7 @@ def _without_span(hook: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_figures_without_an_index(client: TestClient, box: Box) -> None:
-    """Where none can be kept, the journal itself is read."""
+    """If no index can be stored, the journal itself is read."""
     box.write(made(1, hooks=[("a", "none", 0.1, "exited")]))
     os.mkdir(index_path(str(box.world.state)))
     (hook,) = client.get("hooks").json()["hooks"]
@@ -206,7 +206,7 @@ def test_records_of_any_shape(client: TestClient, box: Box) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_events_as_they_come_and_a_clean_end(world: World, box: Box, number: int) -> None:
-    """A hook really blocks while somebody listens; with the listener still there, the server ends when it is told."""
+    """A hook really blocks while somebody listens; with the listener still connected, the server ends on a signal."""
     world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
     box.write(made(5), made(4, event="stop", data={}))
     with served(world, number) as server:

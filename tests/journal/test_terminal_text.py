@@ -63,7 +63,7 @@ def test_a_pipe_gets_everything(box: Box) -> None:
 
 
 def test_colours_only_where_they_are_wanted(world: World, box: Box) -> None:
-    """The same is said without them."""
+    """The text is the same without colours."""
     box.write(blocked("no"))
     with_colours = printed(world, "log", columns=120)
     assert "\x1b[31m✗ block" in with_colours

@@ -40,7 +40,7 @@ def collector() -> Iterator[Collector]:
 
 
 def show(world: World) -> str:
-    """A script that tells what it was told."""
+    """A script that prints the trace context it got."""
     return f'echo "$TRACEPARENT|$TRACESTATE" > "{world.home}/seen"'
 
 

@@ -270,7 +270,7 @@ def test_columns_fit_any_width(width: int) -> None:
 
 
 def test_terminals_of_any_size(box: Box) -> None:
-    """While it is open, too: what matters most stays, and what is chosen stays in sight."""
+    """Also while it is open: the most important columns stay, and the selected row stays visible."""
     box.write(
         *(made(90 - n, data={"tool": f"T{n}", "input": {"command": "ls"}}) for n in range(60)), made(hooks=BLOCKS)
     )
@@ -346,7 +346,7 @@ def test_without_the_extra(world: World) -> None:
 
 
 def test_without_colours_everything_can_be_read(world: World, box: Box) -> None:
-    """Greys that stand for colours are not those of the ground."""
+    """Greys that replace colours differ from the background."""
     box.write(made(2, hooks=BLOCKS), made(1, hooks=[("kode:user:x", "none", 0.5, "timed_out")]))
     seen = Terminal(world, "watch", env={"NO_COLOR": "1"})
     seen.read("1 with a failure")

@@ -67,7 +67,7 @@ class Ground:
         return self.desk.ask(*CALL, sent) is not None
 
     def is_passed(self, sent: bytes) -> bool:
-        """By Python, at the first glance."""
+        """Whether Python's first check allows it."""
         table, row = named(*CALL)
         incoming = read(table, row, sent, 0.0, self.desk.env)
         with mock.patch.object(calls, "refused", side_effect=SecondLook):
@@ -129,5 +129,5 @@ def test_no_known_attack_gets_past(ground: Ground) -> None:
 
 
 def test_the_texts_are_the_same() -> None:
-    """What `every_text` leaves out, the launcher need not look at: the names of keys, and numbers."""
+    """The launcher need not check what `every_text` leaves out: the names of keys, and numbers."""
     assert list(lean_json.every_text({"anyhook": [1, {"trust.json": "a"}], "b": "c"})) == ["a", "c"]

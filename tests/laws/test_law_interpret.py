@@ -114,7 +114,7 @@ def test_there_are_events_with_and_without_an_allow() -> None:
 def test_a_neighbours_garbage_erases_no_block_no_rewrite_no_context(
     made: tuple[str, list[Judged]], data: st.DataObject
 ) -> None:
-    """Whatever comes out of one broken hook, what the others asked for stands."""
+    """Whatever one broken hook prints, the other hooks' effects still count."""
     event, given_entries = made
     before = merge(event, given_entries)
     beside = data.draw(st.sampled_from(given_entries))

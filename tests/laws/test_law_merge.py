@@ -45,7 +45,7 @@ QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sort
 @each_of("verdict", ["none", "allow", "ask", "block"])
 @each_of("name", TABLES)
 def test_no_effect_of_any_kind_is_erased(name: str, verdict: str) -> None:
-    """Every effect there is, beside every way of having none, before it and after it."""
+    """Every effect, together with every outcome without effects, before it and after it."""
     for (table, row, event), upstream in product(ROWS, (False, True)):
         if table.name != name:
             continue

@@ -336,7 +336,7 @@ def has_made_values(native: str, event: Event, found: dict[str, Json]) -> None:
 
 
 def means_the_same_read_back(native: str, keys: list[Key], event: Event, found: dict[str, Json]) -> None:
-    """A dialect's own words on the command line mean what they mean to its hooks."""
+    """A dialect's own names on the command line mean the same as in its hooks."""
     given_back = {key.name: found[key.name] for key in keys if not key.made and key.name in found}
     if "tool_error" in event.data and "error" not in given_back:
         given_back.setdefault("tool_error", event.data["tool_error"])

@@ -86,7 +86,7 @@ def fresh(world: World) -> Catalog:
 
 
 def keep_a_plan(world: World) -> None:
-    """Open until a plan is kept: files have to be a moment old for that."""
+    """Open until a plan is stored; its files must not be brand new."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         world.engine()
@@ -136,7 +136,7 @@ def renamed(path: Path) -> None:
 
 
 def filled(path: Path) -> None:
-    """Something new beside what is there: a hook, where a folder holds hooks."""
+    """Something new next to the existing files: a hook, if the folder holds hooks."""
     (path / "newcomer").mkdir()
     (path / "newcomer" / "HOOK.md").write_text("---\nname: new\ndescription: d\ntrigger: before_tool\n---\n")
     script = path / "newcomer.sh"

@@ -79,7 +79,7 @@ def move_project(desk: Desk) -> None:
 
 
 def link_home(desk: Desk) -> None:
-    """The user's settings lie elsewhere, behind a link."""
+    """The user's settings are elsewhere, behind a link."""
     place = desk.world.home / ".claude"
     if place.is_dir() and not place.is_symlink():
         moved = desk.world.root / f"moved-{len(os.listdir(desk.world.root))}"
@@ -175,7 +175,7 @@ class Scene:
         return done.returncode, done.stdout, done.stderr
 
     def sent(self, text: str) -> bytes:
-        """A session of its own each time: an answer is repeated where a question is."""
+        """A new session each time, because a repeated question gets a repeated answer."""
         self.sessions += 1
         filled = text.replace("ROOT", str(self.world.root)).replace("SESSION", f"s{self.sessions}")
         return filled.encode("utf-8", "surrogatepass")

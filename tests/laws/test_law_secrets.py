@@ -68,7 +68,7 @@ def test_no_secret_of_the_table_is_written(kind: str) -> None:
 
 
 def test_what_looks_similar_stays() -> None:
-    """Nearly all of it: one in fifty may go, for it costs a reader a word and not a secret."""
+    """Nearly all of it: one in fifty may be lost, because that costs a reader a word and not a secret."""
     touched = [text for text in INNOCENT if any(clean(value, ALL) != json.dumps(value) for value in contexts(text))]
     assert len(touched) * 50 <= len(INNOCENT), touched
 

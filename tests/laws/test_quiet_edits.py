@@ -123,7 +123,7 @@ def test_a_wrong_nothing_is_never_said(launcher: Path, before: list[Edit], after
 
 
 def test_these_edits_can_be_missed(launcher: Path, tmp_path: Path) -> None:
-    """A table that nobody checks would answer wrongly: what is tried here matters."""
+    """An unchecked table would answer wrongly, so these edits matter."""
     world = World(tmp_path)
     desk = Desk(launcher, world)
     try:

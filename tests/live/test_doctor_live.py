@@ -123,7 +123,7 @@ def test_being_told_to_end(staged: World, number: signal.Signals) -> None:
 
 
 def running(word: bytes) -> list[int]:
-    """Processes that were started with such a word, versions asked for apart."""
+    """Processes that were started with this word, except to ask for the version."""
     pids = map(int, filter(str.isdigit, os.listdir("/proc")))
     return [pid for pid in pids if word in program_words(pid) and b"--version" not in program_words(pid)]
 
@@ -136,7 +136,7 @@ def program_words(pid: int) -> list[bytes]:
 
 
 def test_an_entry_whose_launcher_is_gone(staged: World) -> None:
-    """The static look is enough: nothing is started."""
+    """The static check is enough: nothing is started."""
     path = next(staged.home.glob(".agents/plugins/*/hooks/hooks.json"))
     entry = {"type": "command", "command": f"/gone/anyhook bridge {AGENT} PreToolUse"}
     path.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}))

@@ -25,7 +25,7 @@ DRIVEN = [name for name in HOSTS if drive(name) is not None]
 
 
 NOT_DRIVEN: set[str] = set()
-"""Agents that can be driven and have not been yet: nothing is claimed to be seen of them."""
+"""Agents that can be driven and have not been yet: no observation is claimed for them."""
 
 
 def test_there_is_data() -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
 
 ENOUGH = 149
-"""As many payloads there were when there were ten agents; more came with more."""
+"""The number of payloads when there were ten agents; there are more now."""
 
 
 def test_all_payloads_are_here() -> None:
@@ -247,7 +247,7 @@ DECISIONS = [
 
 @each_of("agent", HOSTS)
 def test_nothing_is_lost_in_silence(agent: str) -> None:
-    """Whatever a decision asks for is said, or a problem names it."""
+    """Every effect of a decision is in the answer, or a problem names it."""
     for row, decision in product((row for row in host(agent).events if row.canonical), DECISIONS):
         settled = settle(decision.replace(event=row.canonical[0]), row.says, f"{agent} {row.native}")
         answer = express(settled.effects, row.says)

@@ -34,9 +34,9 @@ MADE = {
     "permission_mode", "stop_hook_active", "agent_id", "workspace_roots", "workspaceRoot", "workspacePaths",
     "project_path", "working_directory", "loop_count", "workspaceRoots",
 }  # fmt: skip
-"""Keys whose values are ours: of the moment, of our own files, or of what only the product keeps."""
+"""Keys whose values differ here: times, our own files, or what only the product keeps."""
 OWN_SHAPE = {"tool_response", "toolResult", "tool_output", "tool_result", "error"}
-"""Keys under which an agent gives each tool's result in a shape of the tool's own."""
+"""Keys under which an agent sends each tool's result in the tool's own shape."""
 
 
 def exceptions(path: Path, sign: str) -> set[str]:

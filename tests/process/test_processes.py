@@ -194,7 +194,7 @@ def test_a_fork_of_the_host_does_not_end_its_hooks(host: Host) -> None:
 
 
 def test_a_host_that_ignores_sigchld_still_gets_the_refusal(host: Host) -> None:
-    """Where the kernel keeps it, and the process lived until we had hold of it; else it is said to be unknown."""
+    """If the kernel keeps it, and the process lived until we had a pidfd; otherwise it is reported as unknown."""
     got = host.run("""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     runs = [run(call("sleep 0.2; echo out; exit 2")), run(call("sleep 0.2; kill -TERM $$")), run(call("echo; exit 2"))]

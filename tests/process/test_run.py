@@ -60,7 +60,7 @@ def wait_for(path: Path, lines: int = 1) -> list[str]:
 
 
 def run_to_the_limit(call: Call, got_so_far: Callable[[Run], bool]) -> Run:
-    """A short limit, or a longer one where a busy machine did not let the process get so far before it."""
+    """A short limit, or a longer one if a busy machine was too slow for it."""
     limit_s = SHORT
     while not got_so_far(got := run(call.replace(limit_s=limit_s))):
         limit_s *= 2

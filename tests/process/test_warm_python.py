@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 NONE: dict[str, str] = {}
 LIMIT_S = 60.0
-"""A safety net; nothing is judged by it."""
+"""A safety net; no test depends on it."""
 WHO = "import sys; is_warm = b'/zygote.py\\0' in open('/proc/self/cmdline', 'rb').read()\n"
-"""How these scripts know; nothing but this file asks."""
+"""How these scripts find out whether they run warm."""
 
 
 class Desk:
@@ -48,7 +48,7 @@ class Desk:
         return Call(argv, stdin, {**self.env, **env}, str(self.folder), limit_s, "MARK=x")
 
     def run(self, call: Call, *, warm: bool) -> Run:
-        """What it leaves to be done later is done at once."""
+        """Do its deferred work at once."""
         with mock.patch.object(here, "warm_child", partial(WarmChild, self.door) if warm else None):
             child = start(call.replace(may_be_warm=True))
             run = child if isinstance(child, Run) else child.wait()
@@ -151,7 +151,7 @@ WAYS: dict[str, tuple[str, ...]] = {
 
 
 QUICK = "by bash"
-"""The one that most hooks are."""
+"""The shape of most hooks."""
 
 
 @pytest.mark.parametrize("way", [QUICK, *[pytest.param(way, marks=pytest.mark.slow) for way in WAYS if way != QUICK]])

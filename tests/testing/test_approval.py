@@ -220,7 +220,7 @@ def test_what_is_expected_of_a_file_is_read_in_the_copy_alone(box: Box) -> None:
 
 @pytest.mark.parametrize("name", ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"])
 def test_a_case_keeps_to_a_home_of_its_own(box: Box, name: str) -> None:
-    """Else the journal, the approvals or the settings would be the user's."""
+    """Otherwise the journal, the approvals or the settings would be the user's."""
     cases = "cases:\n  - {name: it, event: stop, env: {%s: %s}, expect: {verdict: none}}\n"
     box.cases(cases % (name, json.dumps(str(box.world.home))))
     trusted(box)

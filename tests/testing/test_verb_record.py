@@ -183,7 +183,7 @@ def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:
 
 
 def test_a_case_that_does_not_hold_is_marked(box: Box) -> None:
-    """The decision hung on a secret, which is nowhere in the record."""
+    """The decision depended on a secret, which is not in the record."""
     script = box.project / ".kodik" / "hooks" / "hooks.json"
     guard = {"hooks": [{"type": "command", "command": "! grep -q ghp_ || { echo secret >&2; exit 2; }"}]}
     script.write_text(json.dumps({"hooks": {"PreToolUse": [guard]}}))

@@ -26,7 +26,7 @@ def fire(world: World, way: str) -> Decision:
 
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_they_meet(world: World, way: str) -> None:
-    """Each waits for the other, so that one after the other neither would end well."""
+    """Each waits for the other, so neither would end if they ran one after the other."""
     for me, other in (("a", "b"), ("b", "a")):
         world.hook("claude", "PreToolUse", f"{MEET.format(me=me, other=other)}; echo {me} >&2; exit 2")
     decision = fire(world, way)

@@ -30,7 +30,7 @@ SHELL = Event.pre_tool("Bash", {"command": "ls", "n": 1})
 
 
 def plain(decision: Decision) -> dict[str, Any]:
-    """A decision without what the clock says."""
+    """A decision without its times."""
     made: dict[str, Any] = dict(decision.as_dict())
     for report in made["hooks"]:
         report.pop("duration_ms")

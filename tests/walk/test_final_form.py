@@ -111,7 +111,7 @@ def test_a_second_rewrite_is_not_taken(world: World) -> None:
 
 
 def test_a_gate_that_agrees_with_the_final_form_is_no_conflict(world: World) -> None:
-    """It rewrites into what the other made of it."""
+    """It rewrites to the same result as the other."""
     world.hook("kode", "tool_call_pre", kode_rewrites(command="same"))
     world.hook("claude", "PreToolUse", claude_rewrites(command="same"))
     assert codes(world.engine().fire_sync(LS)) == []
