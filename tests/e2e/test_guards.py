@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from anyhook.guard.pack_list import GUARDS
+from anyhook.tables.registry import host
 from conftest import World
 
 PUSH = json.dumps({"command": "git push --force"})
@@ -255,6 +256,15 @@ def test_a_package_of_a_project_waits_for_whoever_did_not_add_it(world: World) -
     assert verdict(world, line("make release")) == "none"
 
 
+@pytest.mark.parametrize(("agent", "waits"), [("codex", True), ("claude", False)])
+def test_setup_says_what_the_person_has_to_confirm_in_the_agent(world: World, agent: str, waits: bool) -> None:
+    done = world.command("setup", agent, "--yes")
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert f"{host(agent).title}: calls anyhook" in said
+    assert (f"calls anyhook once you have approved it: {host(agent).confirm}" in said) == waits
+
+
 def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:
     plan = world.command("setup", "claude", "--dry-run")
     assert plan.returncode == 0
@@ -329,7 +339,7 @@ def test_rules_are_known_by_the_names_that_people_see(world: World) -> None:
         "would refuse, but is in shadow mode"
         in world.command("fire", "pre_tool", "--tool", "Bash", "--input", PUSH).stdout
     )
-    assert "would have stopped 1 of 1 calls" in world.command("report", "git").stdout
+    assert "would have stopped 1 of 1 call:" in world.command("report", "git").stdout
     world.command("enforce", "git")
     assert verdict(world) == "block"
     assert "`git/forced-push`" in world.command("report", "git/forced-psh").stderr

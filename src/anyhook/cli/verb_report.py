@@ -63,7 +63,7 @@ def _show_all(made: Sequence[HookReport]) -> None:
         _show(each)
     if len(told) < len(made):
         calls = max(each.calls for each in made)
-        render.out(f"{len(made) - len(told)} of {len(made)} stopped nothing in {calls:,} calls.")
+        render.out(f"{len(made) - len(told)} of {len(made)} stopped nothing in {_calls(calls)}.")
 
 
 def _show(made: HookReport) -> None:
@@ -76,7 +76,7 @@ def _show(made: HookReport) -> None:
         parts.append(f"stopped {made.stopped:,}")
     if made.would_stop:
         parts.append(f"would have stopped {made.would_stop:,}")
-    render.out(f"{name}: {' and '.join(parts)} of {made.calls:,} calls" + (":" if made.examples else "."))
+    render.out(f"{name}: {' and '.join(parts)} of {_calls(made.calls)}" + (":" if made.examples else "."))
     for each in made.examples[-SHOWN:]:
         when = f"{datetime.fromtimestamp(each.at / 1e9):%Y-%m-%d %H:%M}" if each.at else "?"
         word = ("" if each.verdict == "block" else " (asks)") + ("" if each.enforced else " (not stopped)")
@@ -87,3 +87,7 @@ def _show(made: HookReport) -> None:
         render.out(f"  … and {made.stopped + made.would_stop - SHOWN:,} before.")
     if made.failed:
         render.out(f"It failed {made.failed:,} times.")
+
+
+def _calls(number: int) -> str:
+    return f"{number:,} call{'' if number == 1 else 's'}"

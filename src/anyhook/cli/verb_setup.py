@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 TRIED = "git push --force origin main"
 """The command for the proof. It is judged, but never run."""
+STANDING = {ARMED: "a refusal held", INERT: "does NOT work"}
+"""What is known for certain about an agent."""
 LIMIT_S = 60.0
 
 
@@ -175,9 +177,14 @@ def _finish(
         answer = {"block": "refused", "ask": "asks you"}.get(proof["verdict"], "NOT refused")
         _say("Proof", f"`{TRIED}` → {answer}: {proof['reason']}" if proof["reason"] else f"`{TRIED}` → {answer}")
         for agent in agents:
-            word = {ARMED: "a refusal held", INERT: "does NOT work"}.get(agent.status, "calls anyhook")
-            _say(agent.title, f"{word} ({agent.reason})")
-            if note := unheard(host(agent.name)):
+            table = host(agent.name)
+            if agent.status in STANDING:
+                _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
+            elif "user" in table.confirms:
+                _say(agent.title, f"calls anyhook once you have approved it: {table.confirm}")
+            else:
+                _say(agent.title, f"calls anyhook ({agent.reason})")
+            if note := unheard(table):
                 render.say(note)
         if not options.live and agents:
             render.say("Prove it in the agents themselves:  anyhook doctor --live")
