@@ -8,6 +8,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from journal_box import made
+
+from anyhook.journal.journal import Journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -218,6 +221,22 @@ def test_a_rule_is_tried_on_it_from_the_first_day(agent: str, world: World) -> N
     (row,) = tried["hooks"].values()
     assert (row["events"], row["blocks"], row["runs"]) == (1, 1, 0)
     assert tried["findings"][0]["kind"] == "blocks"
+
+
+@pytest.mark.parametrize(("call", "calls"), [("c1", 1), ("c2", 2)])
+def test_a_call_that_was_recorded_is_not_counted_again(call: str, calls: int, world: World) -> None:
+    """The agent called anyhook in the session that is imported later."""
+    rule(world)
+    hook = json.loads(world.command("list", "--json").stdout)["hooks"][0]["id"]
+    data = {"tool": "Bash", "input": {"command": LINE}, "call_id": call}
+    recorded = made(9, hooks=[(hook, "block", 0.0, "exited")], host="codex", session="s1", data=data)
+    journal = Journal(str(world.state))
+    assert journal.put(json.dumps({**recorded, "project": str(world.project)}).encode() + b"\n")
+    journal.close()
+    codex(world.home, str(world.project))
+    world.command("import", "codex")
+    told = json.loads(world.command("report", "no made", "--json").stdout)
+    assert (told["calls"], told["stopped"], told["would_have_stopped"]) == (calls, 1, calls - 1)
 
 
 def test_a_pack_is_tried_as_a_whole(world: World) -> None:

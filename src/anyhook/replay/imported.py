@@ -43,9 +43,22 @@ def pasts(state_dir: str) -> list[str]:
 
 
 def search_all(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
-    """The records of both."""
-    for folder in pasts(state_dir):
-        yield from search(folder, wanted)
+    """The records of both. A call that was recorded when it was made is not told again as imported."""
+    fired, *imported = pasts(state_dir) or [state_dir]
+    known: set[int] = set()
+    for line in search(fired, wanted):
+        if imported and (call := _call_of(line)) is not None:
+            known.add(call)
+        yield line
+    for line in search(imported[0], wanted) if imported else ():
+        if _call_of(line) not in known:
+            yield line
+
+
+def _call_of(line: JournalLine) -> int | None:
+    """Which call of which session a line is about, before it or after it; None if that is not known."""
+    call = line.data.get("call_id") if line.has_data else None
+    return hash((line.host, line.session, call, line.event == "pre_tool")) if call and line.session else None
 
 
 class Importer:
