@@ -215,5 +215,11 @@ def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path
     called = broken.run("bridge", "acme", "before_tool", stdin="{}")
     assert (called.returncode, called.stdout) == (2, "")
     assert "acme" in called.stderr
-    broken.write(SOURCE)
-    assert [problem["code"] for problem in broken.json("check")["problems"]] == []
+
+
+def test_a_mistake_that_is_fixed_is_gone(world: World, venv: Path) -> None:
+    before, after, _ = MISTAKES["event"]
+    package = Installed(world, venv, SOURCE.replace(before, after))
+    assert [problem["code"] for problem in package.json("check")["problems"]] == ["broken-agent"]
+    package.write(SOURCE)
+    assert package.json("check")["problems"] == []
