@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, RunContext
+from pydantic_ai import Agent, RunContext, UserPromptNode
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -143,6 +143,22 @@ def test_a_refused_prompt(world: World) -> None:
     with pytest.raises(Refused, match="no") as caught:
         asyncio.run(agent.run("Add."))
     assert caught.value.decision.event == "user_prompt_submit"
+    assert model.told == []
+
+
+class OtherPromptNode(UserPromptNode[Any, Any]):
+    """The node of a prompt in another version of the framework."""
+
+    def __class_getitem__(cls, _parameters: object) -> type[OtherPromptNode]:
+        return cls
+
+
+def test_a_prompt_of_a_subclass_is_refused_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydantic_ai._agent_graph.UserPromptNode", OtherPromptNode)
+    model = Model("never")
+    agent, _ = added(world, model, user_prompt_submit=lambda event: Outcome.block("no"))
+    with pytest.raises(Refused, match="no"):
+        asyncio.run(agent.run("Add."))
     assert model.told == []
 
 

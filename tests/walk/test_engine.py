@@ -486,3 +486,12 @@ def test_callables_and_a_trigger_together(world: World) -> None:
     engine.fire_sync(Event.step_end())
     decision = engine.fire_sync(Event.step_end(usage=full, auto_compact_enabled=True))
     assert (calls, decision.recipe) == (["step_end"] * 2, {"name": "compact", "args": {}})
+
+
+def test_without_a_thread_to_write_later_it_is_written_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("anyhook.journal.journal.start_new_thread", none_left)
+    world.engine().fire_sync(Event.pre_tool("Bash", {"command": "ls"}))
+    assert [line["event"] for line in world.journal()] == ["pre_tool"]

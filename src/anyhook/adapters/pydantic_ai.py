@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import CallToolsNode, ModelRequestNode, UserPromptNode
@@ -49,6 +50,13 @@ class TurnsExhausted(Exception):  # noqa: N818
 
 class NoCapability(AbstractCapability[Any]):
     """The default for what is inside."""
+
+
+@cache
+def _kind(node: type) -> type | None:
+    """Which of the nodes that hooks are about this is, itself or as a subclass. `isinstance` is slow for abstract
+    classes."""
+    return next((kind for kind in (UserPromptNode, ModelRequestNode, CallToolsNode) if issubclass(node, kind)), None)
 
 
 @dataclass
@@ -137,7 +145,7 @@ class Hooked(WrapperCapability[Any]):
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
         """Fire the prompt's hooks; add waiting context to a request. (`wrap_node_run` would cost two copies of the
         context per step; the framework calls this one anyway.)"""
-        kind = type(node)  # `isinstance` is slow for abstract classes
+        kind = _kind(node.__class__)
         if kind is UserPromptNode:
             node = await self._prompted(ctx, node)
         elif kind is ModelRequestNode:
@@ -146,7 +154,7 @@ class Hooked(WrapperCapability[Any]):
 
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
         result = await self.wrapped.after_node_run(ctx, node=node, result=result)
-        kind = type(node)
+        kind = _kind(node.__class__)
         if kind is CallToolsNode:
             result = await self._stepped(ctx, node, result)
             used_up = self.max_turns and self.state.answers >= self.max_turns

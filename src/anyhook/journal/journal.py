@@ -62,9 +62,12 @@ class Journal(JournalWriter):
 
         self.soon = True
         self._later = lines
-        start_new_thread(self._flush_soon, ())  # a `Timer` takes three times as long to start
         atexit.unregister(self.flush)
         atexit.register(self.flush)
+        try:
+            start_new_thread(self._flush_soon, ())  # a `Timer` takes three times as long to start
+        except RuntimeError:  # no thread available
+            self.flush()
 
     def _flush_soon(self) -> None:
         sleep(LATER_S)

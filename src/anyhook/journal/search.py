@@ -34,8 +34,8 @@ SLACK_NS = 60_000_000_000
 """Records are in the order in which they were written, which is nearly that of their times."""
 
 PROOF = "setup"
-"""The caller of the one call with which `setup` shows that a refusal holds; no agent made it, no figure counts it, and
-who searches for refused calls does not mean it."""
+"""The caller of the one call with which `setup` shows that a refusal holds. No agent made it, so no figure counts it,
+and a search for a verdict leaves it out."""
 
 
 class Wanted(Record):
