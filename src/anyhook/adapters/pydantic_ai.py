@@ -54,8 +54,7 @@ class NoCapability(AbstractCapability[Any]):
 
 @cache
 def _kind(node: type) -> type | None:
-    """Which of the nodes that hooks are about this is, itself or as a subclass. `isinstance` is slow for abstract
-    classes."""
+    """The node that hooks see, for it and its subclasses. (`isinstance` is slow for abstract classes.)"""
     return next((kind for kind in (UserPromptNode, ModelRequestNode, CallToolsNode) if issubclass(node, kind)), None)
 
 
@@ -143,8 +142,7 @@ class Hooked(WrapperCapability[Any]):
         return self.wrapped.listens_to(event)
 
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
-        """Fire the prompt's hooks; add waiting context to a request. (`wrap_node_run` would cost two copies of the
-        context per step; the framework calls this one anyway.)"""
+        """Fire the prompt's hooks; add waiting context to a request. (`wrap_node_run` copies the context twice.)"""
         kind = _kind(node.__class__)
         if kind is UserPromptNode:
             node = await self._prompted(ctx, node)
