@@ -31,6 +31,7 @@ from anyhook.warm.start import start_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NoReturn
 
 START_S, ANSWER_S, STDIN_S = 20.0, 5.0, 5.0
 """How long to wait for a server to start, for its status, and for the end of stdin."""
@@ -124,13 +125,21 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     argv = [os.fsencode(word) for word in (sys.argv[0], *words)]
     state = b""
-    worker = told = 0
+    worker: int | None = None
+    told = 0
 
     def tell(number: int, _: object) -> None:
+        """Pass a signal to the worker. If the worker is not known yet, the signal waits until it is. Without a pidfd
+        only this process ends; the worker notices that, and ends too."""
         nonlocal told
         told = number
-        if worker:
-            signal.pidfd_send_signal(worker, number)
+        if worker is not None:
+            try:
+                signal.pidfd_send_signal(worker, number)
+            except ProcessLookupError:
+                pass  # it has ended, and its status is there to be read
+        elif state:
+            _end_by(number)
 
     handlers = {number: signal.getsignal(number) for number in TOLD}
     for number in TOLD:
@@ -141,18 +150,18 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
         while letter := connection.recv(1):
             if letter == ENDED:
                 return receive_number(connection)
-            if letter == ACCEPTED:
-                worker = os.pidfd_open(receive_number(connection))
-                if told:  # before the worker was known
-                    tell(told, None)
-            elif letter != ON_DUTY:
+            if letter not in (ACCEPTED, ON_DUTY):
                 break
             state = letter
+            if letter == ACCEPTED:
+                worker = _open_process(receive_number(connection))
+                if told:  # before the worker was known
+                    tell(told, None)
     except (OSError, Gone):
         pass
     finally:
         os.close(folder)
-        if worker:
+        if worker is not None:
             os.close(worker)
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -162,6 +171,20 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
         lose_worker()
     _rewind_stdin()
     return None
+
+
+def _open_process(pid: int) -> int | None:
+    """None if it has ended already, or if this system has no pidfds."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
+def _end_by(number: int) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)  # if the signal is blocked
 
 
 def lose_worker() -> None:
