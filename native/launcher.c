@@ -24,8 +24,8 @@
 #include "launcher.h"
 
 #define PYTHON "/anyhook-python"
-#define CALL 0x316B6861u
-#define ACCEPT_MS 3000 /* how long a server may take to accept a call */
+#define CALL 0x326B6861u
+#define ACCEPT_MS 3000 /* how long a worker may take for each answer, until it has accepted the call */
 #define STDIN_MS 5000  /* how long stdin may take to end; then the call is made cold, with a watchdog for stdin */
 
 static char folder[4096]; /* the folder of this program and of the Python command */
@@ -173,20 +173,12 @@ size_t in_one_piece(char **list, char **end) {
 }
 
 static int send_call(int connection, char **argv, char **envp) {
-    char *end = NULL, control[CMSG_SPACE(4 * sizeof(int))];
+    char *end = NULL;
     size_t arguments = in_one_piece(argv, &end), variables = in_one_piece(envp, &end);
     if (arguments == (size_t)-1 || variables == (size_t)-1) return 0;
-    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (here < 0) return 0;
     uint32_t header[4] = {CALL, arguments, variables, end - argv[0]};
-    int descriptors[4] = {0, 1, 2, here};
     struct iovec parts[2] = {{header, sizeof header}, {argv[0], end - argv[0]}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control};
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof descriptors);
-    memcpy(CMSG_DATA(rights), descriptors, sizeof descriptors);
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     size_t size = sizeof header + parts[1].iov_len;
     ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
     if (sent < (ssize_t)sizeof header) return 0;
@@ -197,6 +189,22 @@ static int send_call(int connection, char **argv, char **envp) {
     return 1;
 }
 
+/* Only to a worker that is ready: streams that nobody receives stay open, and an agent may wait until they are closed. */
+static int send_streams(int connection) {
+    char control[CMSG_SPACE(4 * sizeof(int))], letter = '.';
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here < 0) return 0;
+    int descriptors[4] = {0, 1, 2, here};
+    struct iovec part = {&letter, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof descriptors);
+    memcpy(CMSG_DATA(rights), descriptors, sizeof descriptors);
+    return sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
+}
+
 static int get(int connection, void *data, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t got = recv(connection, (char *)data + done, size - done, 0);
@@ -205,6 +213,14 @@ static int get(int connection, void *data, size_t size) {
         done += got;
     }
     return 1;
+}
+
+static int answers_in_time(int connection) {
+    struct pollfd ready = {.fd = connection, .events = POLLIN};
+    int some;
+    while ((some = poll(&ready, 1, ACCEPT_MS)) < 0 && errno == EINTR) {
+    }
+    return some > 0;
 }
 
 /* Passes a signal to the worker. If the worker is not known yet, the signal waits until it is, or until the call is
@@ -259,16 +275,14 @@ static void serve(char **argv, char **envp) {
     listen_for(SIGINT);
     listen_for(SIGTERM);
     listen_for(SIGHUP);
-    if (send_call(connection, argv, envp)) {
-        struct pollfd ready = {.fd = connection, .events = POLLIN};
-        int some;
-        while ((some = poll(&ready, 1, ACCEPT_MS)) < 0 && errno == EINTR) {
-        }
+    if (send_call(connection, argv, envp) && answers_in_time(connection) && get(connection, &letter, 1) &&
+        letter == 'G' && send_streams(connection)) {
+        int in_time = answers_in_time(connection);
         /* From here on, no worker can accept the call; if one has, its answer is there. */
-        if (some <= 0) shutdown(connection, SHUT_RDWR);
+        if (!in_time) shutdown(connection, SHUT_RDWR);
         if (get(connection, &letter, 1) && letter == 'A') {
             wait_for_worker(connection);
-            if (some <= 0) {
+            if (!in_time) {
                 lseek(0, 0, SEEK_SET);
                 cold("--warm-lost");
             }

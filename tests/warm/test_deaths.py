@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.warm.messages import ACCEPTED, ENDED, NUMBER, ON_DUTY, receive_request
+from anyhook.warm.messages import ACCEPTED, ENDED, NUMBER, ON_DUTY, READY, receive_request, receive_streams
 from anyhook.warm.place import checksum
 from warm_box import LIMIT_S, PARENT, eventually, interpreters_of, lives, servers_of
 
@@ -102,6 +102,16 @@ def test_a_call_outlives_its_server(door: Door, world: World) -> None:
     eventually(lambda: bool(door.state()["running"]), "that call started no server")
 
 
+def fake_server(door: Door) -> socket.socket:
+    """A socket where the server's would be. The test is the worker."""
+    folder = Path(door.runtime, "anyhook")
+    folder.mkdir(mode=0o700)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(f"{folder}/{checksum(str(door.launcher.parent.resolve()))}")
+    server.listen()
+    return server
+
+
 @pytest.mark.parametrize("warm", ["auto", "on"])
 def test_a_worker_that_is_gone_before_its_caller_reads_on_has_served_the_call(
     door: Door, world: World, warm: str
@@ -112,21 +122,44 @@ def test_a_worker_that_is_gone_before_its_caller_reads_on_has_served_the_call(
     world.hook("kodik", "PreToolUse", f"echo x >> {ran}; exit 2")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    folder = Path(door.runtime, "anyhook")
-    folder.mkdir(mode=0o700)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(f"{folder}/{checksum(str(door.launcher.parent.resolve()))}")
-        server.listen()
+    with fake_server(door) as server:
         script = {"auto": door.launcher, "on": door.launcher.with_name("anyhook-python")}[warm]
         with door.popen(args=[str(script), *PRE_TOOL], env={"ANYHOOK_WARM": warm}, start_new_session=True) as call:
             connection, _ = server.accept()
             with connection:
-                for descriptor in receive_request(connection).descriptors:
+                receive_request(connection)
+                connection.sendall(READY)
+                for descriptor in receive_streams(connection):
                     os.close(descriptor)
                 connection.sendall(ACCEPTED + NUMBER.pack(gone.pid) + ON_DUTY + ENDED + NUMBER.pack(42))
                 call.communicate(timeout=LIMIT_S)
     assert call.returncode == 42
     assert not ran.exists(), "the call was made a second time"
+
+
+IMPATIENT = """
+import sys
+from anyhook import entry
+from anyhook.warm import client
+client.ACCEPT_S = 0.2
+sys.argv[0] = {launcher!r}
+entry.main()
+"""
+
+
+@pytest.mark.parametrize("warm", ["auto", "on"])
+def test_a_call_is_made_without_a_server_that_hangs_and_its_streams_are_closed(
+    door: Door, world: World, warm: str
+) -> None:
+    """`call` waits until stdout is closed, as agents do."""
+    ran = world.root / "ran"
+    world.hook("kodik", "PreToolUse", f"echo x >> {ran}; exit 2")
+    impatient = [sys.executable, "-c", IMPATIENT.format(launcher=str(door.launcher))]
+    command = {"auto": [str(door.launcher)], "on": impatient}[warm]
+    with fake_server(door):
+        done = door.call(args=[*command, *PRE_TOOL], env={"ANYHOOK_WARM": warm}, start_new_session=True)
+    assert done.returncode == 2, done.stderr
+    assert ran.read_text() == "x\n"
 
 
 SHELL = "sent=$(cat); printf '%s\\n' \"$sent\" >> {ran}; exit 2"

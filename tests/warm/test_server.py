@@ -166,3 +166,15 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     assert parent not in [str(pid) for pid in servers_of(door.runtime) if os.getsid(pid) == pid]
     assert b"Stopped" in door.call("warm", "--stop").stdout  # that of the terminal may have ended with it
     eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
+
+
+REHEARSAL = """
+import sys
+from anyhook.entry import _stand_in
+from anyhook.warm.rehearsal import rehearse
+assert rehearse(sys.argv[1], _stand_in), "it failed, and every call pays for it"
+"""
+
+
+def test_the_rehearsal_goes_through(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", REHEARSAL, str(tmp_path / "rehearsal")], check=True)

@@ -19,12 +19,14 @@ from anyhook.warm.messages import (
     CALL,
     ENDED,
     ON_DUTY,
+    READY,
     STATUS,
     STOP,
     Gone,
     Message,
     receive_number,
     send_request,
+    send_streams,
 )
 from anyhook.warm.place import NoPlace, checksum, installation, socket_path
 from anyhook.warm.start import start_server
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NoReturn
 
-START_S, ANSWER_S, STDIN_S = 20.0, 5.0, 5.0
-"""How long to wait for a server to start, for its status, and for the end of stdin."""
+START_S, ACCEPT_S, ANSWER_S, STDIN_S = 20.0, 20.0, 5.0, 5.0
+"""How long to wait for a server to start, to accept a call and to send its status, and for the end of stdin."""
 TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -85,7 +87,9 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
     with connection:
         connection.settimeout(ANSWER_S)
         try:
-            send_request(connection, Message(STOP if stop else STATUS, [], [], []))
+            send_request(connection, Message(STOP if stop else STATUS, [], []))
+            if connection.recv(1) != READY:
+                return None
             state = ServerState(*[receive_number(connection) for _ in ServerState.fields])
         except (OSError, Gone):
             return None
@@ -120,13 +124,13 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     reads_stdin = words[0] == "bridge" or "-" in words or any(word.endswith("=-") for word in words)
     if reads_stdin and not _keep_stdin():
         return None
-    with open("/proc/self/environ", "rb") as file:
-        env = file.read().split(b"\0")[:-1]
-    folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    argv = [os.fsencode(word) for word in (sys.argv[0], *words)]
+    if not _is_handed_over(connection, words):
+        _rewind_stdin()
+        return None
     state = b""
     worker: int | None = None
     told = 0
+    is_late = False
 
     def tell(number: int, _: object) -> None:
         """Pass a signal to the worker. If the worker is not known yet, the signal waits until it is. Without a pidfd
@@ -146,7 +150,10 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
         if handlers[number] is not signal.SIG_IGN:
             signal.signal(number, tell)
     try:
-        send_request(connection, Message(CALL, argv, env, [0, 1, 2, folder]))
+        if not _answers_in_time(connection):
+            # From here on, no worker can accept the call; if one has, its answer is there.
+            is_late = True
+            connection.shutdown(socket.SHUT_RDWR)
         while letter := connection.recv(1):
             if letter == ENDED:
                 return receive_number(connection)
@@ -160,17 +167,37 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     except (OSError, Gone):
         pass
     finally:
-        os.close(folder)
         if worker is not None:
             os.close(worker)
         for number, handler in handlers.items():
             signal.signal(number, handler)
     if told:  # the signal that killed it would have killed this process too
         os.kill(os.getpid(), told)
-    if state == ON_DUTY:
+    if state == ON_DUTY or (state and is_late):
         lose_worker()
     _rewind_stdin()
     return None
+
+
+def _is_handed_over(connection: socket.socket, words: list[str]) -> bool:
+    """Send the call, and the streams once a worker is ready for them."""
+    with open("/proc/self/environ", "rb") as file:
+        env = file.read().split(b"\0")[:-1]
+    folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        send_request(connection, Message(CALL, [os.fsencode(word) for word in (sys.argv[0], *words)], env))
+        if not _answers_in_time(connection) or connection.recv(1) != READY:
+            return False
+        send_streams(connection, folder)
+    except OSError:
+        return False
+    finally:
+        os.close(folder)
+    return True
+
+
+def _answers_in_time(connection: socket.socket) -> bool:
+    return bool(select.select([connection], [], [], ACCEPT_S)[0])
 
 
 def _open_process(pid: int) -> int | None:

@@ -21,7 +21,7 @@ from anyhook.walk.receive import project_of
 from anyhook.walk.routes import from_plan, made_catalog
 from anyhook.warm.hot_pages import hot_pages
 from anyhook.warm.likeness import Likeness
-from anyhook.warm.messages import CALL, Message, receive_request, send_request
+from anyhook.warm.messages import CALL, Message, receive_request, receive_streams, send_request, send_streams
 from anyhook.warm.place import read_at_start
 from anyhook.warm.worker import open_streams
 
@@ -112,10 +112,10 @@ def _transfer() -> None:
     """A request, and the check of its sender."""
     ours, theirs = socket.socketpair()
     with ours, theirs, open(os.devnull, "rb") as nothing:
-        env = [b"%b=%b" % item for item in os.environb.items()]
-        send_request(ours, Message(CALL, [b"anyhook"], env, [nothing.fileno()] * 4))
-        request = receive_request(theirs)
-    for descriptor in request.descriptors:
-        os.close(descriptor)
+        send_request(ours, Message(CALL, [b"anyhook"], [b"%b=%b" % item for item in os.environb.items()]))
+        receive_request(theirs)
+        send_streams(ours, nothing.fileno())
+        for descriptor in receive_streams(theirs):
+            os.close(descriptor)
     read_at_start(dict(os.environb))
     Likeness(os.getpid())

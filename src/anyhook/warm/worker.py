@@ -19,15 +19,16 @@ from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
     CALL,
-    DESCRIPTORS,
     ENDED,
     NUMBER,
     ON_DUTY,
+    READY,
     REFUSED,
     STATUS,
     STOP,
     Gone,
     receive_request,
+    receive_streams,
 )
 from anyhook.warm.place import is_wanted, read_at_start
 from anyhook.warm.quiet import keep_table
@@ -66,9 +67,9 @@ def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: 
     listener.close()
     connection.settimeout(PATIENCE_S)
     try:
+        connection.send(READY)
         caller = _peer(connection)
         request = receive_request(connection)
-        connection.settimeout(None)
         if request.kind == CALL:
             state.busy_since()
             _become(request, caller, connection, state)
@@ -110,8 +111,6 @@ def _report(request: Message, connection: socket.socket, state: Shared) -> NoRet
 def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
     """Take over everything that a new process inherits from its caller. The last step tells the caller: from then on
     the call is ours. If the caller is gone by then, it has made the call itself."""
-    if len(request.descriptors) != DESCRIPTORS:
-        raise Gone("a call without its streams")
     env: dict[bytes, bytes] = {}
     for entry in request.env:
         variable, equals, value = entry.partition(b"=")
@@ -132,10 +131,12 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         here.warm_child = partial(WarmChild, Interpreters(f"{place}/python", name, state.pid))
     if not state.knows_agents():
         raise Unlike("other agents are installed for this user")
-    os.fchdir(request.descriptors[3])
-    for number, descriptor in enumerate(request.descriptors[:3]):
+    *streams, folder = receive_streams(connection)
+    connection.settimeout(None)
+    os.fchdir(folder)
+    for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
-    for descriptor in request.descriptors:
+    for descriptor in (*streams, folder):
         os.close(descriptor)
     open_streams()
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
