@@ -35,7 +35,7 @@ help:
 
 # A first type check takes a minute, most of it for the packages. mypy keeps what it has read, so later ones take
 # seconds. What it finds here does not matter: `make lint` says it again.
-$(READY): pyproject.toml scripts/setup.sh
+$(READY): pyproject.toml scripts/setup.sh $(wildcard native/*)
 	@sh scripts/setup.sh $(VENV) dev
 	@echo "Reading all types once …"
 	@$(BIN)/mypy $(TYPED) >/dev/null || true

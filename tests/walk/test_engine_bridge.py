@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from anyhook.model.firing import NO_OPINION
 
 if TYPE_CHECKING:
+    from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from conftest import World
 
@@ -111,3 +114,23 @@ def test_a_refusal_outlives_a_fault_of_ours(world: World, monkeypatch: pytest.Mo
     answer = engine.bridge("claude", "PreToolUse", CALL)
     engine.close_sync()
     assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_entries_that_call_at_the_same_moment_run_hooks_once(world: World) -> None:
+    """An agent may start all its entries at once."""
+    world.hook("kodik", "PreToolUse", f"echo x >> {world.root}/ran; echo no >&2; exit 2")
+    world.engine().close_sync()  # stores the plan
+    start = Barrier(8)
+
+    def answer(_: int) -> Answer:
+        engine = world.engine()
+        start.wait()
+        answered = engine.bridge("claude", "PreToolUse", {**CALL, "tool_use_id": "t1"})
+        engine.close_sync()
+        return answered
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [*pool.map(answer, range(8))]
+    assert (world.root / "ran").read_text() == "x\n"
+    assert len({each.stdout for each in answers}) == 1
+    assert "deny" in answers[0].stdout

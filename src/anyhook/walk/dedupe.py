@@ -7,7 +7,7 @@ import os
 import time
 from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
 
-from anyhook.documents.places import read_object, state_dir, write_private
+from anyhook.documents.places import make_private_dir, read_object, state_dir, write_private
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.lean_json import short_digest
@@ -26,6 +26,8 @@ KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "pro
 REMEMBERED_S, AGAIN_S = 60.0, 5.0
 """How long a decision is remembered: for another agent's entry, and for a second entry of the same agent."""
 POLL_S = 0.01
+MAX_ID = 200
+"""The longest id of a call that is stored as it is. The text of a link has at most 4095 bytes."""
 
 
 class Recent:
@@ -47,45 +49,62 @@ class Recent:
             sorted(ours.items(), key=itemgetter(0)) if ours else event.data.get("prompt"),
             context.setup.project,
             [(hook.id, hook.definition, hook.status) for hook in catalog.hooks],
-            sorted(catalog.stamps.items(), key=itemgetter(0)),
+            sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0)),
             (context.mode, context.on_failure),
         )
         try:
             text = repr(key)
         except RecursionError:  # a tool's input that is nested deeply
             text = lean_json.dumps(key)  # type: ignore[arg-type]
-        self._call_id = str(event.data.get("call_id") or "")
+        call_id = str(event.data.get("call_id") or "")
+        self._call_id = call_id if len(call_id) <= MAX_ID else short_digest(call_id)
         self._folder = f"{state_dir(context.setup.env)}/firings"
         self._path = f"{self._folder}/{short_digest(text)}"
 
     def decision(self) -> Decision | None:
         """What another entry decided, with a warning; waits for it no longer than the host waits. None if this entry is
         the first, which is recorded."""
-        while True:
-            found = read_object(self._path)
-            if found is not None:
-                found.update(read_object(f"{self._path}-{found.get('at')}") or {})
-            if found is None or not self._is_same(found):
-                # The old file is deleted, not replaced: a file system may flush a file that replaces another, and an
-                # agent waits.
-                if found is not None:
-                    try:
-                        os.unlink(self._path)
-                    except OSError:
-                        pass  # another process was faster
-                claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid()}
-                self._begun_s = time.time()
-                self._write(self._path, {**claim, "at": self._begun_s})
-                return None
+        while (claim := self._other_claim()) is not None:
+            kept = f"{self._path}-{claim.get('at')}"
+            found = {**claim, **(read_object(kept) or {})}
+            if not self._is_same(found):
+                try:
+                    os.unlink(self._path)
+                except FileNotFoundError:
+                    pass  # another process was faster
+                except OSError:
+                    return None
+                continue
             decided = found.get("decision")
             if isinstance(decided, dict):
                 answered = found.get("answered")
                 said = [*(answered if isinstance(answered, list) else []), self._agent]
-                self._write(self._path, {**found, "answered": said})
+                self._write(kept, {**found, "answered": said})
                 return self._repeated(decided)
             if time.monotonic() >= self._deadline_s or not _is_alive(found.get("pid")):
                 return None
             time.sleep(POLL_S)
+        return None
+
+    def _other_claim(self) -> dict[str, Json] | None:
+        """The claim of an entry that was faster; None if this one is the first. A claim is the text of a symbolic link:
+        to create it takes one step, which fails if there is one, and nobody sees half of it."""
+        self._begun_s = time.time()
+        claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid(), "at": self._begun_s}
+        try:
+            make_private_dir(self._folder)
+            os.symlink(lean_json.dumps(claim), self._path)
+        except FileExistsError:
+            pass
+        except (OSError, ValueError):
+            return None
+        else:
+            return None
+        try:
+            found = lean_json.loads(os.readlink(self._path))
+        except (OSError, ValueError, RecursionError):
+            return {}  # it is gone by now, or an earlier version has written it
+        return found if isinstance(found, dict) else {}
 
     def keep(self, decision: Decision, later: bool = True) -> None:
         """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
