@@ -66,10 +66,10 @@ class Recent:
         the first, which is recorded."""
         while (claim := self._other_claim()) is not None:
             kept = f"{self._path}-{claim.get('at')}"
-            found = {**claim, **(read_object(kept) or {})}
-            if not self._is_same(found):
+            found = {**claim, **(read_object(kept) or {})} if self._may_be_same(claim) else {}
+            if not found or not self._is_recent(found):
                 try:
-                    os.unlink(self._path)
+                    os.rename(self._path, f"{self._path}.{os.getpid()}")  # `keep` deletes it: that takes longer
                 except FileNotFoundError:
                     pass  # another process was faster
                 except OSError:
@@ -146,13 +146,17 @@ class Recent:
         )
         return Decision(self._event).replace(**made, problems=(problem,))
 
-    def _is_same(self, found: dict[str, Json]) -> bool:
-        at, theirs, answered = found.get("at"), found.get("call"), found.get("answered")
+    def _may_be_same(self, claim: dict[str, Json]) -> bool:
+        theirs = claim.get("call")
+        if claim.get("agent") == self._agent:
+            return bool(self._call_id) and theirs == self._call_id
+        return not (self._call_id and theirs) or theirs == self._call_id
+
+    def _is_recent(self, found: dict[str, Json]) -> bool:
+        at, answered = found.get("at"), found.get("answered")
         age_s = time.time() - at if isinstance(at, (int, float)) else REMEMBERED_S
         if found.get("agent") == self._agent:
-            return bool(self._call_id) and theirs == self._call_id and age_s < AGAIN_S
-        if self._call_id and theirs and theirs != self._call_id:
-            return False
+            return age_s < AGAIN_S
         return age_s < REMEMBERED_S and not (isinstance(answered, list) and self._agent in answered)
 
     def _write(self, path: str, what: dict[str, Json]) -> None:
