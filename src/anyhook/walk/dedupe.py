@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
+from fcntl import LOCK_EX, LOCK_NB, flock
 
 from anyhook.documents.places import make_private_dir, read_object, state_dir, write_private
 from anyhook.model import lean_json
@@ -26,8 +27,10 @@ KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "pro
 REMEMBERED_S, AGAIN_S = 60.0, 5.0
 """How long a decision is remembered: for another agent's entry, and for a second entry of the same agent."""
 POLL_S = 0.01
-MAX_ID = 200
-"""The longest id of a call that is stored as it is. The text of a link has at most 4095 bytes."""
+LOCK_S = 1.0
+CLAIMS, SLOTS, SLOT_BYTES = "claims", 256, 256
+"""The file in which an entry says that it runs the hooks, and how many calls of the last moments it can hold. If two
+calls share a slot, the later one is kept."""
 
 
 class Recent:
@@ -57,54 +60,69 @@ class Recent:
         except RecursionError:  # a tool's input that is nested deeply
             text = lean_json.dumps(key)  # type: ignore[arg-type]
         call_id = str(event.data.get("call_id") or "")
-        self._call_id = call_id if len(call_id) <= MAX_ID else short_digest(call_id)
+        self._call_id = call_id and short_digest(call_id)
+        self._key = short_digest(text)
         self._folder = f"{state_dir(context.setup.env)}/firings"
-        self._path = f"{self._folder}/{short_digest(text)}"
+        self._path = f"{self._folder}/{self._key}"
 
     def decision(self) -> Decision | None:
         """What another entry decided, with a warning; waits for it no longer than the host waits. None if this entry is
         the first, which is recorded."""
-        while (claim := self._other_claim()) is not None:
-            kept = f"{self._path}-{claim.get('at')}"
-            found = {**claim, **(read_object(kept) or {})} if self._may_be_same(claim) else {}
-            if not found or not self._is_recent(found):
-                try:
-                    os.rename(self._path, f"{self._path}.{os.getpid()}")  # `keep` deletes it: that takes longer
-                except FileNotFoundError:
-                    pass  # another process was faster
-                except OSError:
-                    return None
-                continue
+        while (found := self._first()) is not None:
             decided = found.get("decision")
             if isinstance(decided, dict):
-                answered = found.get("answered")
-                said = [*(answered if isinstance(answered, list) else []), self._agent]
-                self._write(kept, {**found, "answered": said})
                 return self._repeated(decided)
             if time.monotonic() >= self._deadline_s or not _is_alive(found.get("pid")):
                 return None
             time.sleep(POLL_S)
         return None
 
-    def _other_claim(self) -> dict[str, Json] | None:
-        """The claim of an entry that was faster; None if this one is the first. A claim is the text of a symbolic link:
-        to create it takes one step, which fails if there is one, and nobody sees half of it."""
-        self._begun_s = time.time()
-        claim: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid(), "at": self._begun_s}
+    def _first(self) -> dict[str, Json] | None:
+        """What is known about the entry that was first; None if this one is. Entries say so in one file, under a lock,
+        because it takes much longer to create a file for each."""
         try:
             make_private_dir(self._folder)
-            os.symlink(lean_json.dumps(claim), self._path)
-        except FileExistsError:
-            pass
-        except (OSError, ValueError):
-            return None
-        else:
+            claims = os.open(f"{self._folder}/{CLAIMS}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
             return None
         try:
-            found = lean_json.loads(os.readlink(self._path))
-        except (OSError, ValueError, RecursionError):
-            return {}  # it is gone by now, or an earlier version has written it
-        return found if isinstance(found, dict) else {}
+            try:
+                flock(claims, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                _wait_for(claims)
+            offset = int(self._key, 16) % SLOTS * SLOT_BYTES
+            slot = os.pread(claims, SLOT_BYTES, offset)
+            if slot.startswith(self._key.encode()) and (found := self._same(slot)):
+                return found
+            self._begun_s = time.time()
+            own: dict[str, Json] = {"agent": self._agent, "call": self._call_id, "pid": os.getpid()}
+            slot = f"{self._key} {lean_json.dumps({**own, 'at': self._begun_s})}".encode()
+            if len(slot) <= SLOT_BYTES:
+                os.pwrite(claims, slot.ljust(SLOT_BYTES), offset)
+        except OSError:
+            pass  # then this entry is the first, and so is the next one
+        finally:
+            os.close(claims)
+        return None
+
+    def _same(self, slot: bytes) -> dict[str, Json] | None:
+        """What another entry has said and decided, if it was called about the same call and not too long ago. If it has
+        decided, note that this entry repeats it."""
+        try:
+            claim = lean_json.loads(slot.partition(b" ")[2].decode())
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(claim, dict) or not self._may_be_same(claim):
+            return None
+        kept = f"{self._path}-{claim.get('at')}"
+        found = {**claim, **(read_object(kept) or {})}
+        if not self._is_recent(found):
+            return None
+        if "decision" in found:
+            answered = found.get("answered")
+            said = [*(answered if isinstance(answered, list) else []), self._agent]
+            self._write(kept, {**found, "answered": said})
+        return found
 
     def keep(self, decision: Decision, later: bool = True) -> None:
         """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
@@ -121,7 +139,7 @@ class Recent:
         oldest = time.time() - REMEMBERED_S
         try:
             for entry in os.scandir(self._folder):
-                if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                if entry.name != CLAIMS and entry.stat(follow_symlinks=False).st_mtime < oldest:
                     os.unlink(entry.path)
         except OSError:
             return
@@ -164,6 +182,18 @@ class Recent:
             write_private(path, lean_json.dumps(what).encode())
         except (OSError, TypeError, ValueError, RecursionError):
             return  # then the next one is the first as well
+
+
+def _wait_for(claims: int) -> None:
+    """Wait for the lock. Nobody holds it for long, unless it is stopped or its disk hangs."""
+    until_s = time.monotonic() + LOCK_S
+    while time.monotonic() < until_s:
+        time.sleep(POLL_S / 10)
+        try:
+            return flock(claims, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            continue
+    raise BlockingIOError
 
 
 def _is_alive(pid: Json) -> bool:

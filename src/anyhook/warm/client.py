@@ -127,56 +127,75 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     if not _is_handed_over(connection, words):
         _rewind_stdin()
         return None
-    state = b""
-    worker: int | None = None
-    told = 0
-    is_late = False
-
-    def tell(number: int, _: object) -> None:
-        """Pass a signal to the worker. If the worker is not known yet, the signal waits until it is. Without a pidfd
-        only this process ends; the worker notices that, and ends too."""
-        nonlocal told
-        told = number
-        if worker is not None:
-            try:
-                signal.pidfd_send_signal(worker, number)
-            except ProcessLookupError:
-                pass  # it has ended, and its status is there to be read
-        elif state:
-            _end_by(number)
-
+    worker = Worker()
     handlers = {number: signal.getsignal(number) for number in TOLD}
     for number in TOLD:
         if handlers[number] is not signal.SIG_IGN:
-            signal.signal(number, tell)
+            signal.signal(number, worker.tell)
     try:
-        if not _answers_in_time(connection):
-            # From here on, no worker can accept the call; if one has, its answer is there.
-            is_late = True
-            connection.shutdown(socket.SHUT_RDWR)
-        while letter := connection.recv(1):
-            if letter == ENDED:
-                return receive_number(connection)
-            if letter not in (ACCEPTED, ON_DUTY):
-                break
-            state = letter
-            if letter == ACCEPTED:
-                worker = _open_process(receive_number(connection))
-                if told:  # before the worker was known
-                    tell(told, None)
-    except (OSError, Gone):
-        pass
+        status = worker.status(connection)
     finally:
-        if worker is not None:
-            os.close(worker)
+        if worker.process is not None:
+            os.close(worker.process)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if told:  # the signal that killed it would have killed this process too
-        os.kill(os.getpid(), told)
-    if state == ON_DUTY or (state and is_late):
+    if status is not None:
+        return status
+    if worker.told:  # the signal that killed it would have killed this process too
+        os.kill(os.getpid(), worker.told)
+    if worker.may_have_run:
         lose_worker()
     _rewind_stdin()
     return None
+
+
+class Worker:
+    """The process that serves a call, as its caller sees it."""
+
+    process: int | None = None
+    """A pidfd, once it has accepted the call."""
+    told = 0
+    """The signal to end by."""
+    _said = b""
+    _is_late = False
+
+    def status(self, connection: socket.socket) -> int | None:
+        """The exit status of the call; None if the worker did not accept it, or was killed."""
+        try:
+            if not _answers_in_time(connection):
+                # From here on, no worker can accept the call; if one has, its answer is there.
+                self._is_late = True
+                connection.shutdown(socket.SHUT_RDWR)
+            while letter := connection.recv(1):
+                if letter == ENDED:
+                    return receive_number(connection)
+                if letter not in (ACCEPTED, ON_DUTY):
+                    break
+                self._said = letter
+                if letter == ACCEPTED:
+                    self.process = _open_process(receive_number(connection))
+                    if self.told:  # before the worker was known
+                        self.tell(self.told, None)
+        except (OSError, Gone):
+            pass
+        return None
+
+    @property
+    def may_have_run(self) -> bool:
+        """Whether hooks may have run in it."""
+        return self._said == ON_DUTY or (self._said == ACCEPTED and self._is_late)
+
+    def tell(self, number: int, _: object) -> None:
+        """Pass a signal to the worker. If the worker is not known yet, the signal waits until it is. Without a pidfd
+        only this process ends; the worker notices that, and ends too."""
+        self.told = number
+        if self.process is not None:
+            try:
+                signal.pidfd_send_signal(self.process, number)
+            except ProcessLookupError:
+                pass  # it has ended, and its status is there to be read
+        elif self._said:
+            _end_by(number)
 
 
 def _is_handed_over(connection: socket.socket, words: list[str]) -> bool:
