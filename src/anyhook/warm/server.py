@@ -17,6 +17,7 @@ from anyhook.documents.places import stamp, state_dir
 from anyhook.model.record import Compiled
 from anyhook.tables import registry
 from anyhook.warm.changes import Installation
+from anyhook.warm.hot_pages import HotPages
 from anyhook.warm.likeness import Likeness
 from anyhook.warm.messages import NUMBER
 from anyhook.warm.notes import notes_path, open_notes, write_notes
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from anyhook.warm.hot_pages import Span
 
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.failure", "anyhook.cli.view.render",
@@ -55,7 +55,7 @@ COUNTERS = struct.Struct("=dIII")
 class Shared:
     """What a worker knows about its server."""
 
-    def __init__(self, path: str, hot_pages: list[Span]) -> None:
+    def __init__(self, path: str, hot_pages: HotPages) -> None:
         self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
         self.folder, self._state_dir = installation(), state_dir(os.environ)
         self.likeness = Likeness("self")
@@ -124,7 +124,7 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
             registry.host(agent)
     hot = rehearse(f"{path}.rehearsal", stand_in)
     Compiled.after = sys.maxsize
-    state = Shared(path, hot)
+    state = Shared(path, HotPages(hot))
     Pool(stand_in, path, lock, state).run()
 
 
@@ -137,6 +137,8 @@ class Pool:
         self._busy: set[int] = set()
         self._taken_s = 0.0
         """The time of the last call, on the monotonic clock."""
+        self._teacher = 0
+        """The worker that will report which memory its call has copied, while there is one."""
         self._writer = 0
         """The process that writes notes, while there is one."""
         self._taken, self._tell_taken = os.pipe()
@@ -188,14 +190,16 @@ class Pool:
 
     def _fill(self) -> None:
         while len(self._spare) < SPARE and len(self._spare) + len(self._busy) < MAX_WORKERS:
+            teaches = not self._teacher and self._state.hot_pages.lessons_left > 0
             try:
                 pid = os.fork()
             except OSError:
                 break  # no process available: calls are cold until there is one
             if pid == 0:
                 os.close(self._lock)
-                wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in)
+                wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in, teaches)
             self._spare.add(pid)
+            self._teacher = pid if teaches else self._teacher
         self._state.count(len(self._spare) + len(self._busy))
 
     def _write_notes(self) -> None:
@@ -225,6 +229,9 @@ class Pool:
                 return
             self._spare.discard(pid)
             self._busy.discard(pid)
+            if pid == self._teacher:
+                self._state.hot_pages.learn()
+                self._teacher = 0
             self._writer = 0 if pid == self._writer else self._writer
 
     def _is_needed(self) -> bool:

@@ -14,7 +14,6 @@ from functools import partial
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
 from anyhook.process.warm_python import Interpreters, WarmChild
-from anyhook.warm.hot_pages import copy_pages
 from anyhook.warm.likeness import Unlike, take_on
 from anyhook.warm.messages import (
     ACCEPTED,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
+    from anyhook.warm.hot_pages import HotPages
     from anyhook.warm.messages import Message
     from anyhook.warm.server import Shared
 
@@ -50,8 +50,11 @@ SIGNAL_OF_EVENT = 10
 NAMES = ("<stdin>", "<stdout>", "<stderr>")
 
 
-def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None]) -> NoReturn:
-    """In a fork of the server. A byte written to `taken` tells the server that this worker is busy."""
+def wait_for_call(
+    listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None], teaches: bool
+) -> NoReturn:
+    """In a fork of the server. A byte written to `taken` tells the server that this worker is busy. If it `teaches`, it
+    reports at its end which memory the call has copied."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -59,7 +62,7 @@ def wait_for_call(listener: socket.socket, taken: int, state: Shared, stand_in: 
     if os.getppid() != state.pid:
         os._exit(0)
     if not select.select([listener], [], [], 0)[0]:  # nothing waits for us yet
-        copy_pages(state.hot_pages)
+        state.hot_pages.copy(teaches)
     connection = listener.accept()[0]
     prctl(END_WITH_PARENT, 0)  # a call goes on without its server
     os.write(taken, NUMBER.pack(os.getpid()))
@@ -142,7 +145,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
-    _tell_the_end(connection, _last_act(request, env, state))
+    _tell_the_end(connection, _last_act(request, env, state), state.hot_pages)
     # From here on, this process gets SIGTERM when the caller is gone.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
@@ -182,7 +185,7 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
     return keep
 
 
-def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) -> None:
+def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None, hot_pages: HotPages) -> None:
     """Send the caller the exit status, however the command ends, and before hooks run a message that they do. After
     that, do the deferred work, and call `last` if no hook ran."""
     pid, leave = os.getpid(), os._exit
@@ -190,7 +193,11 @@ def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None) ->
 
     def end(status: int) -> NoReturn:
         if os.getpid() == pid:
-            left = [*here.afterwards, *([last] if last is not None and not on_duty and not status else [])]
+            left = [*here.afterwards]
+            if on_duty and hot_pages.teaches:
+                left.append(hot_pages.teach)
+            elif last is not None and not on_duty and not status:
+                left.append(last)
             try:
                 if left:
                     fcntl.fcntl(connection, fcntl.F_SETFL, 0)
