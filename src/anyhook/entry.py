@@ -3,6 +3,7 @@ full command line. Without `--debug` it never shows a traceback."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -92,7 +93,9 @@ def _tell(what: str, status: int = 1) -> int:
 def _fast(verb: str, words: list[str]) -> int | None:
     """The exit status of a plain call of a verb that an agent waits for; None if the full command line has to look
     at it."""
-    from anyhook.cli.failure import BAD_CALL, BadCall
+    gc.disable()  # it would walk through every loaded module, and this process ends soon
+
+    from anyhook.cli import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
 
     try:

@@ -19,7 +19,7 @@ from terminal_box import Terminal
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.tui import terminal
 from anyhook.cli.tui.terminal import RecordScreen, Watch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook import __version__
-from anyhook.cli.failure import BAD_CALL, BadCall
+from anyhook.cli import BAD_CALL, BadCall
 from anyhook.journal.files import UnreadableJournal
 
 if TYPE_CHECKING:

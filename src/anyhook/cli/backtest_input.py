@@ -8,7 +8,7 @@ import sys
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.documents.files import Files
 from anyhook.documents.places import home_of

@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
-from anyhook.cli.failure import BLOCKED, BadCall
+from anyhook.cli import BLOCKED, BadCall
 from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
 from anyhook.model.firing import NO_OPINION

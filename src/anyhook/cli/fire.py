@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.cli.failure import BLOCKED, DONE, FINDINGS, BadCall
+from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.state.plans import Setup, read_plan

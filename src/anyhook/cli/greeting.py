@@ -6,7 +6,7 @@ import os
 import shutil
 
 from anyhook import __version__
-from anyhook.cli.failure import DONE
+from anyhook.cli import DONE
 from anyhook.cli.verb_status import summary
 from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped

@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.options import Options, option
 from anyhook.cli.view import render
 from anyhook.journal.files import current_path, full_paths

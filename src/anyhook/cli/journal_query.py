@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_input import RecordFilter, wanted_of
 
 if TYPE_CHECKING:

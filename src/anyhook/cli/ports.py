@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 
 
 def port_of(given: str, flag: str = "--port") -> int:

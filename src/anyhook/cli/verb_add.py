@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.added_package import approve_folder, described, differences, forget_folder, rule_lines
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch

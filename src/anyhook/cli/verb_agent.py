@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.verb_trust import approve_all

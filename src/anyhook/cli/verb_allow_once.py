@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

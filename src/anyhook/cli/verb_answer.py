@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall
 from anyhook.cli.calling_hook import CallingHook, calling_hook
-from anyhook.cli.failure import BLOCKED, DONE, FINDINGS, BadCall
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.backtest_input import prepared
-from anyhook.cli.failure import BadCall
 from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

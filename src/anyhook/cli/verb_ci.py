@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import DONE, FINDINGS
+from anyhook.cli import DONE, FINDINGS
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.agents._rulesync import NAME as RULESYNC
 from anyhook.agents._rulesync import rulesync_hooks
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import check_dialects, verb

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.explain_in_agent import in_agent
 from anyhook.cli.explain_in_agent import lines as agent_lines
-from anyhook.cli.failure import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.known_words import EVENT
 from anyhook.cli.options import FireOptions, option

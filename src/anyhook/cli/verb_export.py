@@ -7,7 +7,7 @@ from logging import WARNING, getLogger
 from logging.handlers import BufferingHandler
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb

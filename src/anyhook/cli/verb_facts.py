@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
 from anyhook.cli.verbs import verb

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import FINDINGS, BadCall
+from anyhook.cli import FINDINGS, BadCall
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb

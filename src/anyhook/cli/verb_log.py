@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import click
 
-from anyhook.cli.failure import BAD_CALL, DONE, FINDINGS, BadCall
+from anyhook.cli import BAD_CALL, DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOption, option
 from anyhook.cli.ports import bound, port_of

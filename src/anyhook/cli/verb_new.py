@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.failure import BadCall
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

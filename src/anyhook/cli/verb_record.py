@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.verb_test import check_approved

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.failure import BadCall
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks

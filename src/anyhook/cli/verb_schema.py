@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.known_words import DIALECT
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import check_dialects, verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from secrets import token_urlsafe
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of

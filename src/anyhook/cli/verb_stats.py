@@ -8,7 +8,7 @@ import time
 from sqlite3 import Error
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.journal_input import JournalFilter, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch

@@ -6,8 +6,8 @@ import os
 
 import click
 
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.failure import BadCall
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb

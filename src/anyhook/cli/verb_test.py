@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch

@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from anyhook.agent.content import KINDS, review_offers
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
 from anyhook.cli.trust_reach import not_reached, reach
 from anyhook.cli.verbs import verb

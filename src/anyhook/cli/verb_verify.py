@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall
 from anyhook.cli.journal_input import check_not_journal
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli.failure import DONE
+from anyhook.cli import DONE
 from anyhook.cli.options import JsonOptions, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view import render

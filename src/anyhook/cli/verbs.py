@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.known_words import KINDS
 from anyhook.tables.registry import DIALECTS
 from anyhook.tables.shapes import guess

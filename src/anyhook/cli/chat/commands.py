@@ -13,10 +13,10 @@ from anyhook.agent import named_prompts
 from anyhook.agent.history import past_sessions
 from anyhook.agent.session import BLOCKED, DONE
 from anyhook.agent.undo import NoSnapshot
+from anyhook.cli import BadCall
 from anyhook.cli.chat import approval
 from anyhook.cli.chat.new_hook import create_hook
 from anyhook.cli.chat.screen import Screen, tilde
-from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.nesting import INDENT

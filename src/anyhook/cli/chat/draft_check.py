@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from anyhook.cli.failure import BadCall
+from anyhook.cli import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines

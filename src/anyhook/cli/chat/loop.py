@@ -17,6 +17,7 @@ from anyhook.agent.permission import ALWAYS, NO, ONCE
 from anyhook.agent.recipes import COMPACT
 from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
 from anyhook.agent.undo import Snapshots
+from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.chat import approval, commands
 from anyhook.cli.chat.activity import Activity
@@ -24,7 +25,6 @@ from anyhook.cli.chat.diff import edit_lines
 from anyhook.cli.chat.keyboard import ENDED, Keyboard, unechoed
 from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
 from anyhook.cli.chat.screen import Screen, call_line, tilde
-from anyhook.cli.failure import BadCall
 from anyhook.cli.view.hook_debug import debugged
 from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import MODEL

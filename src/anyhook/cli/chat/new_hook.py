@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.hook_writer import write_hook
+from anyhook.cli import BadCall
 from anyhook.cli.chat.draft_check import DraftCheck, check_draft, order_of
 from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
-from anyhook.cli.failure import BadCall
 from anyhook.cli.verb_trust import approve_one, look
 from anyhook.cli.view.nesting import INDENT
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
