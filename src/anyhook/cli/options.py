@@ -8,7 +8,7 @@ from anyhook.model.words import MODE, ON_FAILURE, TRUST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Self, TypeVar, dataclass_transform
+    from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
     from anyhook.model.words import Mode, Posture, Trust
 
@@ -57,27 +57,16 @@ def switch(flag: str, about: str, *, short: str = "") -> Any:
     return Option(flag, about, short=short)
 
 
-class Rows:
-    """The table of each class of options, made when it is first read: a call reads one of a dozen."""
-
-    def __init__(self) -> None:
-        self._made: dict[type[Options], tuple[Option, ...]] = {}
-
-    def __get__(self, _: Options | None, kind: type[Options]) -> tuple[Option, ...]:
-        if kind not in self._made:
-            owners = (kind, *kind.__mro__[-3:0:-1], Options)
-            names = {name: 0 for owner in owners for name, row in owner.__dict__.items() if type(row) is Option}
-            self._made[kind] = tuple([getattr(kind, name) for name in names])
-        return self._made[kind]
-
-
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
     """The options of one call, one field each. Subclasses declare fields; a class with several bases has the fields of
     all of them. (Not a Record: slots do not allow several bases.)"""
 
-    rows = Rows()
-    """In the order in which help shows them: a verb's own options first, and what all verbs have last."""
+    if TYPE_CHECKING:
+        own: ClassVar[dict[str, int]]
+        """The names of the options that this class adds."""
+        rows: ClassVar[tuple[Option, ...]]
+        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
     debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
 
     def __init__(self, **values: object) -> None:
@@ -87,6 +76,13 @@ class Options:
         if values:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
 
+    def __init_subclass__(cls) -> None:
+        cls.own = {name: 0 for name, row in cls.__dict__.items() if type(row) is Option}
+        names = {**cls.own}
+        for owner in (*cls.__mro__[-3:0:-1], Options):
+            names.update(vars(owner)["own"])
+        cls.rows = tuple([getattr(cls, name) for name in names])
+
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
         """From parsed values, by key."""
@@ -95,6 +91,11 @@ class Options:
     def replace(self, **changes: object) -> Self:
         """The same options with some values changed."""
         return type(self)(**{**self.__dict__, **changes})
+
+
+# For a verb without its own options.
+Options.own = {"debug": 0}
+Options.rows = (vars(Options)["debug"],)
 
 
 class JsonOptions(Options):
