@@ -73,7 +73,7 @@ lint: $(READY)
 # wait. Each begins with a third of them in order, so that what takes long to load is loaded by one, and takes from the
 # others when it is done.
 test: $(READY) $(TOOLS)
-	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --dist worksteal -m "not slow"
+	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 4 --dist worksteal -m "not slow"
 
 test-all: $(ALL) $(TOOLS)
 	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search
