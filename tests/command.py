@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import resource
@@ -27,7 +28,7 @@ from anyhook.testing.conformance.runner import Ended
 from command_server import ANY, FRESH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 SERVER = Path(__file__).with_name("command_server.py")
 SCRIPT = str(Path(sys.executable).with_name("anyhook"))
@@ -73,23 +74,55 @@ def _needs_new(request: dict[str, Any]) -> bool:
     return request["argv"][1:2] == ["bridge"] or "ANYHOOK_DEBUG" in request["env"]
 
 
+SHARED = "ANYHOOK_TEST_SHARED"
+"""The variable that names the folder of the server that all workers of one test run share."""
+
+
+def share_server() -> Callable[[], None]:
+    """For the process that starts the workers. Returns a function that ends the server, if one of them has started it:
+    its stdin is a named pipe that only this process has open for writing."""
+    folder = tempfile.mkdtemp(prefix="anyhook-shared-")
+    os.mkfifo(f"{folder}/alive")
+    alive = os.open(f"{folder}/alive", os.O_RDWR)
+    os.environ[SHARED] = folder
+
+    def end() -> None:
+        os.close(alive)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    return end
+
+
+def started(path: str, modules: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(SERVER), path, *modules],
+        stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+        env={"LANG": "C.UTF-8", "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    if said != b"ready\n":
+        raise RuntimeError(f"no server for the command: {(said + process.stdout.read()).decode()}")
+    return process
+
+
 class Server:
-    """A running command_server.py."""
+    """A running command_server.py: this process's own, or for models the one that all workers share."""
 
     def __init__(self, modules: Sequence[str]) -> None:
         self._is_for_models = modules == MODELS  # their clients belong to the event loop of one call
-        self._folder = tempfile.mkdtemp(prefix="anyhook-command-")
+        shared = os.environ.get(SHARED) if self._is_for_models else None
+        self._folder = shared or tempfile.mkdtemp(prefix="anyhook-command-")
         self._path = f"{self._folder}/socket"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(SERVER), self._path, *modules],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
-            env={"LANG": "C.UTF-8", "PATH": os.environ["PATH"]},
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        said = self._process.stdout.readline()
-        if said != b"ready\n":
-            raise RuntimeError(f"no server for the command: {(said + self._process.stdout.read()).decode()}")
-        atexit.register(self.close)
+        if shared is None:
+            self._process = started(self._path, modules, subprocess.PIPE)
+            atexit.register(self.close)
+            return
+        with open(f"{shared}/lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.exists(self._path):  # this is the first one that needs it
+                with open(f"{shared}/alive", "rb", buffering=0) as alive:
+                    self._process = started(self._path, modules, alive.fileno())
 
     def close(self) -> None:
         assert self._process.stdin is not None

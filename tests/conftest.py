@@ -25,7 +25,7 @@ from anyhook.tables.registry import dialect
 from anyhook.testing.scaffold.plan import declared
 from anyhook.walk.build import read
 from anyhook.walk.trust import pin
-from command import as_text, run, servers
+from command import as_text, run, servers, share_server
 from warm_box import Desk, Door, built
 
 if TYPE_CHECKING:
@@ -261,6 +261,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """A shell starts its background jobs with Ctrl-C ignored, and everything started here would inherit that. Python
     starts as people start it: unbuffered output would hide what is lost without it."""
     servers.is_cold = bool(config.getoption("cold"))
+    if config.getoption("numprocesses", None):  # not in a worker
+        config.add_cleanup(share_server())
     for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
     os.environ["ANYHOOK_WARM"] = "off"  # no test leaves a server behind; the server's own tests turn it on
@@ -270,6 +272,11 @@ def pytest_configure(config: pytest.Config) -> None:
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the slow tests if they are not wanted."""
+    return True if collection_path.stem in SLOW and config.getoption("markexpr") == "not slow" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
