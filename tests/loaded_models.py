@@ -2,7 +2,11 @@
 
 import asyncio
 
+from anthropic._models import construct_type
+from anthropic.types import RawMessageStreamEvent
+from anthropic.types.beta import BetaRawMessageStreamEvent
 from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.models.test import TestModel
@@ -13,3 +17,6 @@ asyncio.run(Agent(TestModel()).run("hello"))
 OpenAIChatModel("none", provider=OpenAIProvider(api_key="none"))
 OpenAIResponsesModel("none", provider=OpenAIProvider(api_key="none"))
 AnthropicModel("none", provider=AnthropicProvider(api_key="none"))
+ModelMessagesTypeAdapter.validate_python([])
+for kind in (RawMessageStreamEvent, BetaRawMessageStreamEvent):
+    construct_type(type_=kind, value={"type": "message_stop"})
