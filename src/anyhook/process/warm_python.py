@@ -4,6 +4,7 @@ for the next call is started after the answer is given."""
 
 from __future__ import annotations
 
+import fcntl
 import marshal
 import os
 import select
@@ -217,13 +218,14 @@ def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, 
 def start_zygote(door: Interpreters, task: WarmTask) -> None:
     """Start one in the background. This process is about to exit and passes on only what is named here."""
     make_private_dir(door.folder)
+    known = [f"{door.folder}/{name[:-7]}" for name in os.listdir(door.folder) if name.endswith(".lesson")]
+    if sum([_is_running(socket_path) for socket_path in known]) >= MAX_ZYGOTES:
+        return
     try:
         if time.time() - os.stat(f"{task.socket}.lock").st_mtime < RETRY_S:
             return  # it is already starting, or cannot start
     except FileNotFoundError:
         pass
-    if sum(1 for name in os.listdir(door.folder) if name.endswith(".lesson")) >= MAX_ZYGOTES:
-        return
     script = task.script
     is_ours = os.path.join(task.cwd, script.path).startswith(f"{PACKAGE}/")
     flags, rest = script.words[1 : script.at], script.words[script.at :]
@@ -231,3 +233,19 @@ def start_zygote(door: Interpreters, task: WarmTask) -> None:
     os.chdir(task.cwd)
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     os.posix_spawn(script.interpreter, words, task.env, file_actions=nowhere, setpgroup=0, setsigdef=(13, 25))
+
+
+def _is_running(socket_path: str) -> bool:
+    """Whether the interpreter of this socket runs: then it holds its lock. The files of one that was killed are
+    deleted."""
+    lock = os.open(f"{socket_path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for end in ("", ".lesson", ".lock"):
+            if os.path.lexists(f"{socket_path}{end}"):
+                os.unlink(f"{socket_path}{end}")
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
