@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@
 
 #define PYTHON "/anyhook-python"
 #define CALL 0x326B6861u
+#define START 0xCBF29CE484222325u /* of a checksum */
 #define ACCEPT_MS 3000 /* how long a worker may take for each answer, until it has accepted the call */
 #define STDIN_MS 5000  /* how long stdin may take to end; then the call is made cold, with a watchdog for stdin */
 
@@ -68,12 +70,33 @@ static int find_folder(void) {
     return 1;
 }
 
+static uint64_t checksum(uint64_t sum, const char *text, size_t size) { /* FNV-1a */
+    for (size_t i = 0; i < size; i++) sum = (sum ^ (unsigned char)text[i]) * 0x100000001B3u;
+    return sum;
+}
+
+/* A checksum of what a server must have in common with its callers and cannot take over: namespaces and cgroups. */
+static uint32_t surroundings(void) {
+    static const char *names[] = {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
+    char text[4096];
+    uint64_t sum = START;
+    int here = open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; here >= 0 && i < sizeof names / sizeof *names; i++) {
+        ssize_t size = readlinkat(here, names[i], text, sizeof text);
+        if (size > 0) sum = checksum(sum, text, size);
+    }
+    close(here);
+    int groups = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    ssize_t size = groups < 0 ? 0 : read(groups, text, sizeof text);
+    close(groups);
+    if (size > 0) sum = checksum(sum, text, size);
+    return sum ^ sum >> 32;
+}
+
 static int find_socket(struct sockaddr_un *address) {
-    uint64_t sum = 0xCBF29CE484222325u;
     char home[4096], session[16] = "";
     const char *base = getenv("XDG_RUNTIME_DIR");
     struct stat seen;
-    for (const char *at = folder; *at; at++) sum = (sum ^ (unsigned char)*at) * 0x100000001B3u;
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal >= 0) {
         close(terminal);
@@ -84,7 +107,8 @@ static int find_socket(struct sockaddr_un *address) {
     if (size < 0 || size >= (int)sizeof home) return 0;
     if (lstat(home, &seen) == 0 && (!S_ISDIR(seen.st_mode) || seen.st_uid != geteuid() || seen.st_mode & 077)) return 0;
     address->sun_family = AF_UNIX;
-    size = snprintf(address->sun_path, sizeof address->sun_path, "%s/%016llx%s", home, (unsigned long long)sum, session);
+    size = snprintf(address->sun_path, sizeof address->sun_path, "%s/%016llx-%08x%s", home,
+                    (unsigned long long)checksum(START, folder, strlen(folder)), surroundings(), session);
     return size > 0 && size < (int)sizeof address->sun_path;
 }
 
@@ -301,9 +325,10 @@ int main(int argc, char **argv, char **envp) {
         return 2;
     }
     const char *warm = getenv("ANYHOOK_WARM"), *debug = getenv("ANYHOOK_DEBUG");
+    /* No server works for a process that may be in a sandbox: some kinds are visible only by this flag. */
     int plain = count > 0 && (!strcmp(words[0], "fire") || !strcmp(words[0], "bridge")) &&
                 !(warm && !strcmp(warm, "off")) && !(debug && *debug && strcmp(debug, "0")) && getuid() == geteuid() &&
-                getgid() == getegid() && !isatty(0);
+                getgid() == getegid() && !isatty(0) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
     for (int i = 1; plain && i < count; i++) plain = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
     for (int number = 0; plain && number < 3; number++) plain = fcntl(number, F_GETFD) >= 0;
     if (plain) serve(argv, envp);

@@ -21,7 +21,7 @@ import pytest
 
 from anyhook.state.plans import read_plan
 from anyhook.warm.notes import open_notes, receive_note
-from anyhook.warm.place import checksum
+from anyhook.warm.place import checksum, surroundings
 from anyhook.warm.quiet import keep_table
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ def built(folder: Path) -> Path:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no C compiler that links statically")
     return launcher
+
+
+def socket_of(launcher: Path, runtime: str) -> str:
+    """Where the server of calls without a terminal listens."""
+    return f"{runtime}/anyhook/{checksum(str(launcher.parent.resolve()))}-{surroundings()}"
 
 
 class Door:
@@ -165,7 +170,7 @@ class Desk:
         script.chmod(0o755)
         self.env = {**world.env, "XDG_RUNTIME_DIR": str(self.folder)}
         (self.folder / "anyhook").mkdir(0o700)
-        self.socket = f"{self.folder}/anyhook/{checksum(str(self.launcher.parent.resolve()))}"
+        self.socket = socket_of(self.launcher, str(self.folder))
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(self.socket)
         self._notes = open_notes(self.socket)

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook.warm.messages import ACCEPTED, ENDED, NUMBER, ON_DUTY, READY, receive_request, receive_streams
-from anyhook.warm.place import checksum
-from warm_box import LIMIT_S, PARENT, eventually, interpreters_of, lives, servers_of
+from warm_box import LIMIT_S, PARENT, eventually, interpreters_of, lives, servers_of, socket_of
 
 if TYPE_CHECKING:
     from conftest import World
@@ -104,10 +103,9 @@ def test_a_call_outlives_its_server(door: Door, world: World) -> None:
 
 def fake_server(door: Door) -> socket.socket:
     """A socket where the server's would be. The test is the worker."""
-    folder = Path(door.runtime, "anyhook")
-    folder.mkdir(mode=0o700)
+    Path(door.runtime, "anyhook").mkdir(mode=0o700)
     server = socket.socket(socket.AF_UNIX)
-    server.bind(f"{folder}/{checksum(str(door.launcher.parent.resolve()))}")
+    server.bind(socket_of(door.launcher, door.runtime))
     server.listen()
     return server
 

@@ -168,6 +168,26 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
 
 
+def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -> None:
+    """An agent in a sandbox calls often: it is not refused each time by a server outside."""
+    world.hook("kodik", "PreToolUse", f"{PARENT} > {world.root}/parent; readlink /proc/self/ns/net >&2; exit 2")
+    outside = door.start()
+    call = f"{door.launcher} {' '.join(PRE_TOOL[:4])} </dev/null"
+    script = f"{call}; ANYHOOK_WARM=on {call}; {call}; {door.launcher} warm --json; readlink /proc/self/ns/net"
+    inside = subprocess.run(
+        ["unshare", "--net", "--map-root-user", "/bin/sh", "-c", script],
+        env=door.env, cwd=world.project, capture_output=True, text=True, check=False, timeout=LIMIT_S,
+    )  # fmt: skip
+    if "unshare" in inside.stderr:
+        pytest.skip("namespaces cannot be made here")
+    parent = (world.root / "parent").read_text().strip()
+    assert f'"pid": {parent}' in inside.stdout, (inside, "its own server served the last call")
+    assert int(parent) != outside
+    assert inside.stdout.count(inside.stdout.splitlines()[-1]) == 4, "every hook ran inside"
+    assert door.call("warm", "--stop").stdout.count(b"Stopped") == 2
+    eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
+
+
 REHEARSAL = """
 import sys
 from anyhook.entry import _stand_in

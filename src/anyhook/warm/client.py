@@ -70,13 +70,13 @@ def connect(path: str) -> socket.socket | None:
 
 
 def servers(env: Mapping[str, str]) -> list[str]:
-    """The sockets of this installation's servers: the one for calls without a terminal, and those of terminals."""
+    """The sockets of this installation's servers: there is one per terminal, sandbox and unit of the system."""
     folder, name = runtime_dir(env), checksum(installation())
     try:
         found = sorted(entry for entry in os.listdir(folder) if not entry.endswith((".lock", ".notes")))
     except OSError:
         return []
-    return [f"{folder}/{entry}" for entry in found if entry.partition(".")[0] == name]
+    return [f"{folder}/{entry}" for entry in found if entry.startswith(f"{name}-")]
 
 
 def ask(path: str, *, stop: bool = False) -> ServerState | None:

@@ -8,11 +8,9 @@ import resource
 import signal
 import time
 
-NAMESPACES = [
-    name
-    for name in ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
-    if os.path.lexists(f"/proc/self/ns/{name}")
-]
+from anyhook.warm.place import NAMESPACES
+
+KNOWN = [name for name in NAMESPACES if os.path.lexists(f"/proc/self/ns/{name}")]
 LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 TAKEN_ON = [number for number in signal.valid_signals() if number not in IGNORED_BY_PYTHON]
@@ -46,7 +44,7 @@ class Likeness:
             _read(f"{folder}/cgroup"),
             _read(f"{folder}/oom_score_adj"),
             (root.st_dev, root.st_ino),
-            *[os.readlink(f"{folder}/ns/{name}") for name in NAMESPACES],
+            *[os.readlink(f"{folder}/ns/{name}") for name in KNOWN],
             self.terminal and (self.terminal, self.session),
         )
         pid = process if isinstance(process, int) else 0

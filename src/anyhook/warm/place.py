@@ -19,6 +19,7 @@ SCRIPTS = ("anyhook", "anyhook-python")
 READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
 """Prefixes of variables that Python, or the C library under it, reads before our first line."""
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
+NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
 MAX_PATH = 107
 """The longest path of a socket, in bytes."""
 
@@ -51,12 +52,34 @@ def installation() -> str:
     return os.path.dirname(script)
 
 
-def checksum(folder: str) -> str:
-    """FNV-1a."""
+def checksum(text: str) -> str:
+    return f"{_fnv(os.fsencode(text)):016x}"
+
+
+def _fnv(data: bytes) -> int:
+    """FNV-1a with 64 bits."""
     found = 0xCBF29CE484222325
-    for byte in os.fsencode(folder):
+    for byte in data:
         found = ((found ^ byte) * 0x100000001B3) & 0xFFFF_FFFF_FFFF_FFFF
-    return f"{found:016x}"
+    return found
+
+
+def surroundings() -> str:
+    """A checksum of what a server must have in common with its callers and cannot take over: namespaces and cgroups.
+    A caller in a sandbox, or in another unit of the system's manager, has a server of its own."""
+    data = b""
+    for name in NAMESPACES:
+        try:
+            data += os.fsencode(os.readlink(f"/proc/self/ns/{name}"))
+        except OSError:
+            continue  # this system does not have it
+    try:
+        with open("/proc/self/cgroup", "rb", buffering=0) as file:
+            data += file.read(4096)
+    except OSError:
+        pass
+    found = _fnv(data)
+    return f"{(found ^ found >> 32) & 0xFFFF_FFFF:08x}"
 
 
 def has_terminal() -> bool:
@@ -72,7 +95,7 @@ def socket_path(env: Mapping[str, str]) -> str:
     """The socket of the server for this call. Each session with a terminal has its own server, because a process cannot
     use another session's terminal."""
     session = f".{os.getsid(0)}" if has_terminal() else ""
-    path = f"{runtime_dir(env)}/{checksum(installation())}{session}"
+    path = f"{runtime_dir(env)}/{checksum(installation())}-{surroundings()}{session}"
     if len(os.fsencode(path)) > MAX_PATH:
         raise NoPlace(f"{path} is too long for a socket")
     return path

@@ -28,7 +28,7 @@ from anyhook.tables.registry import VARIABLES
 from anyhook.walk.bridge import KEEPING, named, read
 from anyhook.walk.express import completed
 from anyhook.walk.receive import project_of
-from anyhook.warm.likeness import NAMESPACES
+from anyhook.warm.likeness import KNOWN
 from anyhook.warm.place import READ_AT_START, READ_BY_NAME, checksum
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mappin
     ):
         return
     entries: list[Entry] = [("W", agent), ("E", native), ("S", _shown(stamp(socket)) or "gone")]
-    entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in NAMESPACES]
+    entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in KNOWN]
     root = os.stat("/")
     entries.append(("/", f"{root.st_dev} {root.st_ino}"))
     entries += _variables(host, env)

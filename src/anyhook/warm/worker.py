@@ -74,8 +74,8 @@ def wait_for_call(
         caller = _peer(connection)
         request = receive_request(connection)
         if request.kind == CALL:
-            state.busy_since()
             _become(request, caller, connection, state)
+            state.busy_since()
         else:
             _report(request, connection, state)
     except (Unlike, Gone, OSError, ValueError):
