@@ -191,7 +191,8 @@ def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -
 REHEARSAL = """
 import sys
 from anyhook.entry import _stand_in
-from anyhook.warm.rehearsal import rehearse
+from anyhook.warm.rehearsal import prepare, rehearse
+prepare(sys.argv[1])
 assert rehearse(sys.argv[1], _stand_in), "it failed, and every call pays for it"
 """
 

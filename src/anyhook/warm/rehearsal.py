@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 import sys
-from time import monotonic, sleep
+from time import monotonic, sleep, time_ns
 
 from anyhook.model import lean_json
 from anyhook.model.call import Call
@@ -45,20 +45,28 @@ run = "echo '{}'"
 """
 
 
+def prepare(folder: str) -> None:
+    """Create the temporary home. A plan is stored only if its files are not brand new, so this is done early."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        for each in (f"{folder}/project", f"{folder}/.config/anyhook"):
+            os.makedirs(each, 0o700)
+        with open(f"{folder}/.config/anyhook/hooks.toml", "w") as file:
+            file.write(RULE)
+    except OSError:
+        return  # then there is no rehearsal
+
+
 def rehearse(folder: str, stand_in: Callable[[int], None]) -> list[Span]:
-    """Rehearse in `folder`, which is created and deleted. Returns the memory pages that a call writes to (see
+    """Rehearse in `folder`, which is prepared, and deleted here. Returns the memory pages that a call writes to (see
     hot_pages.py), or none if a rehearsal is not possible: calls are then slower, and each reports what is wrong."""
-    shutil.rmtree(folder, ignore_errors=True)
     project, settings = f"{folder}/project", f"{folder}/.config/anyhook"
     env = {"HOME": folder, "PATH": os.defpath}
     table = host(HOSTS[0])
     row = next(row for row in table.events if "pre_tool" in row.canonical)
     try:
-        for each in (project, settings):
-            os.makedirs(each, 0o700)
-        with open(f"{settings}/hooks.toml", "w") as file:
-            file.write(RULE)
-        sleep(2 * SETTLED_NS / 1e9)  # a plan is stored only if its files are not brand new
+        age_ns = time_ns() - os.stat(f"{settings}/hooks.toml").st_mtime_ns
+        sleep(max(2 * SETTLED_NS - age_ns, 0) / 1e9)
         for turn in range(TURNS):
             _call(table, row, _payload(project, turn), env)
             _transfer()

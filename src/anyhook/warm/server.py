@@ -23,7 +23,7 @@ from anyhook.warm.messages import NUMBER
 from anyhook.warm.notes import notes_path, open_notes, write_notes
 from anyhook.warm.place import installation, read_at_start
 from anyhook.warm.quiet import delete_tables
-from anyhook.warm.rehearsal import rehearse
+from anyhook.warm.rehearsal import prepare, rehearse
 from anyhook.warm.worker import wait_for_call
 
 TYPE_CHECKING = False
@@ -111,6 +111,8 @@ class Shared:
 def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
     """`stand_in` runs the command in a worker, for the caller with this pid. This process holds `lock` until it exits,
     so that there is one server per socket; the lock file says that a server is starting, until it has started."""
+    stage = f"{path}.rehearsal"
+    prepare(stage)
     Compiled.after = 0  # once here, instead of in every worker
     for name in PRELOADED:
         try:
@@ -122,7 +124,7 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
             registry.dialect(agent)
         if parts & ~registry.DECLARES:
             registry.host(agent)
-    hot = rehearse(f"{path}.rehearsal", stand_in)
+    hot = rehearse(stage, stand_in)
     Compiled.after = sys.maxsize
     state = Shared(path, HotPages(hot))
     Pool(stand_in, path, lock, state).run()
