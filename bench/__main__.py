@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 from bench.promises import all_rows
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    rows = all_rows(rounds)
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures the promises, as ratios in one run.")
+    parser.add_argument("rounds", type=int, nargs="?", default=400, help="how often each is measured; default: 400")
+    rows = all_rows(parser.parse_args().rounds)
     print(f"{'promise':44} {'base':36} {'p25':>9} {'p95':>9}  at most")
     for row in rows:
         bound = "" if row.at_most == float("inf") else f"{row.at_most:g} {row.unit}"

@@ -4,6 +4,7 @@ any of it."""
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import json
 import os
@@ -122,7 +123,9 @@ def measured(folder: Path, count: int) -> dict[str, Spent]:
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    parser = argparse.ArgumentParser(prog="python -m bench.scale", description="Measures the journal's verbs.")
+    parser.add_argument("records", type=int, nargs="?", default=1_000_000, help="default: a million")
+    count: int = parser.parse_args().records
     with tempfile.TemporaryDirectory() as name:
         small, large = measured(Path(name) / "small", count // 10), measured(Path(name) / "large", count)
     print(f"\n| | {count // 10:,} records | | | {count:,} records | | |\n| --- |{' ---: |' * 6}")
