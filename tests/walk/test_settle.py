@@ -10,7 +10,7 @@ import pytest
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
-from anyhook.walk.settle import as_told, settle
+from anyhook.walk.settle import as_carried_out, settle
 from each_of import each_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_the_decision_is_kept_as_the_host_is_told_it(
     decision: Decision, can: tuple[HostEffect, ...], verdict: str, effect: str | None
 ) -> None:
     settled = settle(decision, dict.fromkeys(can, Say()), "there")
-    told = as_told(decision, settled)
+    told = as_carried_out(decision, settled)
     assert (told.verdict, told.effect) == (verdict, effect)
     if verdict == "block" and effect != "advisory" and "block" in settled.effects:
         assert told.reason == settled.effects["block"]

@@ -10,7 +10,7 @@ from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
 from anyhook.agent.failure import Failed
 from anyhook.agent.script import HOOK_WRITER, asked_apart
-from anyhook.agent.trouble import told
+from anyhook.agent.trouble import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,6 @@ async def write_hook(model: Model, about: str, description: str, examine: Callab
         said = "; ".join(found) or f"it was asked {TRIES} times, and its answers were not a draft ({error})"
         raise Failed(said) from None
     except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
-        raise Failed("; ".join(found) if found else told(error, model)) from None
+        raise Failed("; ".join(found) if found else explained(error, model)) from None
     finally:
         asked_apart.reset(token)

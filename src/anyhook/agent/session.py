@@ -380,7 +380,7 @@ class Session:
             self._unkept = True
 
     def _told(self, error: Exception) -> str:
-        return trouble.told(error, self.model)
+        return trouble.explained(error, self.model)
 
     # -- recipes
 

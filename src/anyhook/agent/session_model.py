@@ -13,7 +13,7 @@ from pydantic_ai.exceptions import ModelAPIError, ToolFailed
 from pydantic_ai.models.wrapper import WrapperModel
 
 from anyhook.adapters.run_state import running
-from anyhook.agent.trouble import pause_for, told
+from anyhook.agent.trouble import explained, pause_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -95,4 +95,4 @@ class SessionModel(WrapperModel):
         """A sub-agent that gets no answer is a tool that failed, which the agent around it can do something about."""
         run = running.get()
         if run is not None and run.depth and isinstance(error, ModelAPIError):
-            raise ToolFailed(f"The sub-agent got no answer. {told(error, self)}") from error
+            raise ToolFailed(f"The sub-agent got no answer. {explained(error, self)}") from error

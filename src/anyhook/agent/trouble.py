@@ -105,7 +105,7 @@ def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> 
     return Pause(error, model, attempt, asked) if asked <= MAX_WAIT_S else None
 
 
-def told(error: Exception, model: Model) -> str:
+def explained(error: Exception, model: Model) -> str:
     """Why a turn failed and what to do about it; never a provider's raw answer."""
     name = error.model_name if isinstance(error, ModelAPIError) else model.model_name
     if isinstance(error, (Failed, BadSetup)):

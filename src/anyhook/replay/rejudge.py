@@ -19,7 +19,7 @@ from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
 from anyhook.walk.interpret import interpret
 from anyhook.walk.merge import Judged, judge, merge
 from anyhook.walk.receive import recalled
-from anyhook.walk.same_hook import in_words_of, strictest
+from anyhook.walk.same_hook import in_terms_of, strictest
 from anyhook.walk.walk import Queue
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Judge:
                 table,
             )
             judged = judge(hook, table, row, read, self.posture or call.posture, self.settings.get(name, {}))
-            readings.append((row, in_words_of(dialect(call.dialect), judged, table, event)))
+            readings.append((row, in_terms_of(dialect(call.dialect), judged, table, event)))
         return strictest(readings)
 
     def hook(self, call: RecordedCall, event: str) -> tuple[Hook, Dialect, EventRow]:

@@ -234,9 +234,9 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         # A guard whose program is gone is found only by looking for it.
         or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
     ) and (config.off == "tell" or "tell" in config.hook_off.values()):
-        from anyhook.walk.tell import told
+        from anyhook.walk.tell import with_warning
 
-        decision, aside = told(context, incoming, decision)
+        decision, aside = with_warning(context, incoming, decision)
     answer = _settle_and_record(context, incoming, tuple(parts), decision, index)
     return answer.replace(stderr=aside) if aside and not answer.stderr else answer
 
@@ -272,7 +272,7 @@ def _settle_and_record(
     context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int
 ) -> Answer:
     """Settle and express the decision, and record all of it last."""
-    from anyhook.walk.settle import as_told, settle
+    from anyhook.walk.settle import as_carried_out, settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
     if decision.tool_input is not None:
@@ -295,7 +295,7 @@ def _settle_and_record(
 
         answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
     if settled.problems:
-        decision = as_told(decision, settled)
+        decision = as_carried_out(decision, settled)
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
     firing = Firing(parts, decision, context.mode, index, settled, answer)
     recorded = context.recorder.write(firing)

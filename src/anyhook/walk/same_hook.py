@@ -146,10 +146,10 @@ def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> 
     settings = context.config.dialects.get(again.dialect.name, {})
     whole = completed(read, seen, again.dialect)
     judged = judge(hook, again.dialect, again.row, whole, posture_of(context, hook), settings)
-    return in_words_of(table, judged, again.dialect, event)
+    return in_terms_of(table, judged, again.dialect, event)
 
 
-def in_words_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event) -> Outcome:
+def in_terms_of(table: Dialect, outcome: Outcome, read_by: Dialect, event: Event) -> Outcome:
     """One dialect's reading of an answer, with the names of another."""
     plain = to_host(outcome, event, read_by)
     if plain.tool_input is None or not event.hosted:

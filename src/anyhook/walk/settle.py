@@ -76,7 +76,7 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     return Settled(effects, tuple(problems))
 
 
-def as_told(decision: Decision, settled: Settled) -> Decision:
+def as_carried_out(decision: Decision, settled: Settled) -> Decision:
     """The decision as the host gets it: an effect that became a block is a block, and a block that this host cannot
     carry out is advice."""
     told = settled.effects

@@ -37,7 +37,7 @@ class OffGuard(Record):
     fix: str
 
 
-def told(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
+def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
     """The decision with the warning added, and what goes to stderr if there is no better channel."""
     says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
     channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None

@@ -6,7 +6,7 @@ from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
 from anyhook.tables.rows import EventRow, Field
 
 
-def told(*names: str) -> tuple[Field, ...]:
+def named(*names: str) -> tuple[Field, ...]:
     """Keys with the names of canonical fields; one that ends in `?` is left out if it is empty."""
     return tuple(Field(name.rstrip("?"), name.rstrip("?"), optional=name.endswith("?")) for name in names)
 
@@ -16,43 +16,43 @@ CALL = (*TOOL, Field("tool_use_id", "call_id"))
 AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
 ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
 TRANSCRIPT = Field("agent_transcript_path", no_transcript)
-TOOK = told("duration_ms?")
-SWITCH = told(
+TOOK = named("duration_ms?")
+SWITCH = named(
     "from_model", "to_model", "requested_model", "source", "context_tokens", "prompt_cache_warm", "cache_ttl",
     "estimated_cache_write_usd", "pricing",
 )  # fmt: skip
-TASK = told("task_id", "task_subject", "task_description?", "teammate_name?", "team_name?")
-FAILED = (*told("error", "error_details?"), Field("last_assistant_message", "last_message", optional=True))
-SHOWN = (*told("turn_id", "message_id", "index", "final"), Field("delta", "message"))
-ASKED = told("mcp_server_name", "message", "mode?", "url?", "elicitation_id?", "requested_schema?")
+TASK = named("task_id", "task_subject", "task_description?", "teammate_name?", "team_name?")
+FAILED = (*named("error", "error_details?"), Field("last_assistant_message", "last_message", optional=True))
+SHOWN = (*named("turn_id", "message_id", "index", "final"), Field("delta", "message"))
+ASKED = named("mcp_server_name", "message", "mode?", "url?", "elicitation_id?", "requested_schema?")
 CONTENT = Field("content", "input", optional=True)
-ANSWERED = (*told("mcp_server_name", "action"), CONTENT, *told("mode?", "elicitation_id?"))
-LOADED = told("file_path", "memory_type", "load_reason", "globs?", "trigger_file_path?", "parent_file_path?")
+ANSWERED = (*named("mcp_server_name", "action"), CONTENT, *named("mode?", "elicitation_id?"))
+LOADED = named("file_path", "memory_type", "load_reason", "globs?", "trigger_file_path?", "parent_file_path?")
 
 EVENTS = (
-    EventRow("SessionStart", ("session_start",), "advisory", told("source", "model?"), "source"),
-    EventRow("UserPromptSubmit", ("user_prompt_submit",), "abort", told("prompt", "source?"), in_subagents=False),
+    EventRow("SessionStart", ("session_start",), "advisory", named("source", "model?"), "source"),
+    EventRow("UserPromptSubmit", ("user_prompt_submit",), "abort", named("prompt", "source?"), in_subagents=False),
     EventRow("PreToolUse", ("pre_tool",), "deny_tool", CALL, "tool"),
     EventRow("PermissionRequest", ("permission_request",), "deny_permission", TOOL, "tool"),
     EventRow("PostToolUse", ("post_tool",), "feedback", (*CALL, Field("tool_response", "output"), *TOOK), "tool"),
     EventRow(
         "PostToolUseFailure", ("post_tool_failure",), "feedback", (*CALL, Field("error", "tool_error"), *TOOK), "tool"
     ),
-    EventRow("Notification", ("notification",), "advisory", told("message", "notification_type"), "notification_type"),
+    EventRow("Notification", ("notification",), "advisory", named("message", "notification_type"), "notification_type"),
     EventRow("SubagentStart", ("subagent_start",), "advisory", AGENT, "agent_type"),
     EventRow("SubagentStop", ("subagent_stop",), "keep_working", (*AGENT, *ENDING, TRANSCRIPT), "agent_type", bound=8),
-    EventRow("PreCompact", ("pre_compact",), "skip", told("trigger", "custom_instructions"), "trigger"),
-    EventRow("PostCompact", ("post_compact",), "advisory", told("trigger", "compact_summary"), "trigger"),
+    EventRow("PreCompact", ("pre_compact",), "skip", named("trigger", "custom_instructions"), "trigger"),
+    EventRow("PostCompact", ("post_compact",), "advisory", named("trigger", "compact_summary"), "trigger"),
     EventRow("Stop", ("stop",), "keep_working", ENDING, bound=8, in_subagents=False),
-    EventRow("SessionEnd", ("session_end",), "advisory", told("reason"), "reason"),
-    EventRow("Setup", ("setup",), "advisory", told("trigger"), "trigger"),
-    EventRow("PermissionDenied", ("permission_denied",), None, (*CALL, *told("reason")), "tool"),
-    EventRow("PostToolBatch", ("post_tool_batch",), "end_turn", told("tool_calls")),
+    EventRow("SessionEnd", ("session_end",), "advisory", named("reason"), "reason"),
+    EventRow("Setup", ("setup",), "advisory", named("trigger"), "trigger"),
+    EventRow("PermissionDenied", ("permission_denied",), None, (*CALL, *named("reason")), "tool"),
+    EventRow("PostToolBatch", ("post_tool_batch",), "end_turn", named("tool_calls")),
     EventRow(
         "UserPromptExpansion",
         ("user_prompt_expansion",),
         "abort",
-        told("expansion_type", "command_name", "command_args", "command_source?", "prompt"),
+        named("expansion_type", "command_name", "command_args", "command_source?", "prompt"),
         "command_name",
         in_subagents=False,
     ),
@@ -72,12 +72,14 @@ EVENTS = (
     EventRow("ElicitationResult", ("elicitation_result",), "deny_permission", ANSWERED, "mcp_server_name"),
     EventRow("TaskCreated", ("task_created",), "skip", TASK),
     EventRow("TaskCompleted", ("task_completed",), "keep_working", TASK),
-    EventRow("TeammateIdle", ("teammate_idle",), "keep_working", told("teammate_name", "team_name")),
-    EventRow("ConfigChange", ("config_change",), "skip", told("source", "file_path?"), "source"),
+    EventRow("TeammateIdle", ("teammate_idle",), "keep_working", named("teammate_name", "team_name")),
+    EventRow("ConfigChange", ("config_change",), "skip", named("source", "file_path?"), "source"),
     EventRow("InstructionsLoaded", ("instructions_loaded",), None, LOADED, "load_reason"),
-    EventRow("CwdChanged", ("cwd_changed",), "advisory", told("old_cwd", "new_cwd")),
-    EventRow("FileChanged", ("file_changed",), "advisory", (*told("file_path"), Field("event", "change")), "file_path"),
-    EventRow("DirectoryAdded", ("directory_added",), None, told("directory", "source"), "source"),
+    EventRow("CwdChanged", ("cwd_changed",), "advisory", named("old_cwd", "new_cwd")),
+    EventRow(
+        "FileChanged", ("file_changed",), "advisory", (*named("file_path"), Field("event", "change")), "file_path"
+    ),
+    EventRow("DirectoryAdded", ("directory_added",), None, named("directory", "source"), "source"),
     EventRow("WorktreeCreate", ("worktree_create",), "abort", (Field("name", "worktree_name"),)),
-    EventRow("WorktreeRemove", ("worktree_remove",), None, told("worktree_path")),
+    EventRow("WorktreeRemove", ("worktree_remove",), None, named("worktree_path")),
 )
