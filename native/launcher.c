@@ -75,11 +75,21 @@ static uint64_t checksum(uint64_t sum, const char *text, size_t size) { /* FNV-1
     return sum;
 }
 
-/* A checksum of what a server must have in common with its callers and cannot take over: namespaces and cgroups. */
-static uint32_t surroundings(void) {
+/* Whether Python, or the C library under it, reads the variable before the command's first line. */
+static int is_read_at_start(const char *entry) {
+    static const char *starts[] = {"PYTHON", "LC_", "LD_", "MALLOC_",        "LANG=",
+                                   "LANGUAGE=", "LOCPATH=", "GLIBC_TUNABLES=", "GCONV_PATH="};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(entry, starts[i], strlen(starts[i]))) return 1;
+    return 0;
+}
+
+/* A checksum of what a server must have in common with its callers and cannot take over: namespaces, cgroups, and how
+ * Python starts. The variables are in any order. */
+static uint32_t surroundings(char **envp) {
     static const char *names[] = {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
     char text[4096];
-    uint64_t sum = START;
+    uint64_t sum = START, variables = 0;
     int here = open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; here >= 0 && i < sizeof names / sizeof *names; i++) {
         ssize_t size = readlinkat(here, names[i], text, sizeof text);
@@ -90,10 +100,13 @@ static uint32_t surroundings(void) {
     ssize_t size = groups < 0 ? 0 : read(groups, text, sizeof text);
     close(groups);
     if (size > 0) sum = checksum(sum, text, size);
+    for (; *envp; envp++)
+        if (is_read_at_start(*envp)) variables += checksum(START, *envp, strlen(*envp));
+    sum += variables;
     return sum ^ sum >> 32;
 }
 
-static int find_socket(struct sockaddr_un *address) {
+static int find_socket(struct sockaddr_un *address, char **envp) {
     char home[4096], session[16] = "";
     const char *base = getenv("XDG_RUNTIME_DIR");
     struct stat seen;
@@ -108,7 +121,7 @@ static int find_socket(struct sockaddr_un *address) {
     if (lstat(home, &seen) == 0 && (!S_ISDIR(seen.st_mode) || seen.st_uid != geteuid() || seen.st_mode & 077)) return 0;
     address->sun_family = AF_UNIX;
     size = snprintf(address->sun_path, sizeof address->sun_path, "%s/%016llx-%08x%s", home,
-                    (unsigned long long)checksum(START, folder, strlen(folder)), surroundings(), session);
+                    (unsigned long long)checksum(START, folder, strlen(folder)), surroundings(envp), session);
     return size > 0 && size < (int)sizeof address->sun_path;
 }
 
@@ -288,7 +301,7 @@ static void serve(char **argv, char **envp) {
     socklen_t size = sizeof peer;
     char letter;
     const char *wanted = getenv("ANYHOOK_WARM");
-    if (!find_socket(&address)) cold(NULL);
+    if (!find_socket(&address, envp)) cold(NULL);
     if (count == 3 && !strcmp(words[0], "bridge")) answer_if_quiet(address.sun_path, argv, envp, keep_stdin);
     if (kept) lseek(0, 0, SEEK_SET);
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

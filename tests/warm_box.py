@@ -59,9 +59,11 @@ def built(folder: Path) -> Path:
     return launcher
 
 
-def socket_of(launcher: Path, runtime: str) -> str:
-    """Where the server of calls without a terminal listens."""
-    return f"{runtime}/anyhook/{checksum(str(launcher.parent.resolve()))}-{surroundings()}"
+def socket_of(launcher: Path, env: Mapping[str, str]) -> str:
+    """Where the server of calls with these variables and without a terminal listens."""
+    given = {name.encode(): value.encode() for name, value in env.items()}
+    name = f"{checksum(str(launcher.parent.resolve()))}-{surroundings(given)}"
+    return f"{env['XDG_RUNTIME_DIR']}/anyhook/{name}"
 
 
 class Door:
@@ -170,7 +172,7 @@ class Desk:
         script.chmod(0o755)
         self.env = {**world.env, "XDG_RUNTIME_DIR": str(self.folder)}
         (self.folder / "anyhook").mkdir(0o700)
-        self.socket = socket_of(self.launcher, str(self.folder))
+        self.socket = socket_of(self.launcher, self.env)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(self.socket)
         self._notes = open_notes(self.socket)

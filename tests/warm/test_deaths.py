@@ -105,7 +105,7 @@ def fake_server(door: Door) -> socket.socket:
     """A socket where the server's would be. The test is the worker."""
     Path(door.runtime, "anyhook").mkdir(mode=0o700)
     server = socket.socket(socket.AF_UNIX)
-    server.bind(socket_of(door.launcher, door.runtime))
+    server.bind(socket_of(door.launcher, door.env))
     server.listen()
     return server
 

@@ -188,6 +188,23 @@ def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -
     eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
 
 
+def test_other_surroundings_have_a_server_from_their_second_call_on(door: Door) -> None:
+    """An agent may have a new sandbox for each call: it does not start a server each time."""
+    door.start()
+    other = {"PYTHONUNBUFFERED": "1", "ANYHOOK_WARM": "auto"}
+
+    def running() -> int:
+        return door.call("warm").stdout.count(b"The warm server runs")
+
+    door.call("fire", "turn_end", env={**other, "PYTHONUNBUFFERED": "2"})
+    door.call("fire", "turn_end", env=other)
+    assert running() == 1
+    assert len([*Path(door.runtime, "anyhook").glob("*.seen")]) == 2
+    door.call("fire", "turn_end", env=other)
+    eventually(lambda: running() == 2, "its second call started no server")
+    assert len([*Path(door.runtime, "anyhook").glob("*.seen")]) == 1
+
+
 REHEARSAL = """
 import sys
 from anyhook.entry import _stand_in

@@ -28,7 +28,7 @@ from anyhook.warm.messages import (
     send_request,
     send_streams,
 )
-from anyhook.warm.place import NoPlace, checksum, installation, socket_path
+from anyhook.warm.place import OTHER_FILES, NoPlace, checksum, installation, socket_path
 from anyhook.warm.start import start_server
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def connect(path: str) -> socket.socket | None:
 
 
 def servers(env: Mapping[str, str]) -> list[str]:
-    """The sockets of this installation's servers: there is one per terminal, sandbox and unit of the system."""
+    """The sockets of this installation's servers, for different surroundings and terminals."""
     folder, name = runtime_dir(env), checksum(installation())
     try:
-        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith((".lock", ".notes")))
+        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith(OTHER_FILES))
     except OSError:
         return []
     return [f"{folder}/{entry}" for entry in found if entry.startswith(f"{name}-")]

@@ -32,8 +32,9 @@ def _start() -> None:
 
         sys.stdout.flush()
         if is_wanted(os.environ):
-            from anyhook.warm.start import start_server
+            from anyhook.warm.start import is_worth, start_server
 
-            start_server(os.environ)
+            if is_worth(os.environ):
+                start_server(os.environ)
     except Exception:  # noqa: BLE001 (the answer is given, and nothing may change its status; `anyhook warm` shows the rest)
         return

@@ -20,6 +20,9 @@ READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
 """Prefixes of variables that Python, or the C library under it, reads before our first line."""
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
+SEEN = ".seen"
+OTHER_FILES = (".lock", ".notes", ".rehearsal", SEEN)
+"""The ends of names next to a socket."""
 MAX_PATH = 107
 """The longest path of a socket, in bytes."""
 
@@ -64,9 +67,20 @@ def _fnv(data: bytes) -> int:
     return found
 
 
-def surroundings() -> str:
-    """A checksum of what a server must have in common with its callers and cannot take over: namespaces and cgroups.
-    A caller in a sandbox, or in another unit of the system's manager, has a server of its own."""
+def given_env() -> dict[bytes, bytes]:
+    """The variables that this process was started with. `os.environ` has also what Python has added."""
+    env: dict[bytes, bytes] = {}
+    with open("/proc/self/environ", "rb") as file:
+        for entry in file.read().split(b"\0"):
+            name, equals, value = entry.partition(b"=")
+            if name and equals:
+                env.setdefault(name, value)
+    return env
+
+
+def surroundings(env: Mapping[bytes, bytes]) -> str:
+    """A checksum of what a server must have in common with its callers and cannot take over: namespaces, cgroups, and
+    how Python starts. A caller that differs has a server of its own."""
     data = b""
     for name in NAMESPACES:
         try:
@@ -78,8 +92,8 @@ def surroundings() -> str:
             data += file.read(4096)
     except OSError:
         pass
-    found = _fnv(data)
-    return f"{(found ^ found >> 32) & 0xFFFF_FFFF:08x}"
+    found = _fnv(data) + sum([_fnv(b"%b=%b" % item) for item in read_at_start(env).items()])
+    return f"{(found ^ (found & 0xFFFF_FFFF_FFFF_FFFF) >> 32) & 0xFFFF_FFFF:08x}"
 
 
 def has_terminal() -> bool:
@@ -95,7 +109,7 @@ def socket_path(env: Mapping[str, str]) -> str:
     """The socket of the server for this call. Each session with a terminal has its own server, because a process cannot
     use another session's terminal."""
     session = f".{os.getsid(0)}" if has_terminal() else ""
-    path = f"{runtime_dir(env)}/{checksum(installation())}-{surroundings()}{session}"
+    path = f"{runtime_dir(env)}/{checksum(installation())}-{surroundings(given_env())}{session}"
     if len(os.fsencode(path)) > MAX_PATH:
         raise NoPlace(f"{path} is too long for a socket")
     return path

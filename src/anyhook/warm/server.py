@@ -21,7 +21,7 @@ from anyhook.warm.hot_pages import HotPages
 from anyhook.warm.likeness import Likeness
 from anyhook.warm.messages import NUMBER
 from anyhook.warm.notes import notes_path, open_notes, write_notes
-from anyhook.warm.place import installation, read_at_start
+from anyhook.warm.place import given_env, installation, read_at_start
 from anyhook.warm.quiet import delete_tables
 from anyhook.warm.rehearsal import prepare, rehearse
 from anyhook.warm.worker import wait_for_call
@@ -59,8 +59,7 @@ class Shared:
         self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
         self.folder, self._state_dir = installation(), state_dir(os.environ)
         self.likeness = Likeness("self")
-        with open("/proc/self/environ", "rb") as file:
-            given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
+        given = given_env()
         self.read_at_start = read_at_start(given)
         # If no variable names a locale, Python sets one and its children inherit it (PEP 538).
         self.coerced = {name: os.environb[name] for name in (b"LC_CTYPE",) if name in os.environb and name not in given}

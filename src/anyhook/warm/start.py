@@ -7,14 +7,37 @@ import os
 import sys
 from time import time
 
-from anyhook.warm.place import SCRIPTS, private_dir, read_at_start, socket_path
+from anyhook.warm.place import OTHER_FILES, SCRIPTS, SEEN, given_env, private_dir, read_at_start, socket_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FORGET_S = 600.0
+"""How long a first call from new surroundings is remembered."""
 RETRY_S = 60.0
 """How long to wait before the next try after a server could not start."""
+
+
+def is_worth(env: Mapping[str, str]) -> bool:
+    """Whether a server would probably get more calls. If others run, that is so at the second call from the same
+    surroundings: some agents may have a new sandbox for each call."""
+    folder, own = os.path.split(socket_path(env))
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return True
+    ours = [name for name in names if name.startswith(own.partition("-")[0]) and not name.endswith(OTHER_FILES)]
+    if not ours or own in ours:  # in its own place there may be what a killed one has left
+        return True
+    if f"{own}{SEEN}" in names:
+        os.unlink(f"{folder}/{own}{SEEN}")
+        return True
+    for name in names:
+        if name.endswith(SEEN) and time() - os.stat(f"{folder}/{name}").st_mtime > FORGET_S:
+            os.unlink(f"{folder}/{name}")
+    os.close(os.open(f"{folder}/{own}{SEEN}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    return False
 
 
 def start_server(env: Mapping[str, str]) -> None:
@@ -40,8 +63,7 @@ def start_server(env: Mapping[str, str]) -> None:
 def _spawn(path: str, lock: int, nowhere: int) -> None:
     """Start it like the command itself, with the few variables that affect how Python starts and nothing else from this
     call. In a terminal it stays in that session, otherwise it gets its own."""
-    with open("/proc/self/environ", "rb") as file:  # `os.environ` has what Python has added
-        given = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0") if b"=" in entry)
+    given = given_env()
     names = (b"HOME", b"PATH", b"XDG_STATE_HOME", b"XDG_RUNTIME_DIR")
     env = {**{name: given[name] for name in names if name in given}, **read_at_start(given)}
     script = os.path.realpath(sys.argv[0])
