@@ -113,7 +113,7 @@ def _fast(verb: str, words: list[str]) -> int | None:
 
         return bridge(bridged[0][0], bridged[0][1], bridged[1])
     except BadCall as error:
-        from anyhook.cli.view import render
+        from anyhook.cli import render
 
         render.say(f"anyhook {verb}: {error}")
         return BAD_CALL

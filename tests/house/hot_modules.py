@@ -10,7 +10,7 @@ HOT_MODULES = {
         cline codex codex.dialect codex.replies copilot copilot.dialect copilot.host gemini gemini.dialect
         goose goose.dialect kimi kode kodelet kodik kolega kolega.dialect opencode qwen qwen.dialect vibe
     """,
-    "cli": "bridge fire options view.render",
+    "cli": "bridge fire options render",
     "documents": "managed parse places",
     "facts": """
         by_table calls clients code collect escapes facts git options output_options programs python_code special

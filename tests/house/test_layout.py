@@ -104,7 +104,7 @@ def test_one_place_prints() -> None:
     found = [
         f"{name}:{node.lineno}"
         for name, tree in nodes().items()
-        if name != "cli/view/render.py"
+        if name != "cli/render.py"
         for node in tree
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]

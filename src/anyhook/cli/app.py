@@ -144,7 +144,7 @@ def app(ctx: click.Context) -> int | None:
 
 def run(words: Sequence[str]) -> int:
     """Run a command line; returns the exit status."""
-    from anyhook.cli.view import render
+    from anyhook.cli import render
 
     try:
         status = app.main(list(words), prog_name="anyhook", standalone_mode=False)

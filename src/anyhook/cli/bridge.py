@@ -110,7 +110,7 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
 
 
 def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
-    from anyhook.cli.view import render
+    from anyhook.cli import render
 
     if row.silence is not None:
         from anyhook.walk.express import completed

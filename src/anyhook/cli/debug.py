@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import anyhook
-from anyhook.cli.view import render
+from anyhook.cli import render
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision
 from anyhook.model.firing import Answer

@@ -32,7 +32,7 @@ TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
 
 def fire(name: str, options: FireOptions) -> int:
     """Run a checked call and print the decision; returns its exit status."""
-    from anyhook.cli.view import render
+    from anyhook.cli import render
 
     project, env = project_of(options.project, options.plugin_dir), dict(os.environ)
     setup = Setup.of(project, env, options.dialect, options.trust or "ask", options.plugin_dir, options.state_dir)

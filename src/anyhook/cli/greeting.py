@@ -6,9 +6,8 @@ import os
 import shutil
 
 from anyhook import __version__
-from anyhook.cli import DONE
+from anyhook.cli import DONE, render
 from anyhook.cli.verb_status import summary
-from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.guard.pack_list import GUARDS
 from anyhook.install.changes import CannotChange

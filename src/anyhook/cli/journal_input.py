@@ -7,9 +7,8 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
-from anyhook.cli.view import render
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time

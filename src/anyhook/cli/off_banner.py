@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.cli.render import short_path
 from anyhook.cli.verb_status import summary, unasked
-from anyhook.cli.view.render import short_path
 from anyhook.state.plans import Setup
 from anyhook.walk.agent_status import calling_agents
 from anyhook.walk.build import build

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.added_package import approve_folder, described, differences, forget_folder, rule_lines
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
@@ -16,7 +16,6 @@ from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
 from anyhook.cli.verb_guards import pack_table
 from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.documents.lock import FOLDER
 from anyhook.guard.pack_list import GUARD, NAMES, members, path_of, read_pack

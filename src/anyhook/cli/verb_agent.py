@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.hook_debug import debug_lines, debugged
 from anyhook.cli.view.nesting import nesting
 from anyhook.model import lean_json

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import ProjectOptions
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import NOWHERE, state_dir
 from anyhook.journal.read import about

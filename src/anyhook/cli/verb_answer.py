@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall
+from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall, render
 from anyhook.cli.calling_hook import CallingHook, calling_hook
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.places import home_of
 from anyhook.facts.calls import LINES, PATHS, facts_of
 from anyhook.model import lean_json

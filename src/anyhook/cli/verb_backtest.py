@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.backtest_input import prepared
 from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.sarif import sarif
 from anyhook.model.codes import CODES

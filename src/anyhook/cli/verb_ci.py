@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli import DONE, FINDINGS
+from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 from anyhook.walk.build import build

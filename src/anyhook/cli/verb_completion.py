@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from anyhook.cli import render
 from anyhook.cli.app import app
-from anyhook.cli.view import render
 
 
 @click.command(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from anyhook.cli import render
 from anyhook.cli.options import JsonOptions, repeated
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.testing.conformance.runner import conform as run_vectors
 
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from anyhook.agents._rulesync import NAME as RULESYNC
 from anyhook.agents._rulesync import rulesync_hooks
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import check_dialects, verb
-from anyhook.cli.view import render
 from anyhook.documents.files import Files
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, UNTRUSTED

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from anyhook.cli import render
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.tables.describe import describe
 from anyhook.tables.registry import DIALECTS, dialect
 

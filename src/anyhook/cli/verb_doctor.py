@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
 from anyhook.documents.places import home_of

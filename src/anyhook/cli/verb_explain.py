@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.explain_in_agent import in_agent
 from anyhook.cli.explain_in_agent import lines as agent_lines
@@ -18,7 +18,6 @@ from anyhook.cli.known_words import EVENT
 from anyhook.cli.options import FireOptions, option
 from anyhook.cli.verb_facts import lines as fact_lines
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.cli.view.styles import TONES, wants_colour
 from anyhook.documents.places import home_of, state_dir

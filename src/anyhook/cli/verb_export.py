@@ -7,11 +7,10 @@ from logging import WARNING, getLogger
 from logging.handlers import BufferingHandler
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
 from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal

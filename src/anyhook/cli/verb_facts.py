@@ -6,11 +6,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.places import home_of
 from anyhook.facts.calls import facts_of
 from anyhook.tables.registry import HOSTS

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli import DONE, BadCall
+from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.styles import FAINT, GOOD
 from anyhook.guard.pack_list import GUARDS, NAMES, path_of, read_pack

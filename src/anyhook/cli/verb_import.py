@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import FINDINGS, BadCall
+from anyhook.cli import FINDINGS, BadCall, render
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.files import Files
 from anyhook.documents.places import config_file, home_of, make_private_dir, state_dir
 from anyhook.journal.record import JournalPolicy, secrets_of

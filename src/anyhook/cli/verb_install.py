@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import DONE, BadCall
+from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.places import home_of, state_dir
 from anyhook.install.changes import (
     CannotChange,

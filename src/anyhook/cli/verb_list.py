@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Group
 
+from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, TrustOption
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import cell, grid, show
 from anyhook.cli.view.fit import cut
 from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN

@@ -8,12 +8,11 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of

@@ -10,12 +10,11 @@ from uuid import uuid4
 
 import click
 
-from anyhook.cli import BAD_CALL, DONE, FINDINGS, BadCall
+from anyhook.cli import BAD_CALL, DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, ModeOption, PostureOption, TrustOption, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:

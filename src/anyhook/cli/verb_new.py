@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.testing.scaffold.answers import EFFECTS
 from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan

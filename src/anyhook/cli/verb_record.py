@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, clean, secrets_of

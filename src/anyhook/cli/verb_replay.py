@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.cli import render
 from anyhook.cli.journal_input import RecordFilter, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.difference import difference
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import when

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import state_dir
 from anyhook.journal.timespec import parse_time

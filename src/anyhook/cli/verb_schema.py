@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.known_words import DIALECT
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import check_dialects, verb
-from anyhook.cli.view import render
 from anyhook.tables.registry import dialect as table_of
 from anyhook.tables.schema import schema_of
 

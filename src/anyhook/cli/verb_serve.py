@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from secrets import token_urlsafe
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.places import state_dir
 from anyhook.model.extras import install_command
 

@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.record_text import when
 from anyhook.journal.timespec import seconds_of
 from anyhook.state.hook_settings import CannotSet, set_for_hooks

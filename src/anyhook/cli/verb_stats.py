@@ -8,11 +8,10 @@ import time
 from sqlite3 import Error
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import JournalFilter, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import span

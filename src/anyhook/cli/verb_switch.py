@@ -6,12 +6,11 @@ import os
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.documents.places import NOWHERE
 from anyhook.guard.pack_list import NAMES, read_pack
 from anyhook.model.hook import DISABLED, Hook

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall
+from anyhook.cli import BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
 from anyhook.documents.places import believed_dir
 from anyhook.process.run import Unwinding

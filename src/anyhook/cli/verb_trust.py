@@ -10,12 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from anyhook.agent.content import KINDS, review_offers
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
 from anyhook.cli.trust_reach import not_reached, reach
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.review_text import entry_lines, summary
 from anyhook.cli.view.visible import visible
 from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli import DONE, FINDINGS, BadCall
+from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.journal_input import check_not_journal
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.cli.view.progress import progress
 from anyhook.documents.places import state_dir
 from anyhook.journal.verify import head_of

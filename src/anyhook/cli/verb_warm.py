@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from anyhook.cli import DONE
+from anyhook.cli import DONE, render
 from anyhook.cli.options import JsonOptions, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view import render
 from anyhook.warm.client import ask, servers
 from anyhook.warm.place import NoPlace, is_wanted, socket_path
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
-from errno import EINVAL
 from stat import S_ISREG
 from time import sleep, time, time_ns
 
@@ -139,6 +138,8 @@ class JournalWriter:
                     self._descriptor = os.open(self.path, flags, 0o600)
                 opened = os.fstat(self._descriptor)
                 if not S_ISREG(opened.st_mode):
+                    from errno import EINVAL
+
                     raise OSError(EINVAL, "is not a file")
                 self._fork, self._identity, self._end = _Here.forks, (opened.st_ino, opened.st_dev), -1
             try:

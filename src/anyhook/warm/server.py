@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PRELOADED = (
-    "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.view.render",
+    "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render",
     "anyhook.handlers.http", "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.walk.engine",
     "anyhook.walk.bridge_failure", "anyhook.walk.build", "anyhook.walk.dedupe", "anyhook.walk.near_miss",
     "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading", "tomllib",

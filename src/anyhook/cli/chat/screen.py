@@ -21,9 +21,9 @@ from pydantic_ai.messages import (
 )
 
 from anyhook.adapters.plain_values import text_of
+from anyhook.cli import render
 from anyhook.cli.chat.diff import changes, diff_lines, edited_path, text_now
 from anyhook.cli.chat.markdown import MarkdownStream, rendered
-from anyhook.cli.view import render
 from anyhook.cli.view.nesting import INDENT, nesting
 from anyhook.cli.view.status_line import StatusLine
 from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN

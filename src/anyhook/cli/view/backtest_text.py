@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.padding import Padding
 
+from anyhook.cli.render import columns
 from anyhook.cli.view.console import cell, grid, measured
 from anyhook.cli.view.difference import difference
 from anyhook.cli.view.record_text import span, when
-from anyhook.cli.view.render import columns
 from anyhook.model.words import never
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from rich.measure import measure_renderables
 from rich.table import Table
 from rich.text import Text
 
-from anyhook.cli.view.render import columns, exact_out, legible
+from anyhook.cli.render import columns, exact_out, legible
 from anyhook.cli.view.styles import wants_colour
 from anyhook.cli.view.visible import visible
 
