@@ -18,6 +18,8 @@ import select
 import signal
 import socket
 import sys
+import sysconfig
+import time
 import traceback
 from typing import Any, NoReturn
 
@@ -91,6 +93,15 @@ def condition() -> list[object]:
     return [*counted, len(sys.modules), *map(signal.getsignal, signal.valid_signals())]
 
 
+def is_again(before: list[object]) -> bool:
+    """Whether the process is in this condition again. A thread that has been told to end needs a moment."""
+    for _ in range(20):
+        if condition() == before:
+            return True
+        time.sleep(0.0005)
+    return False
+
+
 def has_children() -> bool:
     try:
         os.waitpid(-1, os.WNOHANG)
@@ -105,6 +116,16 @@ def work(channel: socket.socket) -> NoReturn:
     channel = socket.socket(fileno=CHANNEL)
     entry: Any = importlib.import_module("anyhook.entry")
     entry.os = OsWithoutExit()
+    bridge: Any = importlib.import_module("anyhook.cli.bridge")
+
+    class EndingWatchdog(bridge.Watchdog):  # type: ignore[misc]
+        """In a process that ends after its call, the thread need not be woken."""
+
+        def stop(self) -> None:
+            super().stop()
+            self._sleep.release()
+
+    bridge.Watchdog = EndingWatchdog
     path = [*sys.path]
     while True:
         status, request = 1, dict[str, Any]()
@@ -122,8 +143,9 @@ def work(channel: socket.socket) -> NoReturn:
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(1)
-        if request["memory"] or condition() != before or has_children():
+        if request["memory"] or not is_again(before) or has_children():
             os._exit(status)
+        bridge.Started.process = "unknown"  # when this process was started says nothing about the next call
         sys.path[:] = path
         os.chdir("/")
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -194,6 +216,7 @@ def start() -> None:
     for name in modules:
         importlib.import_module(name)
     del sys.path[0]
+    sysconfig.get_config_vars()  # loads a large module
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(64)
