@@ -1,7 +1,9 @@
 """Imported by a server of the command: builds once what a first question to a model builds."""
 
 import asyncio
+import functools
 
+import httpcore2
 from anthropic._models import construct_type
 from anthropic.types import RawMessageStreamEvent
 from anthropic.types.beta import BetaRawMessageStreamEvent
@@ -20,3 +22,5 @@ AnthropicModel("none", provider=AnthropicProvider(api_key="none"))
 ModelMessagesTypeAdapter.validate_python([])
 for kind in (RawMessageStreamEvent, BetaRawMessageStreamEvent):
     construct_type(type_=kind, value={"type": "message_stop"})
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)  # reads all certificates
+httpcore2.default_ssl_context(_trust_env=True)
