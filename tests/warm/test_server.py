@@ -18,6 +18,8 @@ from anyhook.warm.server import PRELOADED
 from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from conftest import World
     from warm_box import Door
 
@@ -166,6 +168,17 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     assert parent not in [str(pid) for pid in servers_of(door.runtime) if os.getsid(pid) == pid]
     assert b"Stopped" in door.call("warm", "--stop").stdout  # that of the terminal may have ended with it
     eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
+
+
+def test_a_system_without_proc_has_a_place_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`anyhook warm` says there that no server runs."""
+
+    def missing(*_: object, **__: object) -> NoReturn:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("builtins.open", missing)
+    monkeypatch.setattr(os, "readlink", missing)
+    assert socket_path({"XDG_RUNTIME_DIR": "/run"}).startswith("/run/anyhook/")
 
 
 def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -> None:

@@ -70,11 +70,15 @@ def _fnv(data: bytes) -> int:
 def given_env() -> dict[bytes, bytes]:
     """The variables that this process was started with. `os.environ` has also what Python has added."""
     env: dict[bytes, bytes] = {}
-    with open("/proc/self/environ", "rb") as file:
-        for entry in file.read().split(b"\0"):
-            name, equals, value = entry.partition(b"=")
-            if name and equals:
-                env.setdefault(name, value)
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return dict(os.environb)  # not on Linux, where there is no server
+    for entry in entries:
+        name, equals, value = entry.partition(b"=")
+        if name and equals:
+            env.setdefault(name, value)
     return env
 
 
