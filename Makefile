@@ -69,8 +69,8 @@ lint: $(READY)
 	$(BIN)/lint-imports --no-cache > .make/imports.log 2>&1 || { cat .make/imports.log; exit 1; }
 	$(BIN)/mypy $(TYPED)
 
-# One of the tests checks that the generated pages are current. Three workers for two cores, because some tests mostly
-# wait. Each begins with a third of them in order, so that what takes long to load is loaded by one, and takes from the
+# One of the tests checks that the generated pages are current. Four workers for two cores, because some tests mostly
+# wait. Each begins with a quarter of them in order, so that what takes long to load is loaded by one, and takes from the
 # others when it is done.
 test: $(READY) $(TOOLS)
 	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 4 --dist worksteal -m "not slow"

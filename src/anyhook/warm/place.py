@@ -11,7 +11,7 @@ from anyhook.documents.places import config_file, runtime_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 VARIABLE = "ANYHOOK_WARM"
 SCRIPTS = ("anyhook", "anyhook-python")
@@ -69,12 +69,16 @@ def _fnv(data: bytes) -> int:
 
 def given_env() -> dict[bytes, bytes]:
     """The variables that this process was started with. `os.environ` has also what Python has added."""
-    env: dict[bytes, bytes] = {}
     try:
         with open("/proc/self/environ", "rb") as file:
-            entries = file.read().split(b"\0")
+            return parse_env(file.read().split(b"\0"))
     except OSError:
-        return dict(os.environb)  # not on Linux, where there is no server
+        return dict(os.environb)  # this is not Linux, and there is no server
+
+
+def parse_env(entries: Iterable[bytes]) -> dict[bytes, bytes]:
+    """The variables of a process. If one is given twice, the first counts."""
+    env: dict[bytes, bytes] = {}
     for entry in entries:
         name, equals, value = entry.partition(b"=")
         if name and equals:

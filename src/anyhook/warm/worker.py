@@ -29,7 +29,7 @@ from anyhook.warm.messages import (
     receive_request,
     receive_streams,
 )
-from anyhook.warm.place import is_wanted, read_at_start
+from anyhook.warm.place import is_wanted, parse_env, read_at_start
 from anyhook.warm.quiet import keep_table
 
 TYPE_CHECKING = False
@@ -75,7 +75,6 @@ def wait_for_call(
         request = receive_request(connection)
         if request.kind == CALL:
             _become(request, caller, connection, state)
-            state.busy_since()
         else:
             _report(request, connection, state)
     except (Unlike, Gone, OSError, ValueError):
@@ -114,11 +113,7 @@ def _report(request: Message, connection: socket.socket, state: Shared) -> NoRet
 def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
     """Take over everything that a new process inherits from its caller. The last step tells the caller: from then on
     the call is ours. If the caller is gone by then, it has made the call itself."""
-    env: dict[bytes, bytes] = {}
-    for entry in request.env:
-        variable, equals, value = entry.partition(b"=")
-        if equals and variable:
-            env.setdefault(variable, value)
+    env = parse_env(request.env)
     words = [os.fsdecode(word) for word in request.words]
     if read_at_start(env) != state.read_at_start:
         raise Unlike("Python would start in another way")
@@ -145,6 +140,7 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
     sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
     sys.path[0] = os.getcwd() if is_module else state.folder
+    state.busy_since()
     _tell_the_end(connection, _last_act(request, env, state), state.hot_pages)
     # From here on, this process gets SIGTERM when the caller is gone.
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
