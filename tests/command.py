@@ -30,6 +30,9 @@ from command_server import ANY, FRESH
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    Answer = tuple[int | None, bytes, bytes]
+    """Exit status (None if it was killed at the limit), stdout, stderr."""
+
 SERVER = Path(__file__).with_name("command_server.py")
 SCRIPT = str(Path(sys.executable).with_name("anyhook"))
 MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
@@ -132,25 +135,29 @@ class Server:
         self._process.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def call(self, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> tuple[int | None, bytes, bytes]:
-        """Exit status (None if it was killed at the limit), stdout, stderr."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.connect(self._path)
-            connection.sendall(FRESH if self._is_for_models or _needs_new(request) else ANY)
-            from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
-            out, to_out = os.pipe()
-            err, to_err = os.pipe()
-            data = json.dumps(request).encode()
-            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [from_us, to_out, to_err]))
-            connection.sendmsg([len(data).to_bytes(8, "big")], [rights])
-            connection.sendall(data)
-            for fd in (from_us, to_out, to_err):
-                os.close(fd)
-            talk = Talk(connection.fileno(), out, err, to_it, stdin or b"")
-            try:
-                return talk.until(time.monotonic() + limit_s, bool(request["session"]))
-            finally:
-                talk.close()
+    def call(self, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> Answer:
+        return ask(self._path, FRESH if self._is_for_models or _needs_new(request) else ANY, request, stdin, limit_s)
+
+
+def ask(path: str, worker: bytes, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> Answer:
+    """One call of the server at a path, by such a worker."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(path)
+        connection.sendall(worker)
+        from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
+        out, to_out = os.pipe()
+        err, to_err = os.pipe()
+        data = json.dumps(request).encode()
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [from_us, to_out, to_err]))
+        connection.sendmsg([len(data).to_bytes(8, "big")], [rights])
+        connection.sendall(data)
+        for fd in (from_us, to_out, to_err):
+            os.close(fd)
+        talk = Talk(connection.fileno(), out, err, to_it, stdin or b"")
+        try:
+            return talk.until(time.monotonic() + limit_s, bool(request["session"]))
+        finally:
+            talk.close()
 
 
 class Talk:
@@ -167,7 +174,7 @@ class Talk:
             os.set_blocking(to_it, False)
             self._selector.register(to_it, selectors.EVENT_WRITE)
 
-    def until(self, deadline: float, is_session: bool) -> tuple[int | None, bytes, bytes]:
+    def until(self, deadline: float, is_session: bool) -> Answer:
         killed = False
         while self._selector.get_map():
             left = deadline - time.monotonic()
@@ -231,7 +238,9 @@ servers = Servers()
 def forkable(env: Mapping[str, str]) -> bool:
     """Whether Python would start the same way with this environment: it reads some variables before our first line."""
     return all(
-        not name.startswith(("PYTHON", "LC_", "LD_", "MALLOC_")) and (name != "LANG" or env[name] == "C.UTF-8")
+        env[name] == "C.UTF-8"
+        if name in ("LANG", "LC_CTYPE")
+        else not name.startswith(("PYTHON", "LC_", "LD_", "MALLOC_"))
         for name in env
     )
 
@@ -280,19 +289,27 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> di
     # If no variable names a locale, Python sets this one and its children inherit it (PEP 538).
     coerced = {} if "LANG" in env else {"LC_CTYPE": "C.UTF-8"}
     named = {"argv": list(argv), "env": {**env, **coerced}, "cwd": str(cwd)}
-    return {**named, "session": False, "path": None, "memory": 0}
+    return {**named, "main": "anyhook", "session": False, "path": None, "memory": 0}
 
 
 def call_of_a_vector(modules: tuple[str, ...]) -> runner.Caller:
     """How vectors call the command; the same as `runner.call`."""
+    return _caller(lambda *call: servers.of(modules).call(*call))
 
+
+def caller_of(path: str) -> runner.Caller:
+    """The same, for calls of the server at a path."""
+    return _caller(partial(ask, path, ANY))
+
+
+def _caller(asked: Callable[[dict[str, Any], bytes | None, float], Answer]) -> runner.Caller:
     def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
-        words = argv[len(runner.COMMAND) :]
-        if not forkable(env):
+        if tuple(argv[:3]) != runner.COMMAND[:3] or not forkable(env):
             return runner.call(argv, stdin, env, cwd, limit_s)
+        main, *words = argv[3:]
         data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
-        request = {**_request([MODULE, *words], env, cwd), "session": True}
-        code, out, err = servers.of(modules).call(request, data, limit_s)
+        request = {**_request([MODULE, *words], env, cwd), "main": main, "session": True}
+        code, out, err = asked(request, data, limit_s)
         return Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
     return call

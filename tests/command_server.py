@@ -31,6 +31,10 @@ CHANNEL = 3
 """The descriptor on which a worker gets its calls."""
 
 
+MAINS = {"anyhook": "anyhook.entry", "anyhook.testing.kit.one_shot": "anyhook.testing.kit.one_shot"}
+"""What can be called, by its name after `python -m`: the module with its function `main`."""
+
+
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """The request, and the three descriptors that come with it."""
     fds = array.array("i")
@@ -111,11 +115,12 @@ def has_children() -> bool:
 
 
 def work(channel: socket.socket) -> NoReturn:
-    """The life of a worker."""
+    """The life of a worker. Cases that its command runs are calls of this server too."""
     os.dup2(channel.fileno(), CHANNEL, inheritable=False)
     channel = socket.socket(fileno=CHANNEL)
-    entry: Any = importlib.import_module("anyhook.entry")
-    entry.os = OsWithoutExit()
+    mains: dict[str, Any] = {name: importlib.import_module(module) for name, module in MAINS.items()}
+    for main in mains.values():
+        main.os = OsWithoutExit()
     bridge: Any = importlib.import_module("anyhook.cli.bridge")
 
     class EndingWatchdog(bridge.Watchdog):  # type: ignore[misc]
@@ -126,6 +131,8 @@ def work(channel: socket.socket) -> NoReturn:
             self._sleep.release()
 
     bridge.Watchdog = EndingWatchdog
+    sandbox: Any = importlib.import_module("anyhook.testing.kit.sandbox")
+    sandbox.call = importlib.import_module("command").caller_of(sys.argv[1])
     path = [*sys.path]
     while True:
         status, request = 1, dict[str, Any]()
@@ -136,7 +143,7 @@ def work(channel: socket.socket) -> NoReturn:
                 become(request, fds)
                 connection.detach()  # `become` has closed it
             before = condition()
-            entry.main()
+            mains[request["main"]].main()
         except Ended as end:
             status = end.status
         except BaseException:  # noqa: BLE001 (what Python itself does with it)
@@ -213,7 +220,7 @@ def serve(listener: socket.socket) -> None:
 def start() -> None:
     path, *modules = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(__file__))
-    for name in modules:
+    for name in ("command", *MAINS.values(), *modules):
         importlib.import_module(name)
     del sys.path[0]
     sysconfig.get_config_vars()  # loads a large module

@@ -287,6 +287,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection() -> None:
+    """Collecting tests leaves no garbage, and searching for it takes a quarter of the time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from scanning the tests themselves."""
     gc.freeze()
+    gc.enable()
