@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import resource
+import select
 import selectors
 import shutil
 import signal
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from functools import partial
 from pathlib import Path
@@ -138,19 +140,28 @@ class Server:
     def call(self, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> Answer:
         return ask(self._path, FRESH if self._is_for_models or _needs_new(request) else ANY, request, stdin, limit_s)
 
+    def start(self, request: dict[str, Any], terminal: int) -> socket.socket:
+        """Start a call in a terminal. Its pid, a newline and its exit status can be read from the result."""
+        return handed_over(self._path, FRESH, request, [terminal] * 3)
+
+
+def handed_over(path: str, worker: bytes, request: dict[str, Any], streams: list[int]) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(path)
+    connection.sendall(worker)
+    data = json.dumps(request).encode()
+    rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))
+    connection.sendmsg([len(data).to_bytes(8, "big")], [rights])
+    connection.sendall(data)
+    return connection
+
 
 def ask(path: str, worker: bytes, request: dict[str, Any], stdin: bytes | None, limit_s: float) -> Answer:
     """One call of the server at a path, by such a worker."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.connect(path)
-        connection.sendall(worker)
-        from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
-        out, to_out = os.pipe()
-        err, to_err = os.pipe()
-        data = json.dumps(request).encode()
-        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [from_us, to_out, to_err]))
-        connection.sendmsg([len(data).to_bytes(8, "big")], [rights])
-        connection.sendall(data)
+    from_us, to_it = os.pipe() if stdin is not None else (os.open(os.devnull, os.O_RDONLY), -1)
+    out, to_out = os.pipe()
+    err, to_err = os.pipe()
+    with handed_over(path, worker, request, [from_us, to_out, to_err]) as connection:
         for fd in (from_us, to_out, to_err):
             os.close(fd)
         talk = Talk(connection.fileno(), out, err, to_it, stdin or b"")
@@ -277,6 +288,45 @@ def run(
     return subprocess.CompletedProcess(argv, code, out, err)
 
 
+class InTerminal:
+    """`python -m anyhook WORDS` in a terminal that it controls."""
+
+    def __init__(self, words: Sequence[str], *, env: Mapping[str, str], cwd: str | Path, terminal: int) -> None:
+        self._cold: subprocess.Popen[bytes] | None = None
+        self._said = b""
+        if servers.is_cold or not forkable(env):
+            self._cold = subprocess.Popen(
+                [sys.executable, "-m", "anyhook", *words],
+                stdin=terminal, stdout=terminal, stderr=terminal, env=env, cwd=cwd, start_new_session=True,
+                preexec_fn=partial(fcntl.ioctl, terminal, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (there are none)
+            )  # fmt: skip
+            self.pid = self._cold.pid
+            return
+        request = {**_request([MODULE, *words], env, cwd), "path": str(cwd), "session": True, "terminal": True}
+        self._connection = servers.of(MODELS if words[0] == "agent" else CORE).start(request, terminal)
+        while b"\n" not in self._said:
+            self._said += self._connection.recv(1)
+        self.pid = int(self._said)
+
+    def wait(self, limit_s: float | None = LIMIT_S) -> int:
+        """The exit status."""
+        if self._cold is not None:
+            return self._cold.wait(limit_s)
+        self._connection.settimeout(limit_s)
+        while said := self._connection.recv(16):
+            self._said += said
+        self._connection.close()
+        return int(self._said.partition(b"\n")[2])
+
+    def is_running(self) -> bool:
+        if self._cold is not None:
+            return self._cold.poll() is None
+        return not select.select([self._connection], [], [], 0)[0]
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
 def as_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
 
@@ -289,7 +339,7 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> di
     # If no variable names a locale, Python sets this one and its children inherit it (PEP 538).
     coerced = {} if "LANG" in env else {"LC_CTYPE": "C.UTF-8"}
     named = {"argv": list(argv), "env": {**env, **coerced}, "cwd": str(cwd)}
-    return {**named, "main": "anyhook", "session": False, "path": None, "memory": 0}
+    return {**named, "main": "anyhook", "session": False, "terminal": False, "path": None, "memory": 0}
 
 
 def call_of_a_vector(modules: tuple[str, ...]) -> runner.Caller:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -19,6 +20,7 @@ import signal
 import socket
 import sys
 import sysconfig
+import termios
 import time
 import traceback
 from typing import Any, NoReturn
@@ -58,6 +60,8 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
     """Take over what a new process inherits from its parent."""
     if request["session"] and os.getsid(0) != os.getpid():
         os.setsid()
+    if request["terminal"]:
+        fcntl.ioctl(fds[0], termios.TIOCSCTTY, 0)
     os.chdir(request["cwd"])
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
@@ -150,7 +154,7 @@ def work(channel: socket.socket) -> NoReturn:
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(1)
-        if request["memory"] or not is_again(before) or has_children():
+        if request["memory"] or request["terminal"] or not is_again(before) or has_children():
             os._exit(status)
         bridge.Started.process = "unknown"  # when this process was started says nothing about the next call
         sys.path[:] = path

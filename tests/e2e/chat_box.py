@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import re
-import signal
-import sys
+import struct
+import termios
 import time
 from typing import TYPE_CHECKING, Any
 
 import pexpect
 from agent_box import script
+from pexpect.fdpexpect import fdspawn
+
+from command import InTerminal
 
 if TYPE_CHECKING:
+    import signal
     from pathlib import Path
 
     from conftest import World
@@ -27,11 +33,14 @@ class Terminal:
     """One chat, from its start to its end."""
 
     def __init__(self, world: World, model: str, *words: str, **env: str) -> None:
-        command = ["-m", "anyhook", "agent", "chat", "--model", model, *words]
-        self.child = pexpect.spawn(
-            sys.executable, command, cwd=str(world.project), env={**world.env, "TERM": "xterm", **env},
-            encoding="utf-8", timeout=LIMIT_S, dimensions=(50, 150),
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 150, 0, 0))
+        self.process = InTerminal(
+            ["agent", "chat", "--model", model, *words],
+            env={**world.env, "TERM": "xterm", **env}, cwd=world.project, terminal=theirs,
         )  # fmt: skip
+        os.close(theirs)
+        self.child = fdspawn(ours, encoding="utf-8", timeout=LIMIT_S)
         self.raw = ""
 
     def sees(self, text: str) -> str:
@@ -53,32 +62,29 @@ class Terminal:
         return said
 
     def presses(self, key: str) -> None:
-        self.child.sendcontrol(key)
+        self.child.send(chr(ord(key) & 0x1F))
 
     def until(self, path: Path) -> None:
         """Wait for a file that something in the chat makes."""
         while not path.exists():
-            assert self.child.isalive()
+            assert self.process.is_running()
             time.sleep(0.02)
 
     def kills(self, number: signal.Signals) -> None:
-        assert self.child.pid is not None
-        os.kill(self.child.pid, number)
+        self.process.signal(number)
 
     def goes_away(self) -> int:
         """Close the terminal's window; returns the exit status."""
-        assert self.child.pid is not None
-        inner: Any = self.child
-        inner.ptyproc.fileobj.close()
-        return os.waitstatus_to_exitcode(os.waitpid(self.child.pid, 0)[1])
+        self.child.close()
+        return self.process.wait()
 
-    def ends(self) -> tuple[int | None, str]:
+    def ends(self) -> tuple[int, str]:
         """The exit status, and the last output."""
         self.child.expect(pexpect.EOF)
         last = self.child.before or ""
         self.raw += last
         self.child.close()
-        return self.child.exitstatus, CONTROL.sub("", last)
+        return self.process.wait(), CONTROL.sub("", last)
 
 
 def chat(world: World, *steps: Any, words: tuple[str, ...] = (), **env: str) -> Terminal:

@@ -221,4 +221,5 @@ def test_ctrl_c_in_the_chat(world: World) -> None:
     terminal.sees("Fine.")
     assert (left_behind(mark), len(left_behind(server))) == ([], 1)
     terminal.kills(signal.SIGKILL)
+    assert terminal.ends()[0] == -signal.SIGKILL
     assert is_gone(server)

@@ -8,12 +8,11 @@ import pty
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Mapping
 
+from command import InTerminal
 from conftest import World
 
 NONE: Mapping[str, str] = {}
@@ -27,11 +26,8 @@ class Terminal:
         os.set_blocking(self.ours, False)
         self.resize(columns, lines)
         self.before = termios.tcgetattr(theirs)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "anyhook", *words],
-            stdin=theirs, stdout=theirs, stderr=theirs, cwd=world.project, start_new_session=True,
-            env={**world.env, "TERM": "xterm-256color", **env},
-        )  # fmt: skip
+        env = {**world.env, "TERM": "xterm-256color", **env}
+        self.process = InTerminal(words, env=env, cwd=world.project, terminal=theirs)
         self._theirs = theirs
         self.said = ""
 
@@ -51,7 +47,7 @@ class Terminal:
     def end(self) -> int:
         """Keeps reading, so that the process can write its last output, and waits. Checks that the terminal's modes are
         restored."""
-        while self.process.poll() is None:
+        while self.process.is_running():
             self._more(0.1)
         status = self.process.wait(30)
         self._more(0)

@@ -368,7 +368,7 @@ def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     assert world.fire("pre_tool", "--tool", "Bash")["verdict"] == "block"
     seen.read("not today")
     if way.startswith("SIG"):
-        seen.process.send_signal(signal.Signals[way])
+        seen.process.signal(signal.Signals[way])
     else:
         os.write(seen.ours, way.encode())
     assert seen.end() == 0, seen.said[-500:]
