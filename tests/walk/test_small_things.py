@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import time
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from anyhook.tables.host_rows import Say
 from anyhook.walk.settle import settle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.json_types import Json
     from conftest import World
 
@@ -72,6 +76,38 @@ def test_callables_do_not_share_what_they_change(world: World) -> None:
     engine.fire_sync(event)
     assert seen == [{"command": "ls"}]
     assert event.data["input"] == {"command": "ls"}
+
+
+KEPT: dict[str, Callable[[Event], object]] = {
+    "the event": lambda event: event,
+    "its data": lambda event: event.data,
+    "its input": lambda event: event.data["input"],
+    "a copy": copy.copy,
+    "a packed copy": lambda event: pickle.loads(pickle.dumps(event)),
+    "another event": lambda event: event.replace(name="stop"),
+    "whether it is equal": lambda event: (event == LS, event != LS),
+    "its text": repr,
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_a_callable_may_keep_what_others_change(world: World, kept: str) -> None:
+    """Whatever it keeps, with or without a look at it, is its own."""
+    seen: list[object] = []
+
+    def keeps(event: Event) -> None:
+        seen.append(KEPT[kept](event))
+
+    def spoils(event: Event) -> None:
+        event.data["input"] = "spoiled"
+
+    engine = world.engine()
+    for number, callback in enumerate((keeps, spoils, keeps)):
+        engine.on("pre_tool", callback, name=str(number))
+    engine.fire_sync(LS)
+    expected = KEPT[kept](LS)
+    assert seen == [expected, expected]
+    assert repr(seen[0]) == repr(expected)
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])

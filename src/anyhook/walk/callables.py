@@ -3,14 +3,18 @@ exception in one of them is that hook's failure."""
 
 from __future__ import annotations
 
+from sys import getrefcount
+
 from anyhook.handlers import inside_hook
+from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import SILENT, STRENGTH, Failure, Outcome
 from anyhook.walk.present import scene_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.event import Event
+    from typing import SupportsIndex
+
     from anyhook.model.json_types import Json
     from anyhook.walk.context import Context
     from anyhook.walk.routes import Callback, HookStep
@@ -37,9 +41,12 @@ def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]
     """Call them in turn until one answers or raises. Returns the answers so far; [] if all stay silent."""
     token = inside_hook.set(True)
     index = 0
+    lent = _lent(event)
     try:
         for index, callback in enumerate(callbacks):
-            answer = callback(_own(event))
+            answer = callback(lent)
+            if type(lent) is Event or getrefcount(lent) > NOT_KEPT:
+                lent = _lent(event)
             if answer is not None:
                 return [None] * index + [answer]
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
@@ -65,19 +72,54 @@ def _ask(callback: Callback, event: Event) -> object:
     """What it returns, or the exception that it raises."""
     token = inside_hook.set(True)
     try:
-        return callback(_own(event))
+        return callback(_lent(event))
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
         return error
     finally:
         inside_hook.reset(token)
 
 
-def _own(event: Event) -> Event:
-    """A copy of the event for one callable, so that no other sees its changes."""
-    try:
-        return event.replace(data=_copied(event.data))
-    except RecursionError:  # nested more deeply than any tool's input
-        return event
+class Lent(Event):
+    """The event for one callable. No other may see its changes, so the first look at the data makes it an ordinary
+    event with a copy of them. Until then the object can be lent to the next one."""
+
+    def _keep(self) -> Event:
+        shared = DATA.__get__(self)
+        object.__setattr__(self, "__class__", Event)
+        try:
+            DATA.__set__(self, _copied(shared))
+        except RecursionError:  # nested more deeply than any tool's input
+            pass
+        return self
+
+    @property  # type: ignore[misc]
+    def data(self) -> dict[str, Json]:
+        return self._keep().data
+
+    def replace(self, **changes: object) -> Event:  # type: ignore[override]
+        return self._keep().replace(**changes)
+
+    def __eq__(self, other: object) -> bool:
+        return self._keep() == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._keep())
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        return self._keep().__reduce_ex__(protocol)
+
+
+DATA = Event.__dict__["data"]
+NOT_KEPT = 2
+"""How many references an object has that only its variable holds: the second is the count's own."""
+
+
+def _lent(event: Event) -> Event:
+    lent = Event(event.name, event.data, event.raw, event.hosted, event.ours, event.inputs, event.also)
+    object.__setattr__(lent, "__class__", Lent)
+    return lent
 
 
 def _copied(value: Json) -> Json:

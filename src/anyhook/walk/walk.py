@@ -380,20 +380,20 @@ class Walk:
 def begin(context: Context, event: Event) -> Walk | Decision:
     """The walk of one event; if it reaches no hook, the decision."""
     route = context.routes.find(event)
+    quiet = route.quiet
+    if quiet is not None and not route.in_process:
+        return quiet
+    if inside_hook.get():
+        return context.routes.inside(event, route.steps, "an in-process hook fired it")
     if context.mode == "shadow" and context.config.hook_mode:
         from anyhook.walk.own_modes import with_own_modes
 
         context = with_own_modes(context, (event,))
-    quiet, inside = route.quiet, inside_hook.get()
-    if inside and (quiet is None or route.in_process):
-        return context.routes.inside(event, route.steps, "an in-process hook fired it")
     if quiet is None:
         return Walk(context, event, route)
-    if not route.in_process:
-        return quiet
     from anyhook.walk.callables import acts, first_answers
 
     answers = first_answers(route.callbacks, event) if route.callbacks else []
-    if not answers and not any(acts(context, step, event) for step in route.builtins):
+    if not answers and not (route.builtins and any(acts(context, step, event) for step in route.builtins)):
         return quiet
     return Walk(context, event, route, answers or [None] * len(route.callbacks))
