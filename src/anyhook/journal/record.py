@@ -4,6 +4,7 @@ gets into it, and no secret of the environment, even if a hook printed it; paylo
 from __future__ import annotations
 
 import time
+from _operator import attrgetter  # `operator` would be another file to load
 
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
@@ -34,8 +35,10 @@ ASKED_FOR = (
     "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "context", "messages", "follow_ups", "history",
     "recipe", "end_turn",
 )  # fmt: skip
-OBJECTS = ("tool_input", "tool_output", "history", "recipe")
+_asked = attrgetter(*ASKED_FOR)
+_objects = attrgetter("tool_input", "tool_output", "history", "recipe")
 """Those that cannot be part of a key."""
+NO_OBJECTS = (None,) * 4
 REPORTED = ("id", "status", "why", "verdict", "source")
 """The recorded fields of a hook's report."""
 BODY_FIELDS = frozenset(
@@ -272,7 +275,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     recurs, so it is cached."""
     key: Hashable = None
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    asked = {field: getattr(decision, field) for field in ASKED_FOR}
+    asked = _asked(decision)
     rows = [
         (report.id, report.status, report.why, report.verdict, report.source)
         for report in decision.hooks
@@ -280,11 +283,11 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     ]
     unmet = len(decision.hooks) - len(rows)
     try:
-        if not decision.problems and all(asked[field] is None for field in OBJECTS):
-            key = (decision.verdict, decision.enforced, *asked.values(), unmet, *rows)
+        if not decision.problems and _objects(decision) == NO_OBJECTS:
+            key = (decision.verdict, decision.enforced, *asked, unmet, *rows)
             if known := policy.known.get(key):
                 return known
-        for field, value in asked.items():
+        for field, value in zip(ASKED_FOR, asked, strict=True):
             if value or not (value is None or value is False or isinstance(value, tuple)):
                 plain: Json = list(value) if isinstance(value, tuple) else value
                 kept = clipped(plain) if field in NO_BODIES else body(plain, policy)

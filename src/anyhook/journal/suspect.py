@@ -127,9 +127,9 @@ def is_suspect_text(text: str) -> bool:
         or "." in text
         or "A" in text
         or "J" in text
-        or "//" in text
-        or "SK" in text
-        or "dapi" in text
+        or ("/" in text and "//" in text)
+        or ("S" in text and "SK" in text)
+        or ("d" in text and "dapi" in text)
     ):
         return _has_token(text.encode("ascii", "replace"))
     return False
