@@ -7,6 +7,8 @@ either that the model needs: slots, a generated `__init__`, `==`, `repr`. Type c
 
 from __future__ import annotations
 
+from _operator import attrgetter  # `operator` would be another file to load
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,8 @@ class _Slots(type):
             space.setdefault("__init__", _init(own, defaults))
         space["__slots__"] = tuple(own)
         space["fields"] = tuple(own)
+        if len(own) > 1:  # for one field, its own value would come back
+            space["_values"] = attrgetter(*own)
         return super().__new__(mcs, name, bases, space)
 
 
@@ -83,6 +87,11 @@ class Record(metaclass=_Slots):
     if TYPE_CHECKING:
         fields: ClassVar[tuple[str, ...]]
 
+    @staticmethod
+    def _values(record: Record) -> tuple[object, ...]:
+        """The values of all fields."""
+        return tuple(getattr(record, field) for field in record.fields)
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(getattr(self, f) == getattr(other, f) for f in self.fields)
 
@@ -93,7 +102,9 @@ class Record(metaclass=_Slots):
 
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed."""
-        values = [changes.pop(field) if field in changes else getattr(self, field) for field in self.fields]
-        if changes:
-            raise TypeError(f"{type(self).__name__}() has no field {next(iter(changes))!r}")
+        values = [*self._values(self)]
+        for field, value in changes.items():
+            if field not in self.fields:
+                raise TypeError(f"{type(self).__name__}() has no field {field!r}")
+            values[self.fields.index(field)] = value
         return type(self)(*values)
