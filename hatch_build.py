@@ -1,8 +1,9 @@
 """The build hook: a wheel for a platform has the native launcher as `anyhook`, with the script beside it as
 `anyhook-python`. A pure wheel has the script alone, and everything works with it, more slowly.
 
-`ANYHOOK_LAUNCHER` says which: `auto` (the default) takes the system's C compiler where it can link statically; `off`
-makes a pure wheel; a target such as `x86_64-linux-musl` takes the `ziglang` package, which builds for other machines.
+`ANYHOOK_LAUNCHER` says which: `auto` (the default) takes `musl-gcc`, or the system's C compiler if it can link
+statically (such a program starts more slowly); `off` makes a pure wheel; a target such as `x86_64-linux-musl` takes the
+`ziglang` package, which builds for other machines.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class LauncherHook(BuildHookInterface[Any]):
             raise SystemExit(f"ANYHOOK_LAUNCHER={wanted}: must be auto, off or one of {', '.join(TAGS)}")
         program.parent.mkdir(parents=True, exist_ok=True)
         if wanted == "auto":
-            if not _compiled(["cc", "-static"], self.root, program):
+            if not any(_compiled([compiler, "-static"], self.root, program) for compiler in ("musl-gcc", "cc")):
                 return
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         else:

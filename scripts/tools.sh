@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the named programs if they are missing and we are allowed to: with apt-get as root or through a sudo that does not
-# ask, or with Homebrew. `apt:NAME` is a package that has no program of the same name. It reports what is still missing; only
-# a missing `apt:` package is a failure.
+# ask, or with Homebrew. `PROGRAM=PACKAGE` is a program from a package of another name, `apt:PACKAGE` a package without a
+# program. It reports what is still missing; only a missing `apt:` package is a failure.
 set -u
 
 as_root() {
@@ -32,11 +32,12 @@ for name in "$@"; do
         command -v apt-get >/dev/null 2>&1 && install "${name#apt:}" || exit 1
         ;;
     *)
-        command -v "$name" >/dev/null 2>&1 && continue
-        echo "Installing $name …"
-        install "$name"
-        command -v "$name" >/dev/null 2>&1 ||
-            echo "note: $name is missing and could not be installed; what needs it is skipped and counted."
+        program=${name%%=*}
+        command -v "$program" >/dev/null 2>&1 && continue
+        echo "Installing $program …"
+        install "${name#*=}"
+        command -v "$program" >/dev/null 2>&1 ||
+            echo "note: $program is missing and could not be installed. We go on without it."
         ;;
     esac
 done

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from anyhook.warm.notes import Note
     from conftest import World
 
-NATIVE = sorted(map(str, (Path(__file__).parents[1] / "native").glob("*.c")))
+ROOT = Path(__file__).parents[1]
+NATIVE = sorted(map(str, (ROOT / "native").glob("*.c")))
+SCRIPT = ROOT / "scripts" / "anyhook"
 LIMIT_S = 60.0
 """A safety net; no test depends on it."""
 PARENT = "cut -d' ' -f4 /proc/$PPID/stat"
@@ -48,15 +50,15 @@ def built(folder: Path) -> Path:
     if sys.platform != "linux":
         pytest.skip("the launcher is for Linux")
     script = folder / "anyhook-python"
-    script.write_text(f"#!{sys.executable}\nfrom anyhook.entry import main\n\nif __name__ == '__main__':\n    main()\n")
+    script.write_text(SCRIPT.read_text().replace("#!python", f"#!{sys.executable}"))
     script.chmod(0o755)
     launcher = folder / "anyhook"
-    try:
-        command = ["cc", "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), *NATIVE]
-        subprocess.run(command, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no C compiler that links statically")
-    return launcher
+    for compiler in ("musl-gcc", "cc"):
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            command = [compiler, "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), *NATIVE]
+            subprocess.run(command, check=True, capture_output=True)
+            return launcher
+    pytest.skip("no C compiler that links statically")
 
 
 def socket_of(launcher: Path, env: Mapping[str, str]) -> str:

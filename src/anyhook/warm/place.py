@@ -47,6 +47,11 @@ def private_dir(env: Mapping[str, str]) -> str:
     return folder
 
 
+def is_module(called: str) -> bool:
+    """Whether the command was called as `python -m anyhook`."""
+    return called.endswith("__main__.py")
+
+
 def installation() -> str:
     """The folder of the command that was called, which identifies the installation."""
     script = os.path.realpath(sys.argv[0])

@@ -21,7 +21,7 @@ from anyhook.warm.hot_pages import HotPages
 from anyhook.warm.likeness import Likeness
 from anyhook.warm.messages import NUMBER
 from anyhook.warm.notes import notes_path, open_notes, write_notes
-from anyhook.warm.place import given_env, installation, read_at_start
+from anyhook.warm.place import given_env, installation, is_module, read_at_start
 from anyhook.warm.quiet import delete_tables
 from anyhook.warm.rehearsal import prepare, rehearse
 from anyhook.warm.worker import wait_for_call
@@ -64,6 +64,8 @@ class Shared:
         # If no variable names a locale, Python sets one and its children inherit it (PEP 538).
         self.coerced = {name: os.environb[name] for name in (b"LC_CTYPE",) if name in os.environb and name not in given}
         self.loaded = Installation()
+        self.imports = sys.path[1:] if is_module(sys.argv[0]) else sys.path[:]
+        """Where the script imports from; `python -m` puts the current directory before it."""
         self._shared = mmap.mmap(-1, COUNTERS.size)
         COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0, 0)
 

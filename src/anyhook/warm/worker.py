@@ -29,7 +29,7 @@ from anyhook.warm.messages import (
     receive_request,
     receive_streams,
 )
-from anyhook.warm.place import is_wanted, parse_env, read_at_start
+from anyhook.warm.place import is_module, is_wanted, parse_env, read_at_start
 from anyhook.warm.quiet import keep_table
 
 TYPE_CHECKING = False
@@ -137,9 +137,9 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
     for descriptor in (*streams, folder):
         os.close(descriptor)
     open_streams()
-    is_module = words[0].endswith("__main__.py")  # `python -m anyhook`
-    sys.argv = [words[0] if is_module else f"{state.folder}/anyhook", *words[1:]]
-    sys.path[0] = os.getcwd() if is_module else state.folder
+    as_module = is_module(words[0])
+    sys.argv = [words[0] if as_module else f"{state.folder}/anyhook", *words[1:]]
+    sys.path[:] = [os.getcwd(), *state.imports] if as_module else state.imports
     state.busy_since()
     _tell_the_end(connection, _last_act(request, env, state), state.hot_pages)
     # From here on, this process gets SIGTERM when the caller is gone.
