@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
 
-NAMED = {row.key: row for row in RecordFilter.rows() if row.key != "text"}
+NAMED = {row.key: row for row in RecordFilter.rows if row.key != "text"}
 
 
 def wanted_by(query: str) -> Wanted:

@@ -8,7 +8,7 @@ from anyhook.model.words import MODE, ON_FAILURE, TRUST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Self, TypeVar, dataclass_transform
+    from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
     from anyhook.model.words import Mode, Posture, Trust
 
@@ -62,22 +62,26 @@ class Options:
     """The options of one call, one field each. Subclasses declare fields; a class with several bases has the fields of
     all of them. (Not a Record: slots do not allow several bases.)"""
 
+    if TYPE_CHECKING:
+        own: ClassVar[dict[str, int]]
+        """The names of the options that this class adds."""
+        rows: ClassVar[tuple[Option, ...]]
+        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
     debug: bool = switch("--debug", "Show every step with its time, and the traceback of a failure, on stderr.")
 
     def __init__(self, **values: object) -> None:
         found = self.__dict__
-        for row in self.rows():
+        for row in self.rows:
             found[row.key] = values.pop(row.key, row.default)
         if values:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
 
-    @classmethod
-    def rows(cls) -> tuple[Option, ...]:
-        """The table, in the order in which help shows it: a verb's own options first, and what all verbs have last."""
-        names: dict[str, int] = {}
-        for owner in (cls, *cls.__mro__[-3:0:-1], Options):
-            names.update({name: 0 for name, row in vars(owner).items() if type(row) is Option})
-        return tuple([getattr(cls, name) for name in names])
+    def __init_subclass__(cls) -> None:
+        cls.own = {name: 0 for name, row in cls.__dict__.items() if type(row) is Option}
+        names = {**cls.own}
+        for owner in (*cls.__mro__[-3:0:-1], Options):
+            names.update(vars(owner)["own"])
+        cls.rows = tuple([getattr(cls, name) for name in names])
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Self:
@@ -87,6 +91,11 @@ class Options:
     def replace(self, **changes: object) -> Self:
         """The same options with some values changed."""
         return type(self)(**{**self.__dict__, **changes})
+
+
+# For a verb without its own options.
+Options.own = {"debug": 0}
+Options.rows = (vars(Options)["debug"],)
 
 
 class JsonOptions(Options):
@@ -172,7 +181,7 @@ class BridgeOptions(RunOptions):
 
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
     """The arguments and options of a correct call; None if the full parser must handle it."""
-    known = {row.flag: row for row in kind.rows()}
+    known = {row.flag: row for row in kind.rows}
     arguments: list[str] = []
     values: dict[str, str | tuple[str, ...] | bool] = {}
     rest = iter(words)

@@ -47,7 +47,7 @@ def stats(options: StatsOptions) -> int:
             rows.append({**hook.as_dict(), "warm_gain_ms": None if gain_s is None else round(gain_s * 1000)})
         render.json_out({"hooks": rows}, indent=2)
     elif not found:
-        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows() if row.key not in ("since", "until"))
+        narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))
         time_meant = "in this time" if options.since or options.until else "in the last seven days"
         render.say(f"No run {time_meant} is one of these." if narrowed else f"No hook ran {time_meant}.")
     else:

@@ -29,7 +29,7 @@ def verb(
             check_dialects(dialects if isinstance(dialects, tuple) else ())
             return function(*positional, kind.of(given))
 
-        params = [*arguments, *map(_option, kind.rows())]
+        params = [*arguments, *map(_option, kind.rows)]
         return click.Command(
             name,
             callback=call,
