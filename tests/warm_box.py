@@ -22,7 +22,7 @@ import pytest
 from anyhook.state.plans import read_plan
 from anyhook.warm.notes import open_notes, receive_note
 from anyhook.warm.place import checksum, surroundings
-from anyhook.warm.quiet import keep_table
+from anyhook.warm.quiet import keep_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -191,7 +191,7 @@ class Desk:
         os.chdir(self.cwd)
         try:
             with mock.patch.dict(os.environ, self.env, clear=True):
-                keep_table(self.socket, agent, native, payload, dict(os.environb))
+                keep_tables(self.socket, agent, native, payload, dict(os.environb))
         finally:
             os.chdir(before)
 

@@ -15,6 +15,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from anyhook.state.switches import Switches
+from anyhook.tables.registry import host
 from command import run
 from conftest import World
 from examples import examples
@@ -198,26 +199,34 @@ class Scene:
         return True
 
 
+def kept_and_asked(call: tuple[str, str]) -> st.SearchStrategy[tuple[tuple[str, str], tuple[str, str]]]:
+    """A call in the ordinary way, and one for the launcher: the same, or another event of the same agent."""
+    agent, native = call
+    others = st.sampled_from([row.native for row in host(agent).events])
+    return st.tuples(st.just(call), st.tuples(st.just(agent), st.just(native) | others))
+
+
 @examples(100)
-@given(st.sampled_from(CALLS), moves, moves, asked)
+@given(st.sampled_from(CALLS).flatmap(kept_and_asked), moves, moves, asked)
 def test_nothing_is_said_only_where_nothing_is(
     launcher: Path,
-    call: tuple[str, str],
+    calls: tuple[tuple[str, str], tuple[str, str]],
     before: list[tuple[str, bool]],
     after: list[tuple[str, bool]],
     sent: list[str],
 ) -> None:
+    kept, call = calls
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(launcher, folder)
         try:
             for name, _ in before:
                 STEPS[name](scene.desk)
-            scene.keep(call)
+            scene.keep(kept)
             quiet = [scene.look(call, text) for text in sent]
             for name, again in after:
                 STEPS[name](scene.desk)
                 if again:
-                    scene.keep(call)
+                    scene.keep(kept)
                 quiet += [scene.look(call, text) for text in sent]
             event("quiet" if any(quiet) else "never quiet")
         finally:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 FOLDER = "quiet"
 UNKNOWN_PLACE = "\n"
 """A path that no payload has."""
-MAX_TABLES = 256
+MAX_TABLES = 1000
 """If there are more, all are deleted: projects come and go."""
 
 
@@ -66,49 +66,56 @@ def delete_tables(socket: str) -> None:
                 continue  # another process was faster
 
 
-def keep_table(socket: str, agent: str, native: str, payload: bytes, env: Mapping[bytes, bytes]) -> None:
-    """Write the table of a call that was just answered in the ordinary way, if it reached no hook. `env` is the
-    caller's environment."""
+def keep_tables(socket: str, agent: str, native: str, payload: bytes, env: Mapping[bytes, bytes]) -> None:
+    """After a call that reached no hook and was answered in the ordinary way: write its table, and those of the agent's
+    other events that reach no hook. `env` is the caller's environment."""
     host, row = named(agent, native)
     incoming = read(host, row, payload, 0.0, os.environ)
     if incoming.table is not host or incoming.doubts:
         return  # another agent is calling, or an unknown one
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
     plan = read_plan(setup)
-    if (
-        plan is None
-        or not plan.is_quiet(*row.canonical, opens=opening(host) in row.canonical)
-        or _is_counted(plan, row)
-    ):
+    if plan is None:
         return
-    entries: list[Entry] = [("W", agent), ("E", native), ("S", _shown(stamp(socket)) or "gone")]
-    entries += [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in KNOWN]
+    if len(_listed(f"{os.path.dirname(socket)}/{FOLDER}")) > MAX_TABLES:
+        delete_tables(socket)
+    call = [("W", agent), ("S", _shown(stamp(socket)) or "gone"), *_caller(host, setup, env)]
+    disk = [*_disk(setup, plan)]
+    protection = [*_self_protection(host, setup, plan)]
+    for each in host.events:
+        if not plan.is_quiet(*each.canonical, opens=opening(host) in each.canonical) or _is_counted(plan, each):
+            continue
+        entries: list[Entry] = [("E", each.native), *call]
+        if "pre_tool" in each.canonical:
+            if not protection:
+                continue
+            entries += [("t", _plain_path(host, each, "tool")), ("i", _plain_path(host, each, "input")), *protection]
+        elif _takes(host, each, "input"):
+            entries.append(("i", _plain_path(host, each, "input")))
+        answer = completed(NO_OPINION, each.silence).stdout if each.silence is not None else ""
+        _write(table_path(socket, agent, each.native), [*entries, *disk, ("A", f"{answer}\n" if answer else "")])
+
+
+def _caller(host: Host, setup: Setup, env: Mapping[bytes, bytes]) -> Iterator[Entry]:
+    """Where the call comes from: namespaces, variables, project."""
+    yield from [("N", f"{name}={os.readlink(f'/proc/self/ns/{name}')}") for name in KNOWN]
     root = os.stat("/")
-    entries.append(("/", f"{root.st_dev} {root.st_ino}"))
-    entries += _variables(host, env)
-    entries += [("p", name) for name in host.project_variables]
-    entries += [("P", path) for path in host.project]
-    entries += [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
-    entries += [("R", setup.project), ("O", setup.outer)]
-    if "pre_tool" in row.canonical:
-        index = f"{state_dir(setup.env)}/{INSTALLS}"
-        seen = stamp(index)
-        if seen is not None and time_ns() - max(seen[0], seen[1]) < SETTLED_NS:
-            return  # it may be written again without a new stamp
-        entries += _files({index: seen})
-        names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ())), host)
-        entries += _self_protection(host, row, names, held)
-    elif _takes(host, row, "input"):
-        entries.append(("i", _plain_path(host, row, "input")))
-    entries += _files({**plan.checks, PLACE: stamp(PLACE)})
+    yield "/", f"{root.st_dev} {root.st_ino}"
+    yield from _variables(host, env)
+    yield from [("p", name) for name in host.project_variables]
+    yield from [("P", path) for path in host.project]
+    yield from [pair for key, own in host.lent for pair in (("y", key), ("o", own))]
+    yield from (("R", setup.project), ("O", setup.outer))
+
+
+def _disk(setup: Setup, plan: CatalogPlan) -> Iterator[Entry]:
+    """Every file that the plan depends on."""
+    yield from _files({**plan.checks, PLACE: stamp(PLACE)})
     for folder in (state_dir(setup.env), os.path.dirname(config_file(setup.env))):
         if os.path.exists(folder):
-            entries += [("L", folder), ("l", os.path.realpath(folder))]
+            yield from (("L", folder), ("l", os.path.realpath(folder)))
         else:
-            entries += _files({first_missing(folder): None})
-    answer = completed(NO_OPINION, row.silence).stdout if row.silence is not None else ""
-    entries.append(("A", f"{answer}\n" if answer else ""))
-    _write(socket, table_path(socket, agent, native), entries)
+            yield from _files({first_missing(folder): None})
 
 
 def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
@@ -116,11 +123,16 @@ def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
     return not plan.events.keys().isdisjoint(KEEPING) and bool({"user_prompt_submit", *KEEPING} & {*row.canonical})
 
 
-def _self_protection(host: Host, row: HostEvent, names: Iterable[str], held: Iterable[str]) -> Iterator[Entry]:
-    """How the launcher recognises a call that self-protection allows: a tool that only reads, an input that cannot name
-    a protected file, or a command that only reads. Hosts with more complex payloads have no such calls."""
-    yield "t", _plain_path(host, row, "tool")
-    yield "i", _plain_path(host, row, "input")
+def _self_protection(host: Host, setup: Setup, plan: CatalogPlan) -> Iterator[Entry]:
+    """How the launcher recognises a tool call that self-protection allows: a tool that only reads, an input that cannot
+    name a protected file, or a command that only reads. Nothing if the list of installed entries may be written again
+    without a new stamp."""
+    index = f"{state_dir(setup.env)}/{INSTALLS}"
+    seen = stamp(index)
+    if seen is not None and time_ns() - max(seen[0], seen[1]) < SETTLED_NS:
+        return
+    yield from _files({index: seen})
+    names, held = telling(setup.env, setup.project, (*plan.stamps, *(read_object(index) or ())), host)
     for name, tool in host.tools.items():
         if tool.split is not None:
             yield "s", name
@@ -166,15 +178,12 @@ def _shown(seen: Stamp | None) -> str:
     return " ".join(map(str, seen)) if seen is not None else ""
 
 
-def _write(socket: str, path: str, entries: Iterable[Entry]) -> None:
+def _write(path: str, entries: Iterable[Entry]) -> None:
     texts = [letter.encode() + (os.fsencode(text) if isinstance(text, str) else text) for letter, text in entries]
     data = b"".join([text + b"\0" for text in texts])
     if data.count(b"\0") != len(texts):
         return  # a path with a NUL cannot be written into a table
-    folder = os.path.dirname(path)
-    make_private_dir(folder)
-    if len(_listed(folder)) > MAX_TABLES:
-        delete_tables(socket)
+    make_private_dir(os.path.dirname(path))
     try:
         with open(os.open(path, AT_ONCE), "rb") as file:
             if file.read() == data:

@@ -30,7 +30,7 @@ from anyhook.warm.messages import (
     receive_streams,
 )
 from anyhook.warm.place import is_module, is_wanted, parse_env, read_at_start
-from anyhook.warm.quiet import keep_table
+from anyhook.warm.quiet import keep_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
         try:
             os.lseek(0, 0, os.SEEK_SET)
             with open(0, "rb", closefd=False) as stdin:
-                keep_table(state.path, words[1], words[2], stdin.read(), env)
+                keep_tables(state.path, words[1], words[2], stdin.read(), env)
         except Exception:  # noqa: BLE001 (the answer is given; without a table the next call is an ordinary one)
             return
 
