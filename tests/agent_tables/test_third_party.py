@@ -207,10 +207,10 @@ def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path
     world.hook("kodik", "PreToolUse", "echo 'still here' >&2; exit 2")
     decision = broken.json("fire", "pre_tool", "--tool", "Bash")
     assert (decision["verdict"], decision["reason"]) == ("block", "still here")
-    (problem,) = [problem for problem in broken.json("check")["problems"] if problem["code"] == "broken-agent"]
+    # Its hooks are off, and that is said.
+    (problem,) = [problem for problem in decision["problems"] if problem["code"] == "broken-agent"]
     assert told in problem["why"], problem
     assert "acme" in problem["what"]
-    assert "broken-agent" in [problem["code"] for problem in decision["problems"]], "its hooks are off: that is said"
     # Its agent may still call us. Its answer format is unknown, so it is refused in the way that most agents read.
     called = broken.run("bridge", "acme", "before_tool", stdin="{}")
     assert (called.returncode, called.stdout) == (2, "")
@@ -218,8 +218,9 @@ def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path
 
 
 def test_a_mistake_that_is_fixed_is_gone(world: World, venv: Path) -> None:
-    before, after, _ = MISTAKES["event"]
+    before, after, told = MISTAKES["event"]
     package = Installed(world, venv, SOURCE.replace(before, after))
-    assert [problem["code"] for problem in package.json("check")["problems"]] == ["broken-agent"]
+    (problem,) = package.json("check")["problems"]
+    assert (problem["code"], told in problem["why"]) == ("broken-agent", True)
     package.write(SOURCE)
     assert package.json("check")["problems"] == []
