@@ -77,7 +77,9 @@ def keep_tables(socket: str, agent: str, native: str, payload: bytes, env: Mappi
     plan = read_plan(setup)
     if plan is None:
         return
-    if len(_listed(f"{os.path.dirname(socket)}/{FOLDER}")) > MAX_TABLES:
+    folder = f"{os.path.dirname(socket)}/{FOLDER}"
+    make_private_dir(folder)
+    if len(_listed(folder)) > MAX_TABLES:
         delete_tables(socket)
     call = [("W", agent), ("S", _shown(stamp(socket)) or "gone"), *_caller(host, setup, env)]
     disk = [*_disk(setup, plan)]
@@ -183,7 +185,6 @@ def _write(path: str, entries: Iterable[Entry]) -> None:
     data = b"".join([text + b"\0" for text in texts])
     if data.count(b"\0") != len(texts):
         return  # a path with a NUL cannot be written into a table
-    make_private_dir(os.path.dirname(path))
     try:
         with open(os.open(path, AT_ONCE), "rb") as file:
             if file.read() == data:
