@@ -1,4 +1,4 @@
-"""One run of the agent in a test's world: a script for the model, real hook processes, and the result."""
+"""Runs the agent once in a test's world, with a scripted model and real hook processes, and returns the result."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from conftest import World
 
 LS: dict[str, Any] = {"shell": {"command": "echo ran >> ran.txt"}}
-"""A tool call that leaves a trace."""
+"""A tool call that adds a line to ran.txt each time it runs."""
 UNTIL_TOLD = "cat >/dev/null; touch ../begun; while ! test -e ../go; do sleep 0.05; done; touch ../went-on"
-"""A hook that runs until a file appears."""
+"""A hook that runs until the file `go` appears."""
 
 
 @dataclass
@@ -54,14 +54,14 @@ class Ran:
 
 
 def script(world: World, *steps: Any, **top: Any) -> str:
-    """A script for the model; a text alone is an answer without tools."""
+    """Write a script for the model. A plain string is an answer without tool calls."""
     made = [{"text": step} if isinstance(step, str) else step for step in steps]
     path = world.write(world.root / "script.yaml", yaml.safe_dump({**top, "steps": made}))
     return f"script:{path}"
 
 
 def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | None = None, **options: Any) -> Ran:
-    """One prompt, with a model that follows these steps."""
+    """Run one prompt with a model that follows these steps."""
     values = {"permission": "auto", "trust": "all", **options}
     said: list[str] = []
     model = script(world, *steps, **(top or {}))
@@ -75,7 +75,7 @@ def agent(world: World, *steps: Any, prompt: str = "Go.", top: dict[str, Any] | 
 
 
 def record(name: str) -> str:
-    """A shell line that keeps a hook's payload, one per line."""
+    """A shell line that appends a hook's payload to a file, one payload per line."""
     return f"cat | tr -d '\\n' >> ../{name}; echo >> ../{name}"
 
 
@@ -95,13 +95,13 @@ def kodik(world: World, native: str, command: str, matcher: str) -> None:
 
 
 def traces(world: World) -> int:
-    """How often the tool call `LS` really ran."""
+    """How often the tool call `LS` actually ran."""
     path = Path(world.project / "ran.txt")
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
 def appears(path: Path) -> bool:
-    """Whether another process creates a file in time."""
+    """Whether another process creates the file within 60 seconds."""
     deadline = time.monotonic() + 60
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.02)

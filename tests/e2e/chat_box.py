@@ -1,4 +1,4 @@
-"""The real chat in a pseudo-terminal: what a person types, and what they see."""
+"""Runs the real chat in a pseudo-terminal. Tests type into it and check what it shows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from conftest import World
 
 READY = "\x1b[?2004h"
-"""What the line editor sends when it begins to read keys."""
+"""What the line editor sends when it starts to read keys."""
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
 LIMIT_S = 60
 
 
 class Terminal:
-    """One chat, from its start to its end."""
+    """One chat process and its terminal."""
 
     def __init__(self, world: World, model: str, *words: str, **env: str) -> None:
         ours, theirs = pty.openpty()
@@ -44,20 +44,20 @@ class Terminal:
         self.raw = ""
 
     def sees(self, text: str) -> str:
-        """Wait for a text; returns what came before it, without terminal codes."""
+        """Wait for a text. Returns the output before it, without terminal codes."""
         self.child.expect_exact(text)
         before = self.child.before or ""
         self.raw += before + text
         return CONTROL.sub("", before)
 
     def types(self, text: str) -> None:
-        """Wait until keys are read, and type a line."""
+        """Wait until the chat reads keys, then type a line."""
         self.sees(READY)
         self.child.send(text + "\r")
 
     def answers(self, question: str, text: str) -> str:
-        """Wait for a question, and answer it; returns the text before it."""
-        said = self.sees(READY) + self.sees(question)  # not the echo of an answered one
+        """Wait for a question and answer it. Returns the text before it."""
+        said = self.sees(READY) + self.sees(question)  # a new question, not the echo of an answered one
         self.child.send(text + "\r")
         return said
 
@@ -65,7 +65,7 @@ class Terminal:
         self.child.send(chr(ord(key) & 0x1F))
 
     def until(self, path: Path) -> None:
-        """Wait for a file that something in the chat makes."""
+        """Wait for a file that something in the chat creates."""
         while not path.exists():
             assert self.process.is_running()
             time.sleep(0.02)
@@ -74,12 +74,12 @@ class Terminal:
         self.process.signal(number)
 
     def goes_away(self) -> int:
-        """Close the terminal's window; returns the exit status."""
+        """Close the terminal. Returns the exit status."""
         self.child.close()
         return self.process.wait()
 
     def ends(self) -> tuple[int, str]:
-        """The exit status, and the last output."""
+        """Wait for the chat to exit. Returns its exit status and its last output."""
         self.child.expect(pexpect.EOF)
         last = self.child.before or ""
         self.raw += last
@@ -88,5 +88,5 @@ class Terminal:
 
 
 def chat(world: World, *steps: Any, words: tuple[str, ...] = (), **env: str) -> Terminal:
-    """A chat with a model that follows these steps, and approves nothing by itself."""
+    """Start a chat with a model that follows these steps. The chat asks for approval by default."""
     return Terminal(world, script(world, *steps), *words, **env)

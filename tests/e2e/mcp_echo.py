@@ -1,5 +1,5 @@
-"""An MCP server on stdio with one tool, `echo`, in a few lines without a library: it starts at once. It writes its
-arguments to a file next to it."""
+"""A small MCP server on stdio with one tool, `echo`. It uses no library, so it starts fast. It appends the arguments of
+each call to a file next to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         if given.get("text") == "die":
             sys.exit("out of memory")
         text = str(given.get("text"))
-        said = text if text.startswith("{") else f"echo: {text}"  # a hook's answer is JSON
+        said = text if text.startswith("{") else f"echo: {text}"  # JSON goes back unchanged: it is a hook's answer
         return {"content": [{"type": "text", "text": said}], "isError": failed}
     return None
 

@@ -1,5 +1,4 @@
-"""A user and a project for tests of `anyhook new`, with paths that have to be quoted. It calls the command inside this
-process."""
+"""A home and a project for tests of `anyhook new`, with paths that need quoting. Runs the command in this process."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """A user and a project whose paths have to be quoted."""
+    """A home and a project whose paths need quoting."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
         self.home, self.project = root / "a user's home", root / "the project's folder"
@@ -35,7 +34,7 @@ class Place:
         monkeypatch.chdir(self.project)
 
     def call(self, *words: str) -> tuple[int, str, str]:
-        """Exit status, stdout, stderr."""
+        """Run the command. Returns its exit status, stdout and stderr."""
         self.capfd.readouterr()
         status = run(words)
         captured = self.capfd.readouterr()
@@ -53,7 +52,7 @@ class Place:
         return found
 
     def refused(self, *words: str) -> str:
-        """A call that must change nothing; its message."""
+        """Check that a call fails and changes no files. Returns its message."""
         before = self.files()
         status, out, err = self.call("new", *words)
         assert (status, out) == (3, ""), (status, out, err)
@@ -66,7 +65,7 @@ class Place:
         return {str(path): path.read_bytes() if path.is_file() else b"" for root in roots for path in root.rglob("*")}
 
     def fire(self, line: str, *more: str) -> tuple[int, dict[str, Json]]:
-        """Run a command line that `new` has printed."""
+        """Run a command line that `new` printed."""
         program, *words = shlex.split(line)
         assert program == "anyhook"
         return self.json(*words, "--json", *more)

@@ -1,4 +1,4 @@
-"""`anyhook agent run` as a process: its arguments, its answer, its exit status, and how it ends on a signal."""
+"""`anyhook agent run` as a process: its arguments, answer and exit status, and what it does on a signal."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_bad_calls(world: World, words: list[str]) -> None:
 
 
 def test_the_lines_of_debug(world: World) -> None:
-    """A-40, As: three lines, exactly as the document shows them."""
+    """A-40, As: prints three lines, exactly as the documentation shows them."""
     world.hook("agenthooks", "before_tool", "echo Dangerous command blocked >&2; exit 2", name="block-dangerous")
     model = script(world, {"tools": [LS]}, "Done.")
     done = world.command("agent", "run", "Go.", "--model", model, "--permission", "auto", "--debug")
@@ -100,7 +100,7 @@ TURN_LOGGER = """turn=$(cat); echo "Turn logged" >&2; exit 0"""
 
 @pytest.mark.parametrize(("words", "env"), [(["--debug"], {}), ([], {"KODELET_LOG_LEVEL": "debug"}), ([], {})])
 def test_what_a_hook_read_and_its_stderr(world: World, words: list[str], env: dict[str, str]) -> None:
-    """The log has the input context (Kimi's document), and the turn logger's line (Kodelet's)."""
+    """The log has the input context, as Kimi documents it, and the turn logger's line, as Kodelet documents it."""
     world.env.update(env)
     world.hook("kodelet", "after_turn", TURN_LOGGER, name="turn-logger")
     world.hook("agenthooks", "before_tool", "cat >/dev/null; echo looked >&2", name="looker")
@@ -113,7 +113,7 @@ def test_what_a_hook_read_and_its_stderr(world: World, words: list[str], env: di
 
 
 def test_trust_hooks(world: World) -> None:
-    """G-52: trust is recorded once; later runs need no flag."""
+    """G-52: trust is recorded once, so later runs need no flag."""
     world.write(world.project / "hook.sh", f"#!/bin/sh\n{record('start')}\n", 0o755)
     world.kolega("SessionStart", {"type": "command", "command": "./hook.sh"}, "project")
     model = ["--model", script(world, "Said.")]
@@ -140,7 +140,7 @@ def test_help_loads_no_agent(world: World) -> None:
 
 
 def test_the_example(world: World) -> None:
-    """All five dialects in one session, as its README says."""
+    """The example uses all five dialects in one session, as its README says."""
     shutil.copytree(EXAMPLE, world.project, dirs_exist_ok=True)
     words = ["--model", "script:script.yaml", "--permission", "auto", "--trust", "all"]
     done = world.command("agent", "run", "Publish it; the key is AKIA0123456789ABCDEF.", *words)
@@ -151,7 +151,7 @@ def test_the_example(world: World) -> None:
 
 
 def left_behind(mark: str) -> list[str]:
-    """Processes whose command line has the mark."""
+    """The command lines of running processes that contain the mark."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -1,5 +1,5 @@
-"""What a project has for the agent besides hooks: MCP servers, types of sub-agents, skills. None of it is used before
-it is approved, and hooks see all of it."""
+"""MCP servers, sub-agent types and skills that a project provides. The agent uses none of them until they are approved,
+and hooks see every use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CALL: dict[str, Any] = {"mcp__my_echo__echo": {"text": "hi"}}
 
 
 def server(world: World) -> None:
-    """One that the project declares, with its program inside the project."""
+    """Declare a server in the project, with its program inside the project."""
     world.write(world.project / "tools/echo.py", ECHO.read_text())
     spec = {"command": sys.executable, "args": ["tools/echo.py"]}
     world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"my echo": spec}}))
@@ -115,7 +115,7 @@ def test_servers_need_permission_and_may_be_the_users(world: World) -> None:
 
 
 def test_servers_are_connected_at_once(world: World) -> None:
-    """Each of these two answers only once the other has been started."""
+    """Each of the two servers answers only after the other has started."""
     world.write(world.project / "tools/echo.py", ECHO.read_text())
     wait = "touch {}; while ! test -e {}; do sleep 0.02; done; exec {} tools/echo.py"
     specs = {one: {"command": "sh", "args": ["-c", wait.format(one, other, sys.executable)]}
@@ -147,7 +147,7 @@ def test_a_hook_that_is_a_servers_tool(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_real_server(world: World) -> None:
-    """One of the reference servers, from PyPI, through the whole command."""
+    """Runs the whole command with one of the MCP reference servers from PyPI."""
     spec = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Berlin"]}
     world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
     world.hook("kodik", "PostToolUse", record("after"))
@@ -162,7 +162,7 @@ def test_a_real_server(world: World) -> None:
     assert [it["tool_name"] for it in recorded(world, "after")] == ["mcp__time__convert_time"]
 
 
-# -- types of sub-agents
+# -- sub-agent types
 
 REVIEWER = """---
 name: reviewer
@@ -204,8 +204,9 @@ def test_a_type_of_sub_agent_limits_its_tools_and_fires_its_hooks(world: World, 
 
 @pytest.mark.parametrize("name", ["explore", "reviewer", "self"])
 def test_the_five_dialects_know_a_sub_agents_type(world: World, name: str) -> None:
-    """kodik (D-10) and kolega (G-12, Ga) match it. A matcher of agenthooks is for tools (A-13). kode (K-34) and kodelet
-    have none: they read it in the call that starts the sub-agent."""
+    """kodik (D-10) and kolega (G-12, Ga) match the type. A matcher in agenthooks applies to tools only (A-13).
+    kode (K-34) and kodelet have no matcher for it: their hooks read the type from the call that starts the
+    sub-agent."""
     world.write(world.project / ".claude/agents/reviewer.md", REVIEWER)
     for each in ("general", name):
         for native in ("SubagentStart", "SubagentStop"):
@@ -243,7 +244,7 @@ def test_a_type_of_the_project_needs_approval(world: World) -> None:
 
 
 def test_the_chat_asks_about_all_of_it(world: World) -> None:
-    """And uses it at once, if the answer to /trust is yes."""
+    """After a yes to /trust, the chat uses all of it at once."""
     server(world)
     world.write(world.project / ".anyhook/agents/reviewer.md", REVIEWER)
     terminal = chat(world, {"tools": [CALL]}, "Done.", words=("--permission=auto",))

@@ -1,5 +1,5 @@
-"""The agent is ended in every way and at every point: no process is left, the session's hooks run, and the session can
-be resumed. Ends in the middle of a tool, a hook or many answers are tested with the command's other arguments."""
+"""Ends the agent in every way and at every point: no process is left, the session's hooks run, and the session can be
+resumed. test_agent_command.py covers signals during a tool call, a hook before a tool, and a series of answers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_told_to_end_while_a_hook_runs(world: World, phase: str) -> None:
     assert (process.returncode, report["stop"], "Traceback" in said) == (130, "interrupted", False)
     assert [it["exit_reason"] for it in recorded(world, "end")] == [{INT: "interrupted", TERM: "sigterm"}[number]]
     assert left_behind(mark) == []
-    if phase not in ("session start", "prompt"):  # before that there is nothing to take up
+    if phase not in ("session start", "prompt"):  # earlier than that, there is nothing to resume
         again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", resume=report["session"], hooks=False)
         assert again.text == "Fine.", again.why
 
@@ -80,7 +80,7 @@ def test_told_to_end_while_a_hook_runs(world: World, phase: str) -> None:
 @linux
 @pytest.mark.parametrize("phase", ["answer", "summary"])
 def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
-    """Before it answers, and in the middle of a compaction."""
+    """Covers a signal before the model answers, and one during a compaction."""
     slow = ModelReply("Too late.", delay_s=55)
 
     def answers(asked: Any) -> ModelReply:
@@ -106,7 +106,7 @@ def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
 
 @linux
 def test_what_commands_have_started_ends_as_well(world: World) -> None:
-    """Also what has left its group and its session, and what was started by an earlier command."""
+    """Includes processes that left their group and session, and processes of an earlier command."""
     mark = f"7{os.getpid()}.125"
     early = {"shell": {"command": f"sleep {mark} >/dev/null 2>&1 &"}}
     late = {"shell": {"command": f"setsid sleep {mark} & touch ../busy; sleep {mark}"}}
@@ -127,7 +127,7 @@ def test_a_command_that_takes_too_long_ends_with_its_children(world: World) -> N
 
 @linux
 def test_told_twice(world: World) -> None:
-    """The agent waits for the hooks of the end, unless the user does not want to."""
+    """The agent waits for the session_end hooks, unless the user interrupts it again."""
     mark = f"{world.root.name}-{os.getpid()}"
     world.hook("agenthooks", "session_end", f"cat >/dev/null; touch ../ending; sleep 55; echo {mark}")
     process = started(world, "--model", script(world, {"tools": [{"shell": {"command": "touch ../busy; sleep 55"}}]}))
@@ -142,7 +142,7 @@ def test_told_twice(world: World) -> None:
 
 @linux
 def test_a_killed_agent_can_be_taken_up_again(world: World) -> None:
-    """A killed process cannot clean up, but the conversation so far is there and complete."""
+    """A killed process cannot clean up, but the conversation so far is saved and complete."""
     steps = [{"tools": [LS]}, {"tools": [{"shell": {"command": "touch ../busy; sleep 3"}}]}, "Never said."]
     process = started(world, "--model", script(world, *steps), prompt="Remember me.")
     wait_for(world.root / "busy", process)
@@ -155,7 +155,7 @@ def test_a_killed_agent_can_be_taken_up_again(world: World) -> None:
 
 
 def test_a_session_that_cannot_be_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the disk is full while it is written, the old one is still there and complete, and the run says so."""
+    """If the disk is full, the earlier saved session stays complete, and the run reports the failure."""
     first = agent(world, "One.").report["session"]
     kept = Conversations(str(world.state), str(world.project))
     before = kept.load(first)
@@ -183,7 +183,7 @@ def test_a_damaged_session_is_named(world: World, damage: bytes) -> None:
 
 
 def test_a_model_that_breaks_in_the_middle(world: World) -> None:
-    """A crash in a library ends the turn; the session ends through its hooks and can be resumed."""
+    """If the model fails, the turn ends. The session_end hooks run, and the session can be resumed."""
     world.hook("kode", "session_end", record("end"))
     ran = agent(world, {"tools": [LS]}, {"expect": "something else", "text": "Never said."})
     assert (ran.stop, ran.status, [it["reason"] for it in recorded(world, "end")]) == ("error", 1, ["error"])
@@ -192,7 +192,7 @@ def test_a_model_that_breaks_in_the_middle(world: World) -> None:
 
 
 def test_interrupted_before_it_listens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the event loop gets it, and cancels the whole run."""
+    """The event loop gets the signal then, and cancels the whole run."""
     monkeypatch.setattr(Headless, "_listen", lambda _: os.kill(os.getpid(), INT))
     ran = agent(world, "Never said.")
     assert (ran.status, ran.stop, ran.why) == (130, "interrupted", "the session was ended: interrupted")

@@ -1,4 +1,4 @@
-"""Conversations that are replaced, compacted, saved and resumed, in a running agent."""
+"""Replacing, compacting, saving and resuming conversations in a running agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WINDOW: dict[str, Any] = {"context_window": 1000}
 
 
 def compacting(world: World, **options: Any) -> Ran:
-    """The first answer fills the context past the threshold."""
+    """Run the agent with a first answer that fills the context past the threshold."""
     return agent(
         world,
         {"tools": [LS], "usage": FULL},
@@ -43,7 +43,7 @@ def test_compaction_at_the_threshold(world: World) -> None:
 
 
 def test_context_of_a_compaction(world: World) -> None:
-    """What hooks add while the model works reaches it with its next request."""
+    """Context that hooks add while the model works is sent with the next request."""
     kodik(world, "PostCompact", """echo '{"additional_context": "mind the tests"}'""", "auto")
     ran = agent(
         world,
@@ -76,7 +76,7 @@ def test_hooks_are_off_while_a_summary_is_made(world: World) -> None:
 
 
 def test_what_after_turn_is_told(world: World) -> None:
-    """L-21, L-36: the flags come from the configured threshold; a sub-agent has none (L-44)."""
+    """L-21, L-36: the flags come from the configured threshold. A sub-agent has none (L-44)."""
     world.hook("kodelet", "after_turn", record("turns"))
     agent(
         world,
@@ -101,7 +101,7 @@ def test_auto_compaction_can_be_turned_off(world: World) -> None:
 
 
 def test_the_built_in_trigger_comes_first(world: World) -> None:
-    """L-34: if it acts, other after_turn hooks do not run."""
+    """L-34: if it compacts, other after_turn hooks do not run."""
     world.hook("kodelet", "after_turn", record("turns"))
     compacting(world)
     assert [it["turn_number"] for it in recorded(world, "turns")] == [2]
@@ -117,7 +117,7 @@ def test_mutate_in_the_middle(world: World) -> None:
 
 
 def test_mutate_at_the_end_stops(world: World) -> None:
-    """L-29, Lj: the history is replaced and kept, and the agent stops."""
+    """L-29, Lj: the new history is saved, and the agent stops."""
     answer = {"result": "mutate", "messages": [{"role": "user", "content": "Only this."}]}
     world.hook("kodelet", "agent_stop", f"{record('stops')}; echo '{json.dumps(answer)}'")
     ran = agent(world, "Done.")
@@ -142,7 +142,7 @@ def test_a_callback_with_arguments(world: World) -> None:
 
 
 def test_a_recipe_that_is_not_there(world: World) -> None:
-    """Ln: it is reported, and the conversation stays as it is."""
+    """Ln: the agent reports it and leaves the conversation unchanged."""
     answer = {"result": "callback", "callback": "nothing"}
     script = f"""grep -q '"turn_number":1' && echo '{json.dumps(answer)}' || true"""
     world.hook("kodelet", "after_turn", script)
@@ -173,7 +173,7 @@ def test_a_recipe_as_the_prompt(world: World) -> None:
 
 
 def test_no_hooks(world: World) -> None:
-    """L-42: nothing runs, the built-in ones included."""
+    """L-42: no hooks run, not even the built-in ones."""
     world.hook("kodelet", "after_turn", record("turns"))
     world.hook("kode", "session_start", "exit 1")
     ran = agent(world, {"tools": [LS]}, "Done.", hooks=False)
@@ -206,7 +206,7 @@ def test_a_script_that_ends_too_soon(world: World) -> None:
 
 
 def test_all_five_at_once(world: World) -> None:
-    """Hooks of every dialect in one project, and all of them count."""
+    """With hooks of all five dialects in one project, each one takes effect."""
     world.hook("kode", "user_prompt_submit", """echo '{"replace_prompt": "Do that."}'""", scope="project")
     world.hook("kodik", "SessionStart", """echo '{"additional_context": "branch main"}'""", scope="project")
     rewrite = {"hookSpecificOutput": {"updatedInput": {"command": "echo other"}}}

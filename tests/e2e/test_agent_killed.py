@@ -1,5 +1,5 @@
-"""SIGKILL in every phase of the agent: nothing that it has started outlives it, even if it left its group, session,
-parents, environment or streams, and the session can be resumed."""
+"""SIGKILL in every phase of the agent. No process that it started outlives it, even one that left its process group,
+session, parent, environment or streams. The session can be resumed."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ DELEGATE: dict[str, Any] = {"delegate_task": {"agent_name": "self", "task": "Cou
 
 
 def busy(mark: str) -> str:
-    """A shell line that runs for long, with a child that has left it in every possible way; it reports that it runs."""
+    """A long-running shell line with a fully detached child. It creates the files `busy` and `away` as it starts."""
     away = f"env -i setsid sh -c 'sleep {mark} & echo $! > ../away' </dev/null >/dev/null 2>&1 &"
     return f"cat >/dev/null; {away} touch ../busy; sleep {mark}"
 
 
 def mark_of(world: World) -> str:
-    """A number of seconds that no other process sleeps."""
+    """A sleep time in seconds that no other process uses."""
     return f"7{os.getpid()}.{abs(hash(world.root)) % 10_000_000}"
 
 
 def is_gone(mark: str) -> bool:
-    """What ends them is another process, which has only just noticed."""
+    """Wait until the marked processes are gone. Another process ends them, so it may take a moment."""
     deadline = time.monotonic() + 120
     while left_behind(mark):
         if time.monotonic() > deadline:
@@ -50,7 +50,7 @@ def is_gone(mark: str) -> bool:
 
 def kill(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=240)  # which also shows that nothing holds its streams open
+    process.communicate(timeout=240)  # also shows that nothing holds its streams open
     assert process.returncode == -signal.SIGKILL
 
 
@@ -85,7 +85,7 @@ def test_while_a_hook_runs(world: World, phase: str) -> None:
     wait_for(world.root / "away", process)
     kill(process)
     assert is_gone(mark)
-    if phase not in ("session start", "prompt"):  # before that there is nothing to take up
+    if phase not in ("session start", "prompt"):  # earlier than that, there is nothing to resume
         is_resumable(world)
 
 
@@ -107,7 +107,7 @@ UNWAITED: dict[str, Any] = {"async": True}
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_background_hook_goes_on_to_its_own_limit(world: World, end: signal.Signals) -> None:
-    """What an earlier command and an earlier hook have left running ends with the agent."""
+    """Processes that an earlier command or hook left running end with the agent; an async hook does not."""
     mark = mark_of(world)
     away = f"env -i setsid sleep {mark} </dev/null >/dev/null 2>&1 & touch ../busy"
     world.hook("agenthooks", "after_tool", UNTIL_TOLD, **UNWAITED)
@@ -153,7 +153,7 @@ def test_while_a_model_is_asked(world: World, phase: str) -> None:
 
 
 def test_a_crash(world: World) -> None:
-    """The agent ends without warning: a crash in a library, or the system runs out of memory."""
+    """The agent dies without warning, as in a library crash or when the system runs out of memory."""
     mark = mark_of(world)
     call = {"shell": {"command": busy(mark)}}
     process = started(world, "--model", script(world, {"tools": [call]}))
@@ -166,7 +166,7 @@ def test_a_crash(world: World) -> None:
 
 
 def test_what_was_meant_to_stay_stays(world: World) -> None:
-    """A server that the user asked for outlives an agent that ended well, and so do the processes of other agents."""
+    """A server that the user asked for outlives an agent that exits normally. Processes of other agents stay, too."""
     mark = mark_of(world)
     serve = {"shell": {"command": f"setsid sleep {mark} </dev/null >/dev/null 2>&1 & echo $! > ../server"}}
     other = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))
@@ -180,7 +180,7 @@ def test_what_was_meant_to_stay_stays(world: World) -> None:
         wait_for(world.root / "2", killed)
         kill(killed)
         assert other.poll() is None
-        os.kill(server, signal.SIGKILL)  # which fails if there is no such process
+        os.kill(server, signal.SIGKILL)  # fails if there is no such process
         assert left_behind(mark), "the other agent's command goes on"
     finally:
         kill(other)
@@ -188,7 +188,7 @@ def test_what_was_meant_to_stay_stays(world: World) -> None:
 
 
 def test_told_to_end_leaves_nothing_either(world: World) -> None:
-    """Not even a process that has emptied its environment."""
+    """SIGTERM also ends a process that cleared its environment."""
     mark = mark_of(world)
     world.hook("kode", "session_end", record("end"))
     process = started(world, "--model", script(world, {"tools": [{"shell": {"command": busy(mark)}}]}))
@@ -200,8 +200,8 @@ def test_told_to_end_leaves_nothing_either(world: World) -> None:
 
 
 def test_ctrl_c_in_the_chat(world: World) -> None:
-    """Processes of the stopped turn end, in any session; those of an earlier turn stay until the chat itself is
-    killed."""
+    """Processes of the stopped turn end, even in another process session. Those of an earlier turn stay until the chat
+    itself is killed."""
     mark, server = mark_of(world), f"8{os.getpid()}.25"
     terminal = chat(
         world,

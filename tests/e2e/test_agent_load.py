@@ -1,5 +1,5 @@
-"""A long session: many tool calls, ten hooks at each, nothing is lost and memory stays bounded. It does not measure
-time."""
+"""A long session with many tool calls and ten hooks per call. Nothing is lost, and memory stays bounded. These tests do
+not measure time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from conftest import World
 
 CALLS, CALLABLES = 500, 8
 MOST_GROWTH = 12_000_000
-"""Bytes in the second half of the session: its messages, and the allocator's overhead."""
+"""The most bytes that the second half of the session may add: its messages, and the allocator's overhead."""
 
 
 def resident() -> int:
@@ -77,7 +77,7 @@ def test_five_hundred_calls_with_ten_hooks_each(world: World) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_same_by_the_command_with_real_processes(world: World) -> None:
-    """Ten hooks of five dialects at every call, each a process that counts itself; one of them looks at the agent."""
+    """Ten hooks of five dialects run at every call. Each process counts its run, and one logs the agent's memory."""
     world.write(world.project / "a.txt", "one line\n")
     size = "cut -d' ' -f2 /proc/$PPID/statm >> ../sizes"
     for number in range(2):
@@ -105,7 +105,7 @@ def test_the_same_by_the_command_with_real_processes(world: World) -> None:
 
 
 async def function_calls(turn: Callable[[], Awaitable[str]]) -> int:
-    """How many functions a turn calls in this thread, the interpreter's own included."""
+    """How many functions a turn calls in this thread, including C functions."""
     count = 0
 
     def note(_frame: FrameType, what: str, _argument: object) -> None:
@@ -122,8 +122,8 @@ async def function_calls(turn: Callable[[], Awaitable[str]]) -> int:
 
 
 def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World) -> None:
-    """Session and engine included, against the framework with the same model and tools; counted in function calls,
-    which do not depend on how busy the machine is."""
+    """Compares a turn of our session, engine included, with the framework alone, with the same model and tools. Counts
+    function calls, which do not depend on how busy the machine is."""
     world.write(world.project / "a.txt", "one line\n")
     step = {"tools": [{"read_file": {"path": "a.txt"}}], "times": 30}
     model = script(world, step, "Done.", step, "Done.")
@@ -144,7 +144,7 @@ def test_without_a_hook_the_agent_is_little_more_than_the_framework(world: World
 
     async def ratio() -> float:
         await session.start()
-        for turn in (by_session, by_framework):  # the first turn loads what the second has
+        for turn in (by_session, by_framework):  # warm up: the first turn loads modules
             await turn()
         ours, theirs = await function_calls(by_session), await function_calls(by_framework)
         await session.end("completed")

@@ -1,5 +1,5 @@
-"""Handlers that ask a model, inside a running agent: whose model answers, what it is told, what it may do, and what is
-recorded. Also the agent's web tool, and which variables its commands get."""
+"""Handlers that ask a model inside a running agent: which model answers, what it sees, what it may do, and what is
+recorded. Also covers the agent's web tool and the environment variables that its commands get."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def judge(world: World, kind: str = "prompt", event: str = "Stop", **more: Any) 
     world.kolega(event, {"type": kind, "prompt": "Is it tested? $EVENT", **more})
 
 
-# -- whose model answers
+# -- which model answers
 
 
 @pytest.mark.parametrize("kind", ["prompt", "agent"])
 def test_the_agents_own_model_where_none_is_configured(world: World, kind: str) -> None:
-    """G-44, G-46, G-47: the answer decides, and the reason is the next instruction."""
+    """G-44, G-46, G-47: the answer decides, and its reason becomes the next instruction."""
     judge(world, kind)
     ran = agent(
         world,
@@ -47,7 +47,7 @@ def test_the_agents_own_model_where_none_is_configured(world: World, kind: str) 
 
 
 def test_a_model_of_its_own_comes_first(world: World) -> None:
-    """G-45: the user's models for roles are asked, each by its handler's role."""
+    """G-45: a handler's role selects the model that the user configured for that role."""
     with ModelServer([ModelReply(OK)]) as server:
         world.env.update(server.env)
         world.config('[models]\nfast = "openai-chat:quick"\nthinking = "anthropic:deep"\n')
@@ -93,7 +93,7 @@ def test_a_model_that_says_nothing_useful_stops_nothing(world: World) -> None:
 
 
 def answers(asked: ModelRequest) -> ModelReply:
-    """The agent calls a tool, then ends; its judge first looks around, then says no once."""
+    """The agent calls a tool, then finishes. The judge says no once, then yes."""
     if "one decision about one event" in asked.system:
         return ModelReply(OK if "Now it is." in asked.text else NOT_OK)
     if "no tests yet" in asked.text:
@@ -150,7 +150,7 @@ def test_a_large_event_is_shortened_and_that_is_told(world: World) -> None:
     assert any("shortened from" in note for note in notes)
 
 
-# -- what is written down
+# -- what is recorded
 
 
 def test_explain_names_the_model(world: World) -> None:
@@ -269,7 +269,7 @@ def test_a_script_with_a_mistake(world: World, text: str, wrong: str) -> None:
 
 
 def test_a_hook_that_asks_the_sessions_model_is_not_off(world: World) -> None:
-    """It needs no model in the settings, so nobody is told that a guard is off, and nothing is refused for it."""
+    """It needs no model in the settings, so there is no warning about a guard that is off, and no call is refused."""
     world.config('off = "deny"\n')
     world.kolega("PreToolUse", {"type": "prompt", "prompt": "May it?", "timeout": 30})
     ran = agent(world, {"tools": [LS]}, {"by": "hook", "text": '{"ok": true}'}, "Done.")

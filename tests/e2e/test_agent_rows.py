@@ -1,5 +1,5 @@
-"""Every event at the right time, and the behaviours of single rows that only a running agent shows.
-tests/agent_rows.json lists which test shows which row."""
+"""Every event fires at the right time. Also covers rows that only a running agent can show.
+agent_rows.json lists which test covers which row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOMENTS = {
     },
     "kodelet": {
         "before_tool_call": 5, "after_tool_call": 5, "user_message_send": 2, "agent_stop": 2,
-        "after_turn": 7,  # of eight answers: where the built-in trigger compacts, others do not run
+        "after_turn": 7,  # of eight answers: when the built-in trigger compacts, other hooks do not run
     },
     "claude": {
         "SessionStart": 1, "UserPromptSubmit": 1, "PreToolUse": 5, "PermissionRequest": 3, "PostToolUse": 4,
@@ -70,7 +70,7 @@ ORDER = [
 
 
 def whole_story(world: World) -> Any:
-    """A granted command, a failing one, a denied one, a sub-agent with a tool, a compaction, an end."""
+    """Run a session with an allowed, a failing and a denied command, a sub-agent that uses a tool, and a compaction."""
     return agent(
         world,
         {"tools": [{"shell": {"command": "true"}}]},
@@ -88,7 +88,7 @@ def whole_story(world: World) -> Any:
 
 
 def test_every_event_happens_at_its_moment(world: World) -> None:
-    """Hooks of many dialects for every event they have, in one project, each called as often as it should be."""
+    """Ten dialects in one project, with hooks for all their events: each hook runs exactly as often as it should."""
     for dialect, moments in MOMENTS.items():
         for native in moments:
             script = record(f"{dialect}.{native}")
@@ -110,7 +110,7 @@ def test_every_event_happens_at_its_moment(world: World) -> None:
 
 
 def test_the_moments_need_no_hook(world: World) -> None:
-    """K-1, D-9, A-16, G-13: the events are the agent's, for hooks of every dialect."""
+    """K-1, D-9, A-16, G-13: the agent fires its events whether or not a dialect has hooks for them."""
     world.hook("kodik", "PermissionRequest", """grep -q forbidden || echo '{"decision": "approve"}'""")
     assert whole_story(world).events == ORDER
 
@@ -153,7 +153,7 @@ def test_what_kode_is_told(world: World) -> None:
 
 @pytest.mark.parametrize(("dialect", "native"), [("kode", "session_end"), ("agenthooks", "session_end")])
 def test_nothing_keeps_a_session_from_ending(world: World, dialect: str, native: str) -> None:
-    """Kk, Ag: the error is reported, and the agent ends as it would have."""
+    """Kk, Ag: the agent reports the error and ends normally."""
     world.hook(dialect, native, "echo stay >&2; exit 2")
     ran = agent(world, "Done.")
     assert (ran.stop, ran.status) == ("done", 0)
@@ -172,7 +172,7 @@ def test_an_unknown_key_is_warned_about_once(world: World) -> None:
 
 
 def test_a_hook_takes_effect_in_a_new_session(world: World) -> None:
-    """D-8, A-43: what a session started with is what it runs with."""
+    """D-8, A-43: a session keeps the hooks that it started with."""
     world.hook("kodik", "PreToolUse", "echo closed >&2; exit 2")
     place = world.home / "Documents/Kodik/Hooks/hooks.json"
     written = place.read_text()
@@ -185,7 +185,7 @@ def test_a_hook_takes_effect_in_a_new_session(world: World) -> None:
 
 @pytest.mark.parametrize("native", ["SessionStart", "PostCompact"])
 def test_a_block_that_stops_nothing(world: World, native: str) -> None:
-    """Do: advice on the events that cannot be stopped."""
+    """Do: a block is only advice on events that cannot be stopped."""
     world.hook("kodik", native, "echo careful >&2; exit 2")
     ran = agent(
         world,
@@ -202,7 +202,7 @@ def test_a_block_that_stops_nothing(world: World, native: str) -> None:
 
 @pytest.mark.parametrize("native", ["after_tool", "session_end"])
 def test_nobody_waits_for_background_hooks(world: World, native: str) -> None:
-    """A-34, A-35: neither the agent while it works nor the end of the session; they run to their own limits."""
+    """A-34, A-35: neither the agent nor the end of the session waits. The hooks run up to their own timeouts."""
     world.hook("agenthooks", native, UNTIL_TOLD, **ASYNC)
     ran = agent(world, {"tools": [LS]}, "Done.")
     assert (ran.stop, (world.root / "went-on").exists()) == ("done", False)
@@ -213,7 +213,7 @@ def test_nobody_waits_for_background_hooks(world: World, native: str) -> None:
 
 
 def test_a_hook_that_takes_too_long_is_let_go(world: World) -> None:
-    """A-36: fails open, with its whole process tree ended."""
+    """A-36: at its timeout, the hook's whole process tree is ended, and the hook fails open."""
     world.hook("agenthooks", "before_tool", "sleep 30", timeout=200)
     ran = agent(world, {"tools": [LS]}, "Done.")
     assert (ran.stop, traces(world)) == ("done", 1)
@@ -224,7 +224,7 @@ def test_a_hook_that_takes_too_long_is_let_go(world: World) -> None:
 
 
 def test_a_failure_cannot_be_masked(world: World) -> None:
-    """G-22: after a failed tool only added context counts."""
+    """G-22: after a failed tool, only added context takes effect."""
     answer = {"hookSpecificOutput": {"updatedToolOutput": "all fine", "additionalContext": "look at the log"}}
     world.hook("kolega", "PostToolUse", f"echo '{json.dumps(answer)}'")
     ran = agent(
@@ -243,7 +243,7 @@ def test_a_block_after_a_failure_ends_the_turn(world: World) -> None:
 
 
 def test_continue_false_after_a_tool_ends_the_turn(world: World) -> None:
-    """G-40, Ge: and it blocks nothing elsewhere."""
+    """G-40, Ge: on other events, it blocks nothing."""
     for native in ("PreToolUse", "Stop", "SessionStart"):
         world.hook("kolega", native, """echo '{"continue": false}'""")
     assert agent(world, {"tools": [LS]}, "Done.").text == "Done."
@@ -253,7 +253,7 @@ def test_continue_false_after_a_tool_ends_the_turn(world: World) -> None:
 
 
 def test_a_message_for_the_user(world: World) -> None:
-    """Gd: shown, and no part of what the model is told."""
+    """Gd: the user sees it, the model does not."""
     world.hook("kolega", "UserPromptSubmit", """echo '{"systemMessage": "for your eyes"}'""")
     ran = agent(world, {"expect_not": "for your eyes", "text": "Done."})
     assert (ran.text, ran.event("user_prompt_submit")["messages"]) == ("Done.", ["for your eyes"])
@@ -317,7 +317,7 @@ def test_the_first_action_wins(world: World) -> None:
 
 
 def test_a_sub_agents_task_may_be_refused(world: World) -> None:
-    """L-18: the hook sees a sub-agent's task as a message, and the model is told why it was refused."""
+    """L-18: the hook sees a sub-agent's task as a message, and the model gets the reason for the refusal."""
     world.hook(
         "kodelet", "user_message_send", """grep -q Count && echo '{"blocked": true, "reason": "no sums"}'; true"""
     )
@@ -326,7 +326,7 @@ def test_a_sub_agents_task_may_be_refused(world: World) -> None:
 
 
 def test_a_sub_agent_has_a_conversation_of_its_own(world: World) -> None:
-    """L-9, L-44: the same hooks, another conversation; two sub-agents have two."""
+    """L-9, L-44: the same hooks run, but each sub-agent has its own conversation id."""
     world.hook("kodelet", "user_message_send", record("messages"))
     ran = agent(
         world,
@@ -343,7 +343,7 @@ def test_a_sub_agent_has_a_conversation_of_its_own(world: World) -> None:
 
 
 def test_a_sub_agents_follow_ups_are_bound_as_well(world: World) -> None:
-    """L-31, Lk: it gives what it has, and the agent goes on."""
+    """L-31, Lk: at the limit, the sub-agent returns what it has, and the agent continues."""
     more = """echo '{"follow_up_messages": ["More!"]}'"""
     script = f"{record('stops')}; tail -n 1 ../stops | grep -q subagent && {more}; true"
     world.hook("kodelet", "agent_stop", script)

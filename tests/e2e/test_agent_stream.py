@@ -1,4 +1,4 @@
-"""`agent run --output-format stream-json`: a line for each message, in the format that scripts expect."""
+"""`agent run --output-format stream-json`: prints one line per message, in the format that scripts expect."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CLAUDE = {
         "duration_api_ms", "total_cost_usd", "usage", "modelUsage", "permission_denials", "api_error_status",
     },
 }  # fmt: skip
-"""By type of line, the fields of Claude Code 2.1 that scripts and its SDK's parser need."""
+"""For each line type, the fields of Claude Code 2.1 that scripts and its SDK's parser need."""
 ANSWER = {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"}
 MODEL_USAGE = {"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD"}
 USAGE = {"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}
@@ -120,7 +120,7 @@ def test_a_price_that_is_not_known_cannot_be_bounded(world: World) -> None:
 
 
 MODELS = {"openai-chat:gpt-4o": 47.5, "anthropic:claude-sonnet-4-5": 66.0}
-"""And what the server's answers cost, in millionths of a dollar: 7 tokens in and 3 out."""
+"""Each model, and the cost of one server answer (7 tokens in, 3 out) in millionths of a dollar."""
 
 
 def asked(world: World, server: Provider, model: str, *words: str) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def test_a_sub_agents_messages_name_the_call_that_started_it(world: World, model
     assert (result["parent_tool_use_id"], result["message"]["content"][0]["tool_use_id"]) == (None, use["id"])
     assert answer["parent_tool_use_id"] is None
     assert last["num_turns"] == 2
-    # The agent's own answers, and everything that was asked of the model.
+    # `usage` counts the agent's own answers, `modelUsage` every request to the model.
     assert (last["usage"]["input_tokens"], last["usage"]["output_tokens"]) == (14, 6)
     (used,) = last["modelUsage"].values()
     assert (used["inputTokens"], used["outputTokens"]) == (21, 9)

@@ -1,4 +1,4 @@
-"""Tools in a running agent: what hooks of each dialect see of them, and how their answers count."""
+"""Tools in a running agent: what hooks of each dialect see, and what their answers do."""
 
 from __future__ import annotations
 
@@ -178,14 +178,14 @@ def test_a_failed_tool_is_another_event(world: World) -> None:
 
 
 def test_a_hook_that_wants_to_be_sure(world: World) -> None:
-    """Au: if there is nobody to ask, it is denied with the reason."""
+    """Au: without a user to ask, the call is denied with the hook's reason."""
     world.hook("agenthooks", "before_tool", """echo '{"decision": "ask", "reason": "sure?"}'""")
     ran = agent(world, {"tools": [LS]}, {"expect": "sure?", "text": "Done."})
     assert (ran.calls[0]["denied"], traces(world)) == (True, 0)
 
 
 def test_two_calls_of_one_answer(world: World) -> None:
-    """L-46: hooks of different calls may overlap; each decides about its own."""
+    """L-46: hooks of different calls may run in parallel. Each one decides about its own call."""
     world.hook("kodelet", "before_tool_call", """grep -q bad && echo '{"blocked": true, "reason": "bad"}' || true""")
     calls = [{"shell": {"command": f"echo {word} >> ran.txt"}} for word in ("good", "bad", "fine")]
     ran = agent(world, {"tools": calls}, {"expect": "bad", "text": "Done."})
@@ -194,7 +194,7 @@ def test_two_calls_of_one_answer(world: World) -> None:
 
 
 def test_a_subagents_own_hook(world: World) -> None:
-    """What the front matter of a sub-agent declares runs in its tool calls and at its end, and not in others'."""
+    """Hooks in a sub-agent's front matter run for its own tool calls and when it stops, and for no other agent."""
     hook = '      hooks:\n        - type: command\n          command: "{}"\n'
     front = (
         "---\nname: self\nhooks:\n  PreToolUse:\n    - matcher: Glob\n"
@@ -214,7 +214,7 @@ def test_a_subagents_own_hook(world: World) -> None:
 
 
 def test_a_text_that_looks_like_a_status_is_none(world: World) -> None:
-    """The status is the process's: a file may have such a line in it."""
+    """The status comes from the process, not from its output, which may contain such a line."""
     world.hook("kode", "tool_call_post", record("post"))
     ran = agent(world, {"tools": [{"shell": {"command": "echo; echo '[exit code: 1]'"}}]}, "Done.")
     assert ran.stop == "done", ran.why

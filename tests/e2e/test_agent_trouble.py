@@ -1,4 +1,4 @@
-"""A model that fails: the agent retries if that can help, and otherwise reports the error in one sentence."""
+"""If the model fails, the agent retries where that can help. Otherwise it reports the error in one sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_trouble_that_passes(world: World, model: str, trouble: Trouble) -> None
     assert (done.returncode, report["text"], report["turns"], traces(world)) == (0, ANSWER, 2, 1), done.stderr
     assert "Trying again in" in done.stderr
     assert "(1 of 4)" in done.stderr
-    assert (world.project / "prompts.txt").read_text() == "x\n"  # its hooks are asked once
+    assert (world.project / "prompts.txt").read_text() == "x\n"  # the prompt's hooks ran once
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -67,7 +67,7 @@ def test_a_conversation_that_is_too_long_is_compacted(world: World, model: str) 
     assert (world.project / "compactions.txt").read_text() == "compacting\n"
     refused, after = [request["messages"] for request in server.requests if request.get("stream")][2:4]
     assert len(after) < len(refused)
-    assert ANSWER in json.dumps(after)  # the summary is what the model was told
+    assert ANSWER in json.dumps(after)  # the summary was sent to the model
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -86,7 +86,7 @@ def test_a_hook_that_keeps_a_conversation_keeps_one_that_is_too_long(world: Worl
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_sub_agents_trouble_is_its_own(world: World, model: str) -> None:
-    """A temporary error is retried. A lasting one is a failed tool; the rest of the conversation stays as it is."""
+    """The agent retries a temporary error. A permanent one is a failed tool call. Neither compacts the conversation."""
     world.hook("kodik", "PreCompact", "echo compacting >> compactions.txt")
     for trouble, said in ((LIMITED, ANSWER), (TOO_LONG, "The sub-agent got no answer. m: the conversation is too")):
         with provider() as server:

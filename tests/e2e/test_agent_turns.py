@@ -1,4 +1,4 @@
-"""Prompts, stops, sub-agents and permission in a running agent, for every dialect that has them."""
+"""Prompts, stops, sub-agents and permissions in a running agent, for every dialect that supports them."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ STOP = {
 
 @pytest.mark.parametrize("dialect", STOP)
 def test_a_stop_is_kept_off_as_often_as_the_dialect_allows(world: World, dialect: str) -> None:
-    """A-38, Ar, G-25, Dn: the hook still runs once more, its verdict is ignored, and that is reported."""
+    """A-38, Ar, G-25, Dn: after the limit, the hook runs once more. Its verdict is ignored, and that is reported."""
     native, command, bound = STOP[dialect]
     world.hook(dialect, native, f"{record('stops')}; {command}")
     again = {"expect": "not yet", "text": "Again.", "times": bound}
@@ -137,7 +137,7 @@ def test_the_notice_of_a_blocked_stop(world: World) -> None:
 
 
 def test_each_dialect_has_its_own_count(world: World) -> None:
-    """One dialect's exhausted bound does not silence another's hooks."""
+    """When one dialect reaches its limit, hooks of the others still count."""
     for dialect, (native, command, _) in STOP.items():
         world.hook(dialect, native, f"{record(dialect)}; {command}")
     ran = agent(world, "First.", {"text": "Again.", "times": 13}, "Never said.")
@@ -176,7 +176,7 @@ def test_max_turns(world: World) -> None:
 
 
 def test_permission_without_anybody_to_ask(world: World) -> None:
-    """G-17: PreToolUse fires after the gate, and not at all if the gate refused. G-27."""
+    """G-17: PreToolUse fires after the permission check, and not at all if the check refuses. G-27."""
     world.hook("kolega", "PreToolUse", record("pre"))
     world.hook("kolega", "Notification", record("notes"))
     ran = agent(world, {"tools": [LS]}, {"expect": "Permission denied", "text": "Done."}, permission="ask")
@@ -222,7 +222,7 @@ DELEGATE = {"delegate_task": {"agent_name": "self", "task": "Count."}}
 
 
 def test_a_sub_agents_events(world: World) -> None:
-    """A-45, G-55, Gn, L-44: tool hooks cover it, Stop is not for it, and its end has its own event."""
+    """A-45, G-55, Gn, L-44: tool hooks cover a sub-agent, Stop does not, and its end has its own event."""
     world.hook("kolega", "PreToolUse", record("pre"))
     world.hook("kolega", "Stop", record("stop"))
     world.hook("kolega", "SubagentStop", record("kolega-sub"))

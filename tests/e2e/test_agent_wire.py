@@ -1,4 +1,4 @@
-"""The agent's model client against a loopback server that speaks the wire formats of two providers, as streams."""
+"""Tests the agent's model client against a loopback server that streams the wire formats of two providers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_tools_do_not_see_the_key(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_an_endpoint_of_the_settings(world: World, name: str) -> None:
-    """It comes before the variables, and its key stays out of commands, with hooks off as well."""
+    """It takes precedence over the variables, and commands do not get its key, even with hooks off."""
     call = ModelCall("shell", {"command": 'echo "[$MY_KEY]"'})
     with ModelServer([ModelReply(calls=(call,)), ModelReply("Done.")]) as server:
         url = f"{server.url}/v1" if name == "openai" else server.url
@@ -83,8 +83,8 @@ def test_an_endpoint_of_the_settings(world: World, name: str) -> None:
 @pytest.mark.parametrize("kind", ["prompt", "agent"])
 @pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
 def test_a_handler_asks_the_agents_own_provider(world: World, model: str, kind: str) -> None:
-    """The agent's answers come as streams. A handler's come whole, with one request each: they are short, and endpoints
-    that cannot stream would have to be asked again."""
+    """The agent's answers are streamed. A handler's answers are not: they are short, and an endpoint that cannot stream
+    would need a second request."""
     world.kolega("Stop", {"type": kind, "prompt": "Is it done?"})
     no, yes = ModelReply('{"ok": false, "reason": "two tests fail"}'), ModelReply('{"ok": true}')
     with ModelServer([ModelReply("One."), no, ModelReply("Two."), yes]) as server:
@@ -113,7 +113,7 @@ def test_an_endpoint_that_is_not_there(world: World) -> None:
 
 @pytest.mark.parametrize(("model", "kind"), [("openai-chat:m", "image_url"), ("anthropic:m", "image")])
 def test_an_image_goes_with_the_prompt(world: World, model: str, kind: str) -> None:
-    """If the prompt names an image; the model reads text files itself."""
+    """An image that the prompt names is sent along. Text files are not: the model reads them itself."""
     (world.project / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
     world.write(world.project / "notes.txt", "Not sent.\n")
     with provider() as server:

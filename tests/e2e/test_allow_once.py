@@ -1,4 +1,4 @@
-"""A person lets one refused call pass: at a terminal only, exactly that call, once."""
+"""A user can let one refused call pass: only at a terminal, only that exact call, and only once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def call(world: World, given: dict[str, str]) -> dict[str, object]:
 
 
 def at_a_terminal(world: World, answer: bytes, *words: str) -> tuple[int, str]:
-    """The command with a terminal on its stdin and stdout."""
+    """Run `allow-once` on a terminal. Returns its exit status and output."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "anyhook", "allow-once", *words]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Agents call us: real processes, real payloads, hooks of one dialect under every host."""
+"""Agents call anyhook: real processes and real payloads, with hooks of one dialect under every agent."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SHELL_CALLS = {
     "kimi": "kimicode/PreToolUse", "vibe": "vibe/pre_tool", "cline": "cline/PreToolUse",
     "opencode": "opencode/tool.execute.before", "kolega": "kolega/PreToolUse",
 }  # fmt: skip
-"""One call of `echo hi` of each agent."""
+"""For each agent, a payload that calls `echo hi`."""
 GUARD = "grep -q 'echo hi' && { echo 'no echo' >&2; exit 2; }; exit 0"
 
 
 def payload(world: World, name: str, **changes: Any) -> str:
-    """A captured payload, as if it came from this world's project."""
+    """A captured payload, with its paths changed to this world's project."""
     text = (PAYLOADS / f"{name}.json").read_text().replace("/home/user/project", str(world.project))
     return json.dumps({**json.loads(text), **changes})
 
 
 def call(world: World, agent: str, event: str, stdin: str, *words: str) -> tuple[int, Any, str]:
-    """Exit status, stdout as JSON if it is an object, and stderr."""
+    """Run `bridge`. Returns the exit status, stdout (parsed if it is a JSON object) and stderr."""
     done = world.command("bridge", agent, event, *words, stdin=stdin)
     said: Any = json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
     return done.returncode, said, done.stderr
@@ -41,7 +41,7 @@ def event_of(name: str) -> str:
 
 @pytest.mark.parametrize("agent", SHELL_CALLS)
 def test_one_guard_for_every_agent(world: World, agent: str) -> None:
-    """The same hook refuses the same call everywhere, and the reason gets through."""
+    """The same hook refuses the same call in every agent, and the agent gets the reason."""
     world.hook("kodik", "PreToolUse", GUARD)
     name = SHELL_CALLS[agent]
     status, said, talk = call(world, agent, event_of(name), payload(world, name))
@@ -80,7 +80,7 @@ def test_a_rewrite_comes_back_in_the_agents_words(world: World, agent: str, path
 
 
 def test_a_rewrite_keeps_what_the_tool_cannot_be_without(world: World) -> None:
-    """Grok refuses a rewritten command that has no description, which hooks of other dialects do not know."""
+    """Grok rejects a rewritten command without a description. Hooks of other dialects do not know that field."""
     world.hook("kodik", "PreToolUse", """echo '{"modified_input": {"command": "safe"}}'""")
     given = {"command": "echo hi", "description": "says hi", "timeout": 5}
     body = {"tool_name": "run_terminal_command", "tool_input": given, "cwd": str(world.project), "session_id": "s"}
@@ -90,7 +90,7 @@ def test_a_rewrite_keeps_what_the_tool_cannot_be_without(world: World) -> None:
 
 @pytest.mark.parametrize("posture", ["allow", "deny"])
 def test_input_that_came_cut_is_not_passed_over(world: World, posture: str) -> None:
-    """Grok cuts the input of a call above 128 KB, and sends a text that is no longer JSON."""
+    """Grok truncates tool input above 128 KB and sends text that is no longer valid JSON."""
     world.config(f'on_failure = "{posture}"\n')
     world.hook("kodik", "PreToolUse", GUARD)
     body = {"tool_name": "write", "tool_input": '{"content":"bbb [truncated]', "cwd": str(world.project)}
@@ -102,7 +102,7 @@ def test_input_that_came_cut_is_not_passed_over(world: World, posture: str) -> N
 
 
 def test_fields_are_translated_both_ways(world: World) -> None:
-    """opencode says `filePath`, kodelet says `file_path` and `text`: neither side sees the other's names."""
+    """opencode uses `filePath`, kodelet uses `file_path` and `text`. Neither side sees the other's names."""
     script = f"""cat > {world.root}/seen; echo '{{"input": {{"file_path": "b.txt", "text": "other"}}}}'"""
     world.hook("kodelet", "before_tool_call", script)
     _, said, _ = call(world, "opencode", "tool.execute.before", payload(world, "opencode/tool.execute.before.write"))
@@ -113,7 +113,7 @@ def test_fields_are_translated_both_ways(world: World) -> None:
 
 @pytest.mark.parametrize("matcher", ["Bash", "run_shell_command", "shell"])
 def test_a_matcher_may_name_the_tool_in_any_words(world: World, matcher: str) -> None:
-    world.hook("kolega", "PreToolUse", "true")  # another one, which always matches
+    world.hook("kolega", "PreToolUse", "true")  # another hook, which always matches
     world.declare(
         world.home / "Documents/Kodik/Hooks/hooks.json",
         "PreToolUse",
@@ -149,7 +149,7 @@ PATCH = """*** Begin Patch
 
 
 def test_the_files_of_a_patch(world: World) -> None:
-    """A guard for one folder sees the files inside a patch, under the names of its own tools."""
+    """A guard for one folder sees each file in a patch as a call of its own dialect's file tools."""
     guard = (
         f"cat >> {world.root}/seen; grep -q secrets/key {world.root}/seen && {{ echo hands off >&2; exit 2; }}; exit 0"
     )
@@ -191,7 +191,7 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 @pytest.mark.parametrize("agent", ["claude", "copilot"])
 def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
-    """No traceback and no stray exit status: on some agents every status but 0 refuses, on others none does."""
+    """No traceback, and the status is always 0: some agents take any other status as a refusal, others ignore it."""
     event = event_of(SHELL_CALLS[agent])
     status, said, talk = call(world, agent, event, HOSTILE[what].encode("utf-8", "replace").decode())
     assert status == 0
@@ -199,7 +199,7 @@ def test_a_hostile_payload(world: World, agent: str, what: str) -> None:
     fine = what == "an object"
     assert bool(talk) != fine
     assert len(talk.splitlines()) <= 1
-    if fine or agent == "copilot":  # which has no way to tell its user anything
+    if fine or agent == "copilot":  # copilot has no way to show its user a message
         assert said == ""
     else:
         assert "could not be judged" in said.pop("systemMessage")
@@ -222,13 +222,13 @@ def test_a_failure_of_ours_obeys_the_posture(world: World, how: str) -> None:
 
 
 def test_a_hook_that_outlasts_the_agent(world: World) -> None:
-    """The agent gives a hook 1.5 s when a session ends, so it is left to a process that keeps the hook's own limit."""
+    """Claude gives a SessionEnd hook 1.5 s, so a background process runs the hook with the hook's own timeout."""
     world.hook("kolega", "SessionEnd", "sleep 300", timeout=1)
     assert call(world, "claude", "SessionEnd", payload(world, "claude/SessionEnd"))[:2] == (0, "")
     (ran,) = [made for line in world.journal() for made in line.get("calls", ())]
     assert (ran["run"], ran["limit_s"]) == (None, 1)
     late: list[dict[str, Any]] = []
-    while not late:  # the test's own limit ends this
+    while not late:  # the test's timeout ends this loop
         late = [line["run"] for line in world.journal() if "background" in line]
         time.sleep(0.05)
     assert late[0]["ending"] == "timed_out"
@@ -245,7 +245,7 @@ def test_degradations_are_written_down(world: World) -> None:
 
 @pytest.mark.parametrize("failed", [False, True])
 def test_where_an_agent_hears_less_after_a_failed_tool_its_model_is_told_instead(world: World, failed: bool) -> None:
-    """Kolega Code 0.45.1 takes nothing but context from a hook about a failed tool."""
+    """After a failed tool, Kolega Code 0.45.1 accepts only context from a hook."""
     world.hook("qwen", "PostToolUseFailure" if failed else "PostToolUse", "echo '{\"continue\": false}'", matcher="")
     payload = {"session_id": "s", "tool_name": "exec_command", "tool_input": {"command": "ls"}, "tool_output": "o"}
     done = world.command("bridge", "kolega", "PostToolUse", stdin=json.dumps({**payload, "is_error": failed}))
@@ -271,7 +271,7 @@ def test_shadow_says_nothing(world: World) -> None:
 
 
 def test_the_project_is_the_payloads(world: World) -> None:
-    """The hook may be started anywhere; a plugin's, for example, in the plugin's own folder."""
+    """The bridge may be started in any directory. A plugin, for example, starts it in its own folder."""
     world.hook("kodik", "PreToolUse", GUARD, scope="project")
     given = payload(world, "goose/PreToolUse")
     elsewhere = world.root / "elsewhere"
@@ -304,7 +304,7 @@ LOG = "cat > /dev/null; echo ran >> {}/ran; exit 2"
 
 
 def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
-    """The user's and the project's config both hold our entry: the agent calls us twice about one call, and gets the
+    """If both the user's and the project's config have our entry, the agent calls us twice for one call and gets the
     same answer twice."""
     world.hook("kodik", "PreToolUse", LOG.format(world.root))
     given = payload(world, "claude/PreToolUse")
@@ -336,8 +336,8 @@ def test_a_changed_hook_is_asked_again(world: World) -> None:
 
 
 def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
-    """Copilot runs the entries in Claude's file as well, but honours only its own spelling: the hooks run once, and
-    each entry gives the same answer in its own format, whichever comes first."""
+    """Copilot also runs the entries in Claude's file, but honours only its own format. The hooks run once, and each
+    entry gives the same answer in its own format, whichever comes first."""
     script = LOG.format(world.root).replace("exit 2", """echo '{"modified_input": {"file_path": "b"}}'""")
     world.hook("kodik", "PreToolUse", script)
     session = {"session_id": "s", "sessionId": "s"}
@@ -353,7 +353,7 @@ def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
 
 
 def test_what_an_agent_runs_itself_is_left_to_it(world: World) -> None:
-    """Hooks of Claude's own files run in Claude already; in any other agent we run them."""
+    """Claude runs the hooks in its own files itself. In any other agent, anyhook runs them."""
     world.hook("claude", "PreToolUse", LOG.format(world.root))
     assert call(world, "claude", "PreToolUse", payload(world, "claude/PreToolUse"))[1] == ""
     assert world.journal()[0]["decision"]["hooks"][0]["status"] == "disabled"
@@ -431,7 +431,7 @@ def test_an_edit_that_takes_our_entry_out(world: World) -> None:
 
 
 def test_an_agent_is_not_kept_working_for_ever(world: World) -> None:
-    """goose has no limit itself, so the dialect's applies: five blocks, then it may stop. A new prompt starts again."""
+    """goose has no limit, so the dialect's applies: after five blocks it may stop. A new prompt resets the count."""
     world.hook("kodik", "Stop", "echo more >&2; exit 2")
     given = payload(world, "goose/Stop")
     assert [bool(call(world, "goose", "Stop", given)[1]) for _ in range(6)] == [True] * 5 + [False]

@@ -1,4 +1,4 @@
-"""`anyhook agent chat` through a pseudo-terminal: what a person sees, types and stops, and how a session ends."""
+"""`anyhook agent chat` in a pseudo-terminal: what the user sees, types and interrupts, and how a session ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from conftest import World
 
 
 def test_a_conversation(world: World) -> None:
-    """Words, tools and hooks as they happen; permission asked for; the end heard by the hooks (K-6, K-26)."""
+    """The chat shows text, tools and hooks live, and asks for permission. The session_end hook runs (K-6, K-26)."""
     world.hook("kode", "session_end", record("end"))
     world.hook("agenthooks", "before_agent", "while ! test -e ../go; do sleep 0.1; done", name="slow")
     world.hook("kodik", "SessionStart", """echo '{"additional_context": "It is Monday."}'""")
@@ -45,7 +45,7 @@ def test_a_conversation(world: World) -> None:
     terminal.sees("denied the tool (pre_tool): Not for agents.")
     terminal.sees("Denied.")
     terminal.answers("Allow it?", "y")
-    terminal.answers("Allow it?", "")  # Enter is a no
+    terminal.answers("Allow it?", "")  # Enter means no
     terminal.sees("Well then.")
     assert traces(world) == 1
     terminal.types("Again, and again.")
@@ -92,7 +92,7 @@ def test_commands(world: World) -> None:
     terminal.sees("/greet [K=V]… [TEXT]")
     terminal.types("/greet")
     terminal.sees("needs --arg who=…")
-    terminal.types("/etc/hosts is broken")  # no command, but a path
+    terminal.types("/etc/hosts is broken")  # a path, not a command
     terminal.sees("I see.")
     terminal.types("/greet who=me Kindly, please.")
     terminal.sees("Greetings.")
@@ -102,7 +102,7 @@ def test_commands(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_sign_of_life(world: World) -> None:
-    """The chat shows what it waits for, with the seconds, and then removes it from the screen."""
+    """The chat shows what it is waiting for, with the elapsed seconds, and removes it afterwards."""
     terminal = chat(
         world,
         {"text": "One.\nTwo.", "pause_s": 4, "tools": [{"shell": {"command": "sleep 4"}}]},
@@ -122,7 +122,7 @@ def test_a_sign_of_life(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_sign_of_life_of_a_single_run(world: World) -> None:
-    """On a terminal only, and not for programs."""
+    """Shown only on a terminal, and not with --json."""
     steps = [{"tools": [{"shell": {"command": "sleep 4"}}]}, "Done."]
     words = ["-m", "anyhook", "agent", "run", "Go.", "--permission", "auto", "--model", script(world, *steps)]
     for more, seen in (([], True), (["--json"], False)):
@@ -139,7 +139,7 @@ def test_a_sign_of_life_of_a_single_run(world: World) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_ctrl_c_stops_the_turn_only(world: World) -> None:
-    """In the middle of an answer, of a tool and of a question; then the session goes on."""
+    """Ctrl-C during an answer, a tool call and a question stops the turn. The session continues."""
     mark = f"{world.root.name}-{os.getpid()}"
     world.hook("kode", "session_end", record("end"))
     terminal = chat(
@@ -178,7 +178,7 @@ def test_ctrl_c_stops_the_turn_only(world: World) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("phase", ["prompt", "tool", "question"])
 def test_told_to_end(world: World, phase: str) -> None:
-    """K-6: the session ends through its hooks, and no process is left. Without colours, as NO_COLOR wants it."""
+    """K-6: the session_end hooks run, and no process is left. With NO_COLOR, the output has no colours."""
     mark = f"{world.root.name}-{os.getpid()}"
     world.hook("kode", "session_end", record("end"))
     wait = {"shell": {"command": f"touch ../busy; sleep 55; echo {mark}"}}
@@ -212,7 +212,7 @@ def test_a_terminal_that_goes_away(world: World, phase: str) -> None:
 
 
 def test_ctrl_c_before_the_first_prompt(world: World) -> None:
-    """If there is no turn to stop, the session ends, also through its hooks."""
+    """With no turn to stop, Ctrl-C ends the session. The session_end hooks still run."""
     world.hook("agenthooks", "session_start", "sleep 100")
     world.hook("kode", "session_end", record("end"))
     terminal = chat(world, "unreached")
@@ -223,7 +223,7 @@ def test_ctrl_c_before_the_first_prompt(world: World) -> None:
 
 
 def test_resumed_after_a_kill(world: World) -> None:
-    """However the process ended, the conversation is saved; /resume and --follow find it."""
+    """The conversation is saved even if the process is killed. /resume and --follow find it."""
     world.hook("kodik", "SessionStart", record("starts"))
     first = chat(world, "Noted.")
     first.types("Remember the number 7.")
@@ -261,7 +261,7 @@ def test_resumed_after_a_kill(world: World) -> None:
 
 @pytest.mark.parametrize("model", ["openai:m", "anthropic:m"])
 def test_over_the_wire(world: World, model: str) -> None:
-    """A provider's stream is seen, and its failure ends a turn only."""
+    """The chat shows a provider's stream. A provider failure ends only the turn."""
     with provider() as server:
         to(world, server)
         terminal = Terminal(world, model)
@@ -296,7 +296,7 @@ def test_a_refused_session(world: World) -> None:
     ids=["stdin", "resume", "follow"],
 )
 def test_bad_calls_at_a_terminal(world: World, words: tuple[str, ...], said: str) -> None:
-    """Found before anybody is asked anything about hooks."""
+    """They are reported before the chat asks about hooks."""
     world.hook("kodik", "Stop", "true", "project")
     status, last = chat(world, "unreached", words=words).ends()
     assert (status, said in last, "wants to run" in last) == (3, True, False)

@@ -1,4 +1,4 @@
-"""Commands of the chat, and an edit as a person sees it before they allow it."""
+"""Chat commands, and the diff of an edit that the chat shows before it asks for permission."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.types("Write it.")
     terminal.answers("Allow it?", "y")
     terminal.until(world.root / "busy")
-    terminal.child.send("n\r")  # before there is anything to answer
+    terminal.child.send("n\r")  # typed before there is a question
     (world.root / "go").touch()
     shown = terminal.answers("Allow it?", "y")
     assert [line.strip() for line in shown.splitlines()][-6:-1] == [
@@ -29,7 +29,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
         "+three",
     ]
     terminal.sees("Written.")
-    terminal.sees("context lef")  # beside the prompt, so keys are read
+    terminal.sees("context lef")  # next to the prompt, so the chat reads keys
     terminal.child.send("/tools\r")
     terminal.sees("delegate_task")
     terminal.types("/cost")
@@ -41,7 +41,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.types("/clear")
     terminal.sees("starts")
     terminal.types("And now?")
-    terminal.answers("Allow it?", "n")  # a new session starts its script again
+    terminal.answers("Allow it?", "n")  # a new session starts the script from the top
     terminal.answers("Allow it?", "n")
     terminal.sees("Written.")
     terminal.types("/exit")
@@ -51,7 +51,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
 
 
 def test_a_sub_agents_lines_stand_below_it(world: World) -> None:
-    """Its tools, and what hooks say about them."""
+    """They show its tool calls, and what hooks say about them."""
     world.hook("kolega", "PreToolUse", "exec cat >/dev/null; exit 0")
     world.hook("kode", "tool_call_pre", "if grep -q inner; then echo not this one >&2; exit 2; fi")
     delegate = {"delegate_task": {"agent_name": "self", "task": "Look."}}
@@ -74,7 +74,8 @@ def test_a_sub_agents_lines_stand_below_it(world: World) -> None:
 
 
 def test_markdown_is_drawn_and_the_last_turn_undone(world: World) -> None:
-    """Files that tools wrote, changed and removed come back; what was changed afterwards is left alone."""
+    """/undo restores files that tools changed or removed, and deletes those they created. It leaves files that changed
+    afterwards."""
     world.write(world.project / "kept.txt", "as it was\r\n")
     world.write(world.project / "mine.txt", "mine\n")
     command = "echo new > kept.txt; echo made > made.txt; echo theirs > mine.txt"
@@ -150,7 +151,7 @@ def test_an_edit_that_nobody_was_asked_about_is_shown_afterwards(world: World) -
 
 
 def test_another_model_in_the_same_session(world: World) -> None:
-    """The session goes on, its usage is added up, and a name that does not work changes nothing."""
+    """The session continues and adds up the usage of both models. An invalid model name changes nothing."""
     world.hook("kolega", "SessionStart", record("start"))
     world.hook("kolega", "SessionEnd", record("end"))
     world.write(world.root / "other.yaml", "steps: [{text: I am the other one., usage: {input_tokens: 1000}}]")

@@ -1,4 +1,4 @@
-"""Hooks that a chat's person approves or has written: trust at first sight, `/trust` and `/create-hook`, through a
+"""Hooks that the user of a chat approves or creates: the first question about trust, `/trust` and `/create-hook`, in a
 pseudo-terminal."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def project_hook(world: World, text: str) -> None:
 
 
 def test_trust_at_first_sight(world: World) -> None:
-    """Asked once, before anything runs. A no is kept until something changes; /trust asks whenever it is told to."""
+    """The chat asks once, before any hook runs. It remembers a no until something changes. /trust always asks."""
     project_hook(world, "as it was")
     first = chat(world, "Said.")
     shown = first.answers(ASKED, "s")
@@ -77,7 +77,7 @@ def test_trust_at_first_sight(world: World) -> None:
 
 
 def test_forty_hooks_fit_a_screen(world: World) -> None:
-    """Grouped, with the details of those that match a part of a name."""
+    """The hooks are grouped. Part of a name shows the details of the hooks that match."""
     for number in range(20):
         name = f"hook{number}.sh"
         world.write(world.project / name, "#!/bin/sh\n# what it does\n", 0o755)
@@ -107,7 +107,8 @@ def test_starts_that_ask_nobody(world: World, words: tuple[str, ...]) -> None:
 
 
 def test_a_hook_from_words(world: World) -> None:
-    """D-7: checked, shown, explained, saved for the project or the user, and in effect in a new session."""
+    """D-7: the hook is checked, shown, explained, and saved for the project or the user. It takes effect in a new
+    session."""
     terminal = chat(world, *drafts(FORCE, UNREAD, BROKEN_BASH, FORCE, FORCE_TOO, FORCE, FORCE_TOO))
     terminal.types("/create-hook refuse what is done by force")
     shown = terminal.answers("Save it for the project? [y]es, [u] for the user instead, [n]o:", "x")
@@ -115,7 +116,7 @@ def test_a_hook_from_words(world: World) -> None:
     assert "+++ " + str(world.project / ".kodik/hooks/hooks.json") in shown
     assert "check: no problems" in shown
     assert f"in     {world.project}, at most 30000 ms" in shown
-    terminal.answers("Save it for the project?", "")  # a wrong key, and a hasty one, throw nothing away
+    terminal.answers("Save it for the project?", "")  # neither a wrong key nor Enter discards the draft
     terminal.answers("Save it for the project?", "n")
     terminal.sees("Not saved. The draft is kept")
     assert not (world.project / ".kodik").exists()
@@ -134,7 +135,7 @@ def test_a_hook_from_words(world: World) -> None:
     assert "+++ " + str(world.home / "Documents/Kodik/Hooks/hooks.json") in shown
     terminal.sees("It takes effect in a new session.")
 
-    terminal.types("/create-hook once more")  # the name is taken, and the model thinks of another
+    terminal.types("/create-hook once more")  # the name is taken, so the model picks another
     assert "no-force-at-all: Refuses" in terminal.answers("Save it for the project?", "n")
     terminal.sees("Not saved.")
     terminal.types("/exit")

@@ -1,4 +1,4 @@
-"""`anyhook check` from outside: what it finds, where it says it is, what it prints, and that it starts nothing."""
+"""`anyhook check` as a command: what it finds, which place it reports, what it prints, and that it starts nothing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def command(text: str, **more: object) -> dict[str, object]:
 
 
 def by_entry(world: World, entries: Sequence[tuple[str, object]], dialect: str = "kolega") -> list[list[str]]:
-    """The codes of each entry of one file, found by their lines: every entry is on a separate line."""
+    """The problem codes of each entry of one file. Every entry has its own line, so the line identifies it."""
     events: dict[str, list[tuple[int, str]]] = {}
     for number, (event, entry) in enumerate(entries):
         events.setdefault(event, []).append((number, json.dumps(entry)))
@@ -100,7 +100,7 @@ def test_sound_hooks_have_no_problems(world: World, dialect: str) -> None:
     native = named.get(dialect, "PreToolUse")
     for scope in ("user", "project"):
         world.hook(dialect, native, f"touch started-{scope}", scope, name=scope)
-    if dialect == "kode":  # the project's list replaces the user's, which is worth a word
+    if dialect == "kode":  # the project's list replaces the user's, and check reports that
         assert codes(check(world)) == ["overridden"]
     else:
         assert check(world) == []
@@ -158,7 +158,7 @@ def test_bad_calls(world: World, words: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-# -- what is found in files and entries
+# -- problems in files and entries
 
 
 def test_files_that_do_not_parse_have_a_line(world: World) -> None:
@@ -461,7 +461,7 @@ def test_what_a_hook_keeps_in_its_folder_is_its_own_affair(world: World) -> None
 
 
 def test_a_home_that_is_the_project(world: World) -> None:
-    """Then a file may be misplaced for the user and right for the project."""
+    """A file may be misplaced for the user, but right for the project."""
     agenthook(world, "")
     world.env["HOME"] = str(world.project)
     assert check(world) == []

@@ -1,4 +1,4 @@
-"""What `anyhook check` and `list` find beyond a file's own mistakes: matchers for other agents' tools, files that no
+"""What `anyhook check` and `list` report besides mistakes in a file: matchers for other agents' tools, files that no
 agent reads, code from the network, and hooks that wait for approval."""
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def test_a_matcher_of_another_agent_gets_the_right_name(
     group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": "true"}]}
     world.declare(world.home / GROUPED[name][0], native, group)
     found = [problem for problem in problems_of(world) if problem["code"] == "matcher-elsewhere"]
-    # If not all names are known, none can be called wrong.
+    # If the matcher has an unknown name, none can be called wrong.
     assert [problem["severity"] for problem in found] == (["warning"] if right else [])
     assert all(right in problem["why"] for problem in found)
 
 
 def test_hook_files_of_agents_that_are_not_read(world: World) -> None:
-    """Each is named, with its agent and the reason. Those of dialects are read, and what `install` wrote is ours."""
+    """Each is reported with its agent and the reason, except files of our dialects and files that `install` wrote."""
     for place in HOOK_PLACES:
         for path in place.paths:
             assert path.split("/")[0] in ("{project}", "{home}", "{config}")
@@ -124,7 +124,7 @@ def test_list_uses_the_state_of_each_gate(world: World) -> None:
 
 @pytest.mark.parametrize("command", ["./g.sh </dev/null", "sh g.sh 2>/dev/stderr", "cat /dev/stdin >/dev/null; ./g.sh"])
 def test_streams_in_a_command_can_be_approved(world: World, command: str) -> None:
-    """They hold no bytes to pin; a file in a folder of devices does."""
+    """Streams have no content to pin. A regular file in a device folder does."""
     world.write(world.project / "g.sh", "#!/bin/sh\nexit 2\n", 0o755)
     world.hook("claude", "PreToolUse", command, scope="project")
     assert world.command("trust", "--yes").returncode == 0

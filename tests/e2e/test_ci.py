@@ -1,4 +1,4 @@
-"""`anyhook ci`: the exit status of a job."""
+"""`anyhook ci`: its exit status passes or fails a CI job."""
 
 from __future__ import annotations
 

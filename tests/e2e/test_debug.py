@@ -1,4 +1,4 @@
-"""An unexpected failure, and what `--debug` shows."""
+"""What an unexpected failure prints, and what `--debug` shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEPS = ["plan", "match", "present", "run", "interpret", "judge", "merge", "reco
 
 
 def failed(world: World, *words: str, **env: str) -> tuple[str, str]:
-    """What was said, and the text of the report."""
+    """Run a command that fails unexpectedly. Returns its stderr and the text of the failure report."""
     command = [sys.executable, "-c", FAILS, *words]
     done = subprocess.run(
         command, env={**world.env, **env}, cwd=world.project, capture_output=True, text=True, check=False
@@ -76,7 +76,7 @@ def test_where_no_report_can_be_written(world: World) -> None:
 
 
 def test_the_steps_of_an_event(world: World) -> None:
-    """In their order, with times, on stderr; the answer stays as it is."""
+    """`--debug` prints the steps in order, with times, on stderr. The answer on stdout stays the same."""
     world.hook("kodik", "PreToolUse", "exit 2")
     command = [sys.executable, "-m", "anyhook", "fire", "pre_tool", "--tool", "Bash", "--json"]
 

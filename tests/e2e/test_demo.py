@@ -1,4 +1,4 @@
-"""The examples and the demo: every promise that they make to a newcomer, kept by real processes."""
+"""Runs the examples and the demo with real processes, and checks that they do what they claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = ROOT / "examples"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 ALL = {"kode", "kodik", "agenthooks", "kolega", "kodelet"}
 MIXED = {"all-five": ALL, "agent": ALL, "own-agent": {"kodik"}, "guarded": {"anyhook"}}
-"""Examples that are not about the dialect they are named after."""
+"""Examples that are not named after their dialect, and the dialects that they use."""
 LONG = "\n".join(f"line {number}" for number in range(30))
 LAST = "\n".join(f"line {number}" for number in range(10, 30))
 
@@ -32,7 +32,7 @@ def bash(command: str, tool: str = "Bash") -> list[str]:
     return ["--tool", tool, "--input", json.dumps({"command": command})]
 
 
-# Example, event and options, exit status, and what the decision has to hold.
+# Example, event and options, exit status, and what the decision must contain.
 CASES: list[tuple[str, list[str], int, dict[str, Json]]] = [
     ("kode", ["user_prompt_submit", "--prompt", f"use {KEY}"], 0,
      {"verdict": "none", "prompt": "use [AWS key]", "messages": ["took 1 AWS key(s) out of the prompt"]}),
@@ -90,7 +90,7 @@ def test_an_example_does_what_it_says(
     assert done.returncode == status, done.stderr
     decision = json.loads(done.stdout)
     assert {key: decision[key] for key in holds} == holds
-    # Kode gives every block its own error id; nothing else may be wrong.
+    # Kode reports every block with this error id. There must be no other problem.
     assert [problem["code"] for problem in decision["problems"] if problem["code"] != "KODE-HOOK-002"] == []
 
 
@@ -139,7 +139,7 @@ def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -
     assert "scenes came out as promised" in done.stdout
     assert list((tmp_path / "t").iterdir()) == []
     assert list((tmp_path / "home").iterdir()) == []
-    # Paths of this test's own folder may be long; everything else fits a terminal of 80 columns.
+    # Lines with a path in this test's folder may be longer. All others must fit into 80 columns.
     wide = [line for line in done.stdout.splitlines() if len(line) > 80 and str(tmp_path) not in line]
     assert wide == []
 

@@ -1,4 +1,4 @@
-"""What the doctor sees: agents, entries, and entries that cannot work."""
+"""What `doctor` reports: agents, our entries in their files, and entries that cannot work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def doctor(world: World, *words: str, status: int = 0) -> dict[str, Any]:
 
 @pytest.fixture
 def bare(world: World) -> World:
-    """A world without agents."""
+    """A world with no agents on its PATH."""
     world.env["PATH"] = str(world.root / "bin")
     (world.root / "bin").mkdir()
     return world
@@ -73,7 +73,7 @@ def test_a_launcher_that_is_gone(bare: World) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--closed",)])
 def test_entries_whose_launcher_is_gone_are_inert_or_refuse(bare: World, words: tuple[str, ...]) -> None:
-    """By what the agent does without us; always refusing if the entry is closed."""
+    """It depends on what the agent does without us. A closed entry always refuses."""
     installed(bare, *words)
     rows = doctor(bare)
     for agent, row in rows.items():
@@ -134,7 +134,7 @@ def test_hooks_turned_off(bare: World, agent: str, path: str, switch: dict[str, 
     [
         ("qwen", {"../project/.env": "QWEN_CODE_SAFE_MODE=0\nOTHER=1\n"}),
         ("qwen", {"../project/.env": "NOT_QWEN_CODE_SIMPLE=1\n#QWEN_CODE_SIMPLE=1\n"}),
-        ("qwen", {"../project/.env": "A=1\n", "../.env": "QWEN_CODE_SAFE_MODE=1\n"}),  # the nearest counts
+        ("qwen", {"../project/.env": "A=1\n", "../.env": "QWEN_CODE_SAFE_MODE=1\n"}),  # the nearest file counts
         ("claude", {"../project/.claude/settings.json": '{"env": {"CLAUDE_CODE_SIMPLE": "1"}}'}),  # read too late
         ("claude", {"../project/.env": "CLAUDE_CODE_SIMPLE=1\n"}),  # not read
         ("opencode", {"../project/.env": "OPENCODE_PURE=1\n"}),
@@ -186,7 +186,7 @@ def test_a_bad_call(bare: World) -> None:
 
 
 def test_an_agent_that_runs_anothers_entry(bare: World) -> None:
-    """It is not called installed: whether it does run that entry is its own setting."""
+    """It does not count as installed: its own settings decide whether it runs that entry."""
     bare.command("install", "claude")
     row = doctor(bare, "cursor")["cursor"]
     assert row["status"] == "NOT_INSTALLED"

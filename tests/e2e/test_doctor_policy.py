@@ -1,4 +1,4 @@
-"""What doctor says about an organisation's managed files, and about code inside an agent."""
+"""What doctor says about an organisation's managed files, and about plugin code that runs inside an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`anyhook explain --agent`: what a hook sees in an agent, and which of its answers count there."""
+"""`anyhook explain --agent`: what a hook sees in an agent, and which of its answers the agent honours."""
 
 from __future__ import annotations
 

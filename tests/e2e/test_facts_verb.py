@@ -1,4 +1,4 @@
-"""`anyhook facts`, facts in `explain`, and facts handed to hooks: through the whole command."""
+"""`anyhook facts`, facts in `explain`, and facts passed to hooks, tested with the whole command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards as a person turns them on: `add`, `remove`, `guards`, `setup`, and the greeting."""
+"""Turning guards on and off: `add`, `remove`, `guards`, `setup`, and what `anyhook` without arguments prints."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_folder_without_rules_is_no_package(world: World) -> None:
 
 
 def team_package(world: World) -> Path:
-    """Hooks of two other dialects, and a rule where rules usually are."""
+    """Create a package with hooks of two other dialects, and a rule in the usual file."""
     folder = world.root / "team"
     entry = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'}
     settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [entry]}]}}
@@ -270,7 +270,7 @@ def test_setup_does_it_all_and_says_how_to_undo_it(world: World) -> None:
     assert plan.returncode == 0
     assert not (world.home / ".claude").exists()
     assert not (world.home / "config/anyhook/hooks.toml").exists()
-    assert world.command("setup", "claude").returncode == 1  # nobody to ask
+    assert world.command("setup", "claude").returncode == 1  # there is no terminal to ask at
     done = world.command("setup", "claude", "--yes", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

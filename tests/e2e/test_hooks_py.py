@@ -1,4 +1,5 @@
-"""`hooks.py`: functions with decorators as hooks, read without being run, and called in a separate process."""
+"""`hooks.py`: decorated functions as hooks. anyhook reads the file without running it, and calls each function in a
+separate process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Hostile files and hostile hooks: whatever is in place of a hook file, and whatever a hook prints, time and memory
-stay bounded, there is a clear problem, and the other hooks still work."""
+"""Hostile files and hostile hooks. Whatever replaces a hook file, and whatever a hook prints, time and memory stay
+bounded, anyhook reports a clear problem, and the other hooks still work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEMORY_LIMIT = 1 << 30
 LARGE = 50 * 1024 * 1024
 
 OLDEST = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
-"""The dialects whose files these tests spoil."""
+"""The dialects whose files these tests damage."""
 
 CONFIGS = {
     "kode": ".kode/config.yaml",
@@ -41,7 +41,7 @@ CONFIGS = {
 
 
 def calls(world: World, *lines: list[str]) -> list[tuple[int, Object]]:
-    """Several calls with --json, in bounded memory and time: the status and the answer of each."""
+    """Run several calls with --json, in bounded memory and time. Returns the status and the answer of each."""
     answers = []
     for words in lines:
         done = run([*words, "--json"], env=world.env, cwd=world.project, safe=True, memory=MEMORY_LIMIT)
@@ -63,7 +63,7 @@ def named(answer: Object, path: Path) -> list[Object]:
 
 
 def assert_unharmed(world: World, dialect: str, bad: Path) -> None:
-    """The good hook blocks, and every verb names the bad file with cause and fix."""
+    """Check that the good hook blocks, and that every verb names the bad file with a cause and a fix."""
     (fired, fire_answer), (listed, list_answer), (checked, check_answer) = calls(
         world, fire(dialect), ["list", "--dialect", dialect], ["check", "--dialect", dialect]
     )
@@ -100,7 +100,7 @@ def folder(path: Path) -> None:
 
 def unix_socket(path: Path) -> None:
     here = Path.cwd()
-    os.chdir(path.parent)  # addresses of sockets are short
+    os.chdir(path.parent)  # socket addresses must be short
     try:
         socket.socket(socket.AF_UNIX).bind(path.name)
     finally:
@@ -137,7 +137,7 @@ def test_no_file_in_place_of_a_hook_file(world: World, place: str, make: Callabl
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_no_files_among_executables(world: World) -> None:
-    """Folders, pipes and sockets are not hooks; a link and a large file may be meant as one."""
+    """Folders, pipes and sockets are not hooks. A link or a large file may be meant as one."""
     good_hook(world, "kodelet")
     bad = world.project / ".kodelet" / "hooks"
     bad.mkdir(parents=True)
@@ -254,7 +254,7 @@ def test_a_front_matter_without_an_end(world: World) -> None:
 
 @pytest.mark.parametrize("dialect", ["kodik", "kolega"])
 def test_patterns_that_never_end(world: World, dialect: str) -> None:
-    """Such a pattern is stopped; its hook counts as a broken hook of its dialect, and the other hooks run."""
+    """Such a pattern is aborted. Its hook counts as a broken hook of its dialect, and the other hooks run."""
     good_hook(world, dialect)
     bad = {"matcher": "(a+)+$|(.*a){20}$|(a|aa)+$", "hooks": [{"type": "command", "command": "true"}]}
     huge = {"matcher": "((((((x{99}){99}){99}){99}){99}){99})", "hooks": [{"type": "command", "command": "true"}]}
@@ -305,8 +305,7 @@ def test_no_file_in_place_of_our_own(world: World, place: str, make: Callable[[P
 
 @pytest.mark.parametrize("make", [fifo, folder, endless_device, circle], ids=lambda make: make.__name__)
 def test_nothing_that_we_wrote_ourselves_is_a_file(world: World, make: Callable[[Path], None]) -> None:
-    """Whatever is in place of plans, notes and the journal, a bridge answers as if there were none, and does not
-    wait."""
+    """Whatever replaces our plans, notes and journal, a bridge answers as if they did not exist, and does not hang."""
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2", scope="user")
     payload = {"session_id": "s", "cwd": str(world.project), "tool_name": "Bash", "tool_input": {"command": "ls"}}
     said = []
@@ -322,7 +321,7 @@ def test_nothing_that_we_wrote_ourselves_is_a_file(world: World, make: Callable[
     assert said[0]["permissionDecision"] == "deny"
 
 
-# -- what hooks say
+# -- what hooks print
 
 SAYINGS = {
     "nested": "python3 -c \"print('[' * 200000)\"",
@@ -338,7 +337,7 @@ SAYINGS = {
 
 @pytest.mark.parametrize("dialect", OLDEST)
 def test_answers_meant_to_hurt(world: World, dialect: str) -> None:
-    """Each as a hook before the good one, which blocks all the same (in the fail-closed dialect, something does)."""
+    """Each answer comes from a hook that runs before the good one. The good hook still blocks."""
     native = sample(dialect).event
     for name, saying in SAYINGS.items():
         if name != "endless" or dialect in ("kodik", "agenthooks"):
@@ -355,7 +354,7 @@ def test_answers_meant_to_hurt(world: World, dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", ["kodik", "kolega"])
 def test_documents_made_of_unknown_words(world: World, dialect: str) -> None:
-    """Very many unknown keys, and one that is very long: reported in part, counted, and handled quickly."""
+    """Very many unknown keys, and very long ones, are handled quickly. Some are reported, the rest are counted."""
     good_hook(world, dialect)
     keys: Object = {f"PreToolUze{number}": [] for number in range(30_000)}
     document: Object = {"schema_version": 1, "hooks": {"x" * 100_000: [], **keys}, "y" * 100_000: 1}

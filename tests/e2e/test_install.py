@@ -1,4 +1,4 @@
-"""Our entry in agents' own files: added, kept and removed, with everything else unchanged."""
+"""`install` and `uninstall`: they add, keep and remove our entry in agents' files, and change nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHARED = {
     "claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json", "kimi": ".kimi-code/config.toml", "vibe": ".vibe/hooks.toml",
 }  # fmt: skip
-"""Agents whose file holds other people's entries as well."""
+"""Agents whose file also holds other people's entries."""
 SETTINGS = """{
   // what I like
   "theme": "dark",
@@ -59,7 +59,7 @@ a = 1"""
 
 
 def snapshot(world: World) -> dict[str, bytes | None]:
-    """Every file and folder but our own state."""
+    """Every file and folder except our own state."""
     return {
         str(path.relative_to(world.root)): path.read_bytes() if path.is_file() else None
         for path in world.root.rglob("*")
@@ -88,7 +88,7 @@ def document(path: Path) -> Any:
 
 
 def taken_for_hooks(world: World) -> list[str]:
-    """How our own entries are read, if they are in files that we read as well."""
+    """The hooks and problems that we find in files that hold our own entries. There should be none."""
     catalog = world.engine().catalog
     return [hook.id for hook in catalog.hooks if hook.scope != "builtin"] + [str(one) for one in catalog.problems]
 
@@ -101,7 +101,7 @@ def test_the_agents_of_the_contract() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_in_and_out_again(world: World, agent: str) -> None:
-    """An empty home: everything is gone afterwards, including folders."""
+    """In an empty home, `uninstall` removes everything again, including folders."""
     before = snapshot(world)
     said = run(world, "install", agent)
     assert said["changed"]
@@ -169,7 +169,7 @@ def test_ends_of_lines_are_the_files_own(world: World, agent: str, last: str) ->
 
 
 def test_text_behind_our_block(world: World) -> None:
-    """Its line stays a separate line, although the one before our block did not end."""
+    """The text stays on its own line, although the line before our block had no newline."""
     path = world.write(world.home / ".vibe/hooks.toml", "a = 1")
     run(world, "install", "vibe")
     path.write_text(path.read_text() + "[more]\nb = 2\n")
@@ -178,7 +178,7 @@ def test_text_behind_our_block(world: World) -> None:
 
 
 def test_tables_whose_block_is_gone(world: World) -> None:
-    """An agent that rewrites its config drops comments, and with them the marks of our block."""
+    """An agent that rewrites its config drops comments, including the markers of our block."""
     path = world.write(world.home / ".kimi-code/config.toml", TABLES)
     run(world, "install", "kimi")
     kept = "".join(line for line in path.read_text().splitlines(True) if not line.startswith("#"))
@@ -202,7 +202,7 @@ def test_a_dry_run_shows_and_does_nothing(world: World, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", ["goose", "vibe"])
 def test_a_dry_run_shows_the_name_that_is_written(world: World, agent: str) -> None:
-    """The user's entry gets a name that no project knows. The first real `install` makes it, not a dry run."""
+    """The user's entry gets a name that no project knows. The first real `install` creates it; a dry run does not."""
     said = run(world, "install", agent, "--dry-run")
     shown = said["diff"]
     assert UNMADE_NAME in shown
@@ -219,7 +219,7 @@ def test_a_dry_run_shows_the_name_that_is_written(world: World, agent: str) -> N
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_an_entry_with_the_plain_name_goes_once_it_has_its_own(world: World, indexed: bool) -> None:
-    """As earlier versions wrote it. Two entries would call us twice, and a project can hide the plain one."""
+    """Earlier versions used the plain name. Two entries would call us twice, and a project can hide the plain one."""
     old = world.home / ".agents/plugins/anyhook"
     run(world, "install", "goose")
     new = old.with_name(own_name(str(world.state)))
@@ -237,7 +237,7 @@ def test_an_entry_with_the_plain_name_goes_once_it_has_its_own(world: World, ind
 
 
 def test_a_projects_entry_is_not_taken_for_the_users_old_one(world: World) -> None:
-    """In a project that is the user's home, both have one place."""
+    """If the project is the user's home, both entries have the same path."""
     home = ("--project", str(world.home))
     path = run(world, "install", "goose", "--scope", "project", *home)["changed"][0]
     run(world, "install", "goose", *home)
@@ -257,7 +257,7 @@ def test_every_event_is_hooked_up_once(world: World, agent: str) -> None:
 
 
 def test_the_entry_works(world: World) -> None:
-    """What was written is a command line that answers."""
+    """The installed command line runs and answers."""
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     run(world, "install", "codex")
     found = commands(document(world.home / ".codex/hooks.json"))
@@ -271,10 +271,10 @@ def test_the_entry_works(world: World) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_closed_entry_answers_with_us_and_refuses_without(world: World, agent: str) -> None:
-    """In the agent's own format and with its own status, at every gate; and `uninstall` removes it."""
+    """It refuses in the agent's own format and with its exit status, and `uninstall` removes it."""
     paths = run(world, "install", agent, "--closed")["changed"]
     assert taken_for_hooks(world) == []
-    own = agent == "kodik"  # an agent's own hooks it runs itself
+    own = agent == "kodik"  # an agent runs its own hooks itself
     world.hook("agenthooks" if own else "kodik", "before_tool" if own else "PreToolUse", "echo no >&2; exit 2")
     table = host(agent)
     row = next(row for row in table.events if "pre_tool" in row.canonical)
@@ -324,7 +324,7 @@ def test_scripts_work(world: World) -> None:
 
 
 def test_a_project_is_shared(world: World) -> None:
-    """No path of this machine gets into a file that others check out."""
+    """A file that others check out must not contain a path of this machine."""
     (path,) = run(world, "install", "claude", "--scope", "project")["changed"]
     assert path == str(world.project.resolve() / ".claude/settings.json")
     assert all(command.startswith("anyhook bridge claude ") for command in commands(document(Path(path))))
@@ -400,7 +400,7 @@ def test_inline_tables_are_left_alone(world: World) -> None:
 
 
 def test_somebody_elses_script(world: World) -> None:
-    """One of many files is not ours: none is written."""
+    """If one of the files is not ours, none is written."""
     world.write(world.home / ".cline/hooks/PreToolUse", "#!/bin/sh\nexit 0\n", 0o755)
     before = snapshot(world)
     done = world.command("install", "cline")
@@ -436,7 +436,7 @@ def test_a_bad_call(world: World, words: list[str], said: str) -> None:
 
 
 def test_many_installs_at_once_lose_no_entry(world: World) -> None:
-    """A dozen of them, of many agents, for the user and for the project: all change one index."""
+    """A dozen installs of many agents, for the user and for the project, all change the same index."""
     places = [(agent, scope) for agent in AGENTS for scope in (host(agent).entry or Entry("groups", {})).files]
     calls = places[:: len(places) // 11]
     assert len(calls) >= 11
@@ -456,7 +456,7 @@ def test_many_installs_at_once_lose_no_entry(world: World) -> None:
 
 
 def test_an_install_waits_for_another(world: World) -> None:
-    """A process that changes the index starts with what the previous one wrote."""
+    """A process that changes the index starts from what the previous one wrote."""
 
     def second() -> None:
         with Installs.changing(str(world.state)) as installs:

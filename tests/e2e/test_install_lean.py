@@ -1,4 +1,4 @@
-"""A lean entry: every gate, and the events and tools that some hook wants."""
+"""A lean entry covers every gate, plus the events and tools that some hook wants."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def called(world: World) -> set[str]:
-    """The events at which Claude Code would call us."""
+    """The events for which Claude Code would call us."""
     settings = json.loads((world.home / ".claude/settings.json").read_text())
     return {name for name, groups in settings["hooks"].items() if "bridge claude" in json.dumps(groups)}
 
 
 def have_claude(world: World) -> None:
-    """A program with its name."""
+    """Put a program named `claude` on PATH."""
     program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 1\n", 0o755)
     world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
 
@@ -100,7 +100,7 @@ def test_an_agent_with_a_script_per_event(world: World) -> None:
 
 
 def declare(world: World, event: str, matcher: str) -> None:
-    """One hook of Kodik's that wants some tools."""
+    """Declare a Kodik hook with this matcher."""
     group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": "exit 0"}]}
     world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", event, group)
 
@@ -112,7 +112,7 @@ def matcher(world: World, event: str) -> str | None:
 
 
 def test_an_event_after_a_call_is_narrowed_to_the_tools_of_its_hooks(world: World) -> None:
-    """A refusal there comes too late to prevent anything, except in Kolega, where it ends the turn."""
+    """A refusal after a call comes too late to prevent it. Only in Kolega does it do something: it ends the turn."""
     have_claude(world)
     declare(world, "PreToolUse", "shell")
     assert world.command("install", "claude", "--lean").returncode == 0
@@ -168,7 +168,7 @@ RULE = '[[rule]]\nname = "no-tasks"\nwhen = "event task_created and matches /sec
 
 
 def test_an_event_that_few_versions_know_is_hooked_up_where_a_hook_wants_it(world: World) -> None:
-    """Claude Code has it since 2.1; hooks that Claude runs itself do not need our entry."""
+    """Claude Code has had the event since 2.1. Hooks that Claude runs itself do not need our entry."""
     world.declare(
         world.home / ".claude/settings.json", "Elicitation", {"hooks": [{"type": "command", "command": "true"}]}
     )

@@ -1,4 +1,4 @@
-"""What one hook, one file or one stream does never silences another."""
+"""A bad hook, file or stream never suppresses the answer of another hook."""
 
 from __future__ import annotations
 

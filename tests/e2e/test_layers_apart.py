@@ -1,5 +1,5 @@
-"""Whatever a project contains, the user's own hooks and self-protection answer as without it, and failures are
-reported."""
+"""Whatever a project contains, the user's own hooks and self-protection answer as they would without it, and failures
+are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Layer, Source
 
 LONG = "9" * 309
-"""As a float it is infinite, as an integer it is not."""
+"""Infinite as a float, but not as an integer."""
 NUMBERS = {
     "309 digits": LONG,
     "negative": f"-{LONG}",
@@ -37,7 +37,7 @@ def payload(world: World, **changes: Any) -> str:
 
 
 def refused(world: World, stdin: str) -> str:
-    """The reason with which the bridge refuses."""
+    """Check that the bridge refuses the call. Returns its reason."""
     done = world.command("bridge", "claude", "PreToolUse", stdin=stdin)
     assert done.returncode == 0, done.stderr
     assert done.stdout, f"nothing was said: {done.stderr}"
@@ -52,7 +52,7 @@ def test_every_dialect_is_here() -> None:
 
 @pytest.mark.parametrize(("name", "path", "text"), NUMBERED, ids=IDS[: len(NUMBERED)])
 def test_a_number_in_a_project_changes_nothing(world: World, name: str, path: str, text: str) -> None:
-    """An unapproved clone, through the command that agents call: twice, since the second reads a plan."""
+    """Runs the command that agents call in an unapproved clone. It runs twice, since the second run reads a plan."""
     world.hook("kodik", "PreToolUse", REFUSE)
     world.write(world.project / path, filled(text, LONG), 0o755)
     for _ in range(2):
@@ -68,12 +68,12 @@ def test_a_number_is_a_problem_of_its_entry(world: World, name: str, path: str, 
     catalog = build(world.setup(trust="all"), may_start=False).with_lines()
     assert "layer-failed" not in [problem.code for problem in catalog.problems]
     assert "kolega:user" in {f"{hook.dialect}:{hook.scope}" for hook in catalog.hooks}
-    if name != "kodelet":  # whose files are programs
+    if name != "kodelet":  # kodelet's files are programs
         assert [problem for problem in catalog.problems if str(world.project) in problem.where]
 
 
 def test_a_number_in_a_users_file_spoils_one_entry(world: World) -> None:
-    """The other hook in the same file stays."""
+    """The other hook in the same file still works."""
     world.hook("kodik", "PreToolUse", "true", timeout=10**309)
     world.hook("kodik", "PreToolUse", REFUSE)
     assert refused(world, payload(world)) == "not here"
@@ -81,7 +81,7 @@ def test_a_number_in_a_users_file_spoils_one_entry(world: World) -> None:
 
 @pytest.fixture
 def breaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Reading a project's files of these dialects fails in an unexpected way."""
+    """A list of dialects. Reading their project files fails in an unexpected way."""
     broken: list[str] = []
     for name in DIALECTS:
         table = dialect(name)
@@ -133,7 +133,7 @@ def test_the_library_answers(world: World, breaks: list[str]) -> None:
     "step", ["discover", "trust", "layer", "with_types", "builtins", "open_ledger", "read_settings"]
 )
 def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """Whichever step fails while a dialect or the project is looked at, a catalog comes out and says so."""
+    """Whichever step fails for a dialect or the project, the build returns a catalog that reports the failure."""
     import anyhook.walk.build as module
 
     world.hook("kodik", "PreToolUse", REFUSE)
