@@ -72,7 +72,7 @@ def test_told_to_end_while_a_hook_runs(world: World, phase: str) -> None:
     assert (process.returncode, report["stop"], "Traceback" in said) == (130, "interrupted", False)
     assert [it["exit_reason"] for it in recorded(world, "end")] == [{INT: "interrupted", TERM: "sigterm"}[number]]
     assert left_behind(mark) == []
-    if phase not in ("session start", "prompt"):  # earlier than that, there is nothing to resume
+    if phase not in ("session start", "prompt"):  # in these two phases there is nothing to resume yet
         again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", resume=report["session"], hooks=False)
         assert again.text == "Fine.", again.why
 

@@ -85,7 +85,7 @@ def test_while_a_hook_runs(world: World, phase: str) -> None:
     wait_for(world.root / "away", process)
     kill(process)
     assert is_gone(mark)
-    if phase not in ("session start", "prompt"):  # earlier than that, there is nothing to resume
+    if phase not in ("session start", "prompt"):  # in these two phases there is nothing to resume yet
         is_resumable(world)
 
 

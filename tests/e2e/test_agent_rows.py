@@ -88,7 +88,7 @@ def whole_story(world: World) -> Any:
 
 
 def test_every_event_happens_at_its_moment(world: World) -> None:
-    """Ten dialects in one project, with hooks for all their events: each hook runs exactly as often as it should."""
+    """Ten dialects in one project, with a hook for every event above: each hook runs exactly as often as it should."""
     for dialect, moments in MOMENTS.items():
         for native in moments:
             script = record(f"{dialect}.{native}")

@@ -1,5 +1,5 @@
-"""Prompt and agent handlers with a model behind them, through the command: what they ask, what answers mean, and that
-any failure lets the action go on and says why."""
+"""Prompt and agent handlers that ask a model, run with the command: what they ask, what the answers mean, and that a
+failure lets the action continue and is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fire(world: World, server: ModelServer, *words: str, model: str = "openai:ju
 
 
 def fire_here(world: World, server: ModelServer, model: str, on_failure: str | None = None) -> dict[str, Any]:
-    """The same in this process, where the client is loaded once for all tests."""
+    """Fire `stop` in this process, where the model client is loaded once for all tests."""
     engine = Engine.open(world.project, env={**world.env, **server.env}, model=model, on_failure=on_failure)
     return engine.fire_sync(Event.stop()).as_dict()
 
@@ -37,7 +37,7 @@ def asking(world: World, kind: str = "prompt", prompt: str = "Is it done? $EVENT
 
 
 def problem(decision: dict[str, Any]) -> dict[str, str]:
-    """The only one."""
+    """The only problem of a decision."""
     (found,) = decision["problems"]
     return dict(found)
 
@@ -181,7 +181,7 @@ def test_nobody_to_ask(world: World) -> None:
         assert "--model" in problem(decision)["fix"]
 
 
-# What the event says is data.
+# The event is data, not instructions.
 
 
 def test_an_event_cannot_speak_for_the_policy(world: World) -> None:
@@ -208,7 +208,7 @@ def test_an_event_cannot_speak_for_the_policy(world: World) -> None:
     assert "ModelReply {" not in server.asked[0].system
 
 
-# Who is asked.
+# Which model is asked.
 
 
 def test_roles_are_the_users_settings(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The stand-in for providers speaks their wire formats; otherwise the tests that use it would prove nothing."""
+"""The fake model server speaks the providers' wire formats. Otherwise the tests that use it would prove nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messa
 
 
 async def talk(model: Model, streamed: bool) -> tuple[str, list[str]]:
-    """An agent with one tool; its last text, and what the tool was called with."""
+    """Run an agent with one tool. Returns its last text, and the arguments of the tool calls."""
     agent = Agent(model)
     called: list[str] = []
 

@@ -1,5 +1,5 @@
-"""`anyhook new`: every dialect, event, language and scope gives a hook that works at once. The matrix calls the command
-inside this process, so that only the hooks cost a start; it never takes an expectation from the tables under test."""
+"""`anyhook new` writes a hook that works at once, for every dialect, event, language and scope. The matrix calls the
+command in this process, so only the hooks start processes. Its expectations never come from the tables under test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "anyhook-demo-block"
 
-# What a block does, as the contract says; None if it stops nothing or cannot happen.
+# What a block does, according to the contract. None if it stops nothing or cannot happen.
 EFFECTS: dict[str, dict[str, str | None]] = {
     "kode": {
         "session_start": "abort", "user_prompt_submit": "abort", "tool_call_pre": "deny_tool",
@@ -54,7 +54,7 @@ EFFECTS: dict[str, dict[str, str | None]] = {
     },
 }  # fmt: skip
 
-# Where the record of a hook `my.hook` is kept, by dialect and scope.
+# The folder of the log that the hook `my.hook` writes, by dialect: for the project and for the user.
 LOGS = {
     "kode": (".kode", ".kode"),
     "kodik": (".kodik", "Documents/Kodik"),
@@ -133,7 +133,7 @@ def test_a_new_gate_of_every_other_dialect_blocks_at_once(place: Place, name: st
 
 @pytest.mark.parametrize("lang", ["bash", "python"])
 def test_a_hook_that_objects_to_nothing_says_so_where_silence_may_refuse(place: Place, lang: str) -> None:
-    """Antigravity wants a decision in every answer before a tool."""
+    """Antigravity expects a decision in every answer before a tool call."""
     made = place.new("my.hook", "--dialect", "antigravity", "--event", "PreToolUse", "--lang", lang)
     script, given = texts(made["files"])[0], '{"toolCall": {"name": "run_command", "args": {"CommandLine": "ls"}}}'
     done = subprocess.run([script], input=given, capture_output=True, text=True, check=True)
@@ -142,7 +142,7 @@ def test_a_hook_that_objects_to_nothing_says_so_where_silence_may_refuse(place: 
 
 
 def test_a_tool_is_named_where_the_payload_has_it(place: Place) -> None:
-    """Cline has no matchers and one program for each event, whose payload holds the tool's name inside an object."""
+    """Cline has no matchers and one program for each event. Its payload has the tool's name inside an object."""
     made = place.new("guard", "--dialect", "cline", "--event", "PreToolUse", "--tool", "execute_command")
     assert texts(made["files"]) == [str(place.project / ".cline" / "hooks" / "PreToolUse")]
     assert place.call("trust", "--yes")[0] == 0
@@ -208,7 +208,7 @@ def test_an_approval_covers_the_script(place: Place, name: str) -> None:
 
 
 def test_the_command_itself(place: Place) -> None:
-    """As a person calls it: another folder, results on stdout."""
+    """Called as a user would call it: from another folder, with results on stdout."""
     words = [
         "new",
         "guard",
@@ -281,7 +281,7 @@ def test_a_name_that_reads_as_a_number_stays_a_name(place: Place) -> None:
         assert made["id"] == f"agenthooks:project:{name}"
 
 
-# --- what the scripts teach
+# --- examples in the scripts
 
 
 def examples() -> list[tuple[str, str, Json, str]]:

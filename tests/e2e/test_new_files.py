@@ -1,4 +1,4 @@
-"""`anyhook new` with existing files: none of their content is lost, and a refusal leaves nothing behind."""
+"""`anyhook new` with existing files: it loses none of their content, and a refusal leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
     return Place(tmp_path, monkeypatch, capfd)
 
 
-# --- files that are there
+# --- existing files
 
 
 ENTRY = {"matcher": "Bash", "hooks": [{"type": "command", "command": '"$KODIK_PROJECT_ROOT"/.kodik/hooks/a.sh'}]}
@@ -216,14 +216,14 @@ WRITABLE = [name for name in DIALECTS if dialect(name).scaffold is not None]
 
 
 def scope_of(name: str) -> str:
-    """The project's, unless the dialect reads no project's files."""
+    """`project`, unless the dialect reads no project files."""
     scaffold = dialect(name).scaffold
     assert scaffold is not None
     return "project" if "project" in scaffold.scripts else "user"
 
 
 def is_named(name: str) -> bool:
-    """Whether the dialect names a file after the hook; otherwise after the event."""
+    """Whether the dialect names a file after the hook, not after the event."""
     scaffold = dialect(name).scaffold
     assert scaffold is not None
     return scaffold.file != "{event}"
@@ -295,7 +295,7 @@ def test_calls_that_make_no_sense(place: Place, words: tuple[str, ...], said: st
 
 @pytest.mark.parametrize("name", [name for name in WRITABLE if scope_of(name) == "project"])
 def test_a_folder_that_cannot_be_made_leaves_nothing(place: Place, name: str) -> None:
-    """There is a file in place of one of the hook's folders."""
+    """A file blocks the path of one of the hook's folders."""
     folders = {
         "kode": ".kode/hooks", "kolega": ".kolega/hooks", "agenthooks": ".agents", "copilot": ".github",
         "goose": ".agents",

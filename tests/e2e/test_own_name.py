@@ -1,5 +1,5 @@
-"""Agents that use one entry of each name, the project's before the user's: ours has a name that no project can
-guess."""
+"""Some agents use only one entry per name, and a project's entry overrides the user's. So our entry has a name that no
+project can guess."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_name_of_a_folder(world: World) -> None:
 
 
 def test_a_project_has_the_plain_one(world: World) -> None:
-    """Others share the file, so the name is not secret there; two entries are both ours."""
+    """Others share the file, so the name is not secret there. Both entries are ours."""
     world.command("install", "vibe", "--scope", "project")
     assert hooks(world.project / ".vibe/hooks.toml")[0] == "anyhook-pre_tool"
     world.command("install", "goose", "--scope", "project")

@@ -1,5 +1,5 @@
-"""Project files count from the nearest folder upwards that has them, and an approval holds in every checkout of one
-repository: through the installed command."""
+"""Project files come from the nearest folder, going upwards, that has them. An approval holds in every checkout of a
+repository. Runs the installed command."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def git(box: Box, *words: str, cwd: Path | None = None) -> None:
 
 
 def guard(box: Box, base: Path | None = None, command: str = "./guard.sh") -> None:
-    """A gate of Claude's that writes its folder and its project's variable into the log, and refuses."""
+    """Declare a Claude gate that logs its working directory and $CLAUDE_PROJECT_DIR, and refuses."""
     text = f"#!/bin/sh\necho \"$PWD $CLAUDE_PROJECT_DIR\" >> '{box.log}'\ncat >> '{box.log}'\necho no >&2\nexit 2\n"
     box.write("guard.sh", text, 0o755, base)
     entry = {"matcher": "", "hooks": [{"type": "command", "command": command}]}
@@ -50,7 +50,7 @@ def guard(box: Box, base: Path | None = None, command: str = "./guard.sh") -> No
 
 
 def gate(box: Box, project: Path) -> list[tuple[str, str]]:
-    """Ids and statuses of one event's hooks, as `fire` reports them."""
+    """The ids and statuses of the project's pre_tool hooks, as `fire` reports them."""
     hooks = box.json("fire", "pre_tool", *TOOL, status=None, project=project)["hooks"]
     return [(hook["id"], hook["status"]) for hook in hooks if hook["scope"] == "project"]
 
@@ -70,7 +70,7 @@ def sub_of(box: Box, name: str = "sub/deep", base: Path | None = None) -> Path:
     return folder
 
 
-# --- upwards
+# --- searching upwards
 
 
 def test_the_root_s_guard_holds_below_it_and_runs_in_the_root(box: Box) -> None:
@@ -170,7 +170,7 @@ def test_outside_a_repository_only_the_folder_itself_counts(box: Box) -> None:
 def test_below_home_it_is_the_folder_under_home(box: Box) -> None:
     work = sub_of(box, "work/a/b", box.home)
     guard(box, box.home)
-    box.home.joinpath(".claude/settings.json").unlink()  # that would be the user's
+    box.home.joinpath(".claude/settings.json").unlink()  # it would be the user's file
     entry = {"hooks": [{"type": "command", "command": "true"}]}
     box.write(".kodik/hooks/hooks.json", json.dumps({"hooks": {"PreToolUse": [entry]}}), base=box.home)
     assert statuses(box, work) == [], "home itself does not count"
@@ -266,7 +266,7 @@ CASE = "cases:\n  - {name: it, event: pre_tool, tool: Bash, input: {command: ls}
 
 
 def published(box: Box) -> Path:
-    """The project gets a remote `origin`; a clone of that."""
+    """Give the project a remote `origin`. Returns a clone of that remote."""
     hub, clone = str(box.root / "hub.git"), box.root / "clone"
     git(box, "clone", "--bare", str(box.project), hub, cwd=box.root)
     git(box, "clone", hub, str(clone), cwd=box.root)
@@ -297,7 +297,7 @@ def test_an_approval_for_this_folder_only_stays_so_with_a_new_origin(box: Box) -
 
 
 def test_cases_and_hooks_of_a_second_clone_are_approved_with_the_first(box: Box) -> None:
-    """`anyhook test` there runs what `anyhook trust` approved here, and nothing else."""
+    """`anyhook test` in one clone runs what `anyhook trust` approved in the other, and nothing else."""
     git(box, "init")
     guard(box)
     box.write("tests/guard.hooktest.yaml", CASE)

@@ -1,5 +1,5 @@
-"""The table of rows that need a running agent: each names an existing test, and no row that the vectors leave to the
-agent is missing. It runs no agent."""
+"""Checks the table of rows that need a running agent. Each row names an existing test, and no row that the vectors
+leave to the agent is missing. It runs no agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anyhook.testing.conformance.vectors import load_suite
 HERE = Path(__file__).parent
 ROWS: dict[str, str] = json.loads((HERE / "agent_rows.json").read_text())
 NOWHERE = {"L-43"}
-"""The agent has no commands of the kind that this row forbids hooks for."""
+"""This row forbids hooks for a kind of command that the agent does not have."""
 
 
 def functions_of(file: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Rules through the command: a broken one, shadow and report, failures, agents, and the output for many rules."""
+"""Rules with the whole command: shadow mode and reports, failures, agents, and the output for many rules."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_an_agent_is_told(world: World, agent: str) -> None:
 
 
 def test_ask_is_never_weaker(world: World) -> None:
-    """An agent that cannot ask a person refuses."""
+    """An agent that cannot ask its user refuses."""
     from anyhook.tables.registry import HOSTS, host, sample
 
     rules(world, '[[rule]]\nwhen = "runs echo"\nthen = "ask"\nbecause = "Sure?"\n')

@@ -1,4 +1,4 @@
-"""What rulesync writes for all its agents from one source: every file is read, or reported."""
+"""Every file that rulesync generates for its agents from one source is either read or reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FEWER = {
     "crush.json": {"guard"},
     ".vibe/hooks.toml": {"guard", "after", "stop"},
 }
-"""What rulesync says it cannot write for an agent: the rest of the five."""
+"""Files for which rulesync cannot write all five hooks, and the hooks that it does write."""
 FILES = 37
 AGENTS = 17
 

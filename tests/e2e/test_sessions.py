@@ -1,4 +1,4 @@
-"""A program that gets a signal to exit: the hooks for the end of its session run first."""
+"""When a program gets SIGTERM, its session_end hooks run before it exits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shadow mode, everywhere hooks run: everything runs, nothing is enforced, and what would have happened is reported."""
+"""Shadow mode: all hooks run, none is enforced, and anyhook reports what would have happened."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_agent_stops_without_it(world: World) -> None:
 
 
 def test_by_the_settings_everywhere(world: World) -> None:
-    """One setting, and neither fire, the bridge, the agent nor the library enforces; a call may say otherwise."""
+    """One setting turns off enforcement in `fire`, the bridge, the agent and the library. A call can override it."""
     everywhere(world)
     world.config('mode = "shadow"\n')
     assert agent(world, {"tools": [LS]}, "Done.").status == 0
@@ -56,7 +56,7 @@ def test_by_the_settings_everywhere(world: World) -> None:
 
 def test_an_event_without_hooks_is_of_the_same_mode(world: World) -> None:
     world.config('mode = "shadow"\n')
-    for _ in range(3):  # the first reads the files, the others a plan
+    for _ in range(3):  # the first call reads the files, later calls read a plan
         assert world.fire("stop")["enforced"] is False
     world.command("bridge", "claude", "Stop", stdin='{"session_id": "s"}')
     assert {record["mode"] for record in world.journal()} == {"shadow"}
@@ -114,7 +114,7 @@ def test_the_agents_option(world: World) -> None:
 
 
 def test_a_hook_that_enforces_does_so_though_all_others_are_shadowed(world: World) -> None:
-    """Whichever comes first: a hook in shadow mode never prevents an enforcing hook from being asked."""
+    """In either order, a hook in shadow mode never keeps an enforcing hook from running."""
     world.hook("kodik", "PreToolUse", "echo never by one >&2; exit 2")
     world.hook("claude", "PreToolUse", "echo never by the other >&2; exit 2")
     one, other = [gate["id"] for gate in json.loads(world.command("list", "--json").stdout)["hooks"]]

@@ -1,4 +1,4 @@
-"""`anyhook status`, and what the setting `off` does to `fire` and `bridge`."""
+"""`anyhook status`, and how the setting `off` changes `fire` and `bridge`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_answer_for_programs(world: World) -> None:
 
 
 def test_an_entry_in_place_is_told(world: World) -> None:
-    """On, off and unknown: by the entry, its launcher, every settings layer and the guards."""
+    """The state depends on the entry, every settings layer and the guards."""
 
     def claude() -> tuple[bool, str, str]:
         row = status(world, "claude")[1]["agents"]["claude"]
@@ -123,7 +123,7 @@ def test_one_screen_and_one_line(world: World) -> None:
 def test_guards_that_no_agent_asks_are_not_called_protection(world: World) -> None:
     world.hook("kodik", "PreToolUse", PASS)
     alone = "1 guard on, but no agent calls anyhook. Run: anyhook setup\n"
-    for _ in range(2):  # the second answer may be a kept one
+    for _ in range(2):  # the second answer may come from the cache
         assert world.command("status", "--short").stdout == f"anyhook: {alone}"
     assert world.command("status").stdout.startswith(f"GUARDS ON: {alone}")
     assert world.command("install", "claude").returncode == 0
@@ -154,7 +154,7 @@ def test_it_starts_nothing(world: World) -> None:
     assert not ran.exists()
 
 
-# -- what an off gate means
+# -- what happens when a gate is off
 
 
 @pytest.mark.parametrize("name", OF_PROJECTS)
@@ -183,7 +183,7 @@ def test_only_what_it_guards(world: World) -> None:
     assert world.fire("pre_tool", "--tool", "Read", "--input", "{}")["verdict"] == "none"
     assert world.fire("post_tool", "--tool", "Bash", "--input", "{}", "--output", "x")["verdict"] == "none"
     world.approve()
-    path.write_text("{}")  # the same for one that is gone
+    path.write_text("{}")  # the same holds for a hook that is gone
     assert world.fire(*CALL)["verdict"] == "block"
     assert world.fire("pre_tool", "--tool", "Read", "--input", "{}")["verdict"] == "none"
 
@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_read_closes_every_gated_event_of_its_dialect(worl
         path.write_bytes(b"---\n\xff\xfe: [{\n")
     gates = status(world)[1]["gates"]
     assert [gate["state"] for gate in gates] == ["unreadable"] * len(files)
-    name = gates[0]["dialect"]  # the first of two that have their files in one folder
+    name = gates[0]["dialect"]  # the first, if two dialects keep their files in one folder
     assert world.fire(*CALL)["verdict"] == "none"
     world.config('off = "deny"\n')
     assert world.fire(*CALL)["verdict"] == "block"
@@ -263,7 +263,7 @@ def test_a_word_that_is_none_is_reported(world: World) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--short",), ("--json",)])
 def test_the_same_answer_is_kept_as_long_as_nothing_changes(world: World, words: tuple[str, ...]) -> None:
-    """A shell prompt asks again and again; every change that matters is seen at once."""
+    """A shell prompt runs `status` all the time. Every change that matters must show at once."""
     script = world.write(world.home / "guard.sh", "#!/bin/sh\nexit 0\n", 0o755)
     world.hook("kodik", "PreToolUse", str(script))
 
@@ -271,7 +271,7 @@ def test_the_same_answer_is_kept_as_long_as_nothing_changes(world: World, words:
         done = world.command("status", *words)
         return done.returncode, done.stdout
 
-    time.sleep(0.06)  # what has only just changed is not kept
+    time.sleep(0.06)  # answers about files that just changed are not cached
     first = asked()
     kept = {path: path.read_bytes() for path in (world.state / "plans").iterdir()}
     assert kept

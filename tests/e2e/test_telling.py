@@ -1,4 +1,4 @@
-"""A person is told about guards that are off, in the agent, and once."""
+"""The agent tells its user once about guards that are off."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def waiting(world: World) -> World:
 
 
 def test_at_the_start_of_a_session_and_at_the_first_call(waiting: World) -> None:
-    for _ in range(2):  # from the files, and from the plan
+    for _ in range(2):  # once from the files, once from the plan
         waiting.fire("notification", "--message", "x")
     said = json.loads(call(waiting, "SessionStart"))["systemMessage"]
     assert "OFF" in said
@@ -71,7 +71,7 @@ def test_a_guard_that_seemed_to_be_on_until_it_was_asked(world: World) -> None:
 
 
 def test_one_that_the_system_does_not_start(world: World) -> None:
-    """The script is open for writing. Without starting it, nothing looks wrong."""
+    """The program is open for writing, so it cannot start. Nothing looks wrong until it is started."""
     world.hook("kolega", "PreToolUse", "exit 0")
     guard = world.write(world.home / "guard", "", 0o755)
     guard.write_bytes(Path("/bin/true").read_bytes())
@@ -122,8 +122,8 @@ def test_a_hook_that_is_gone_a_file_that_cannot_be_read_and_a_program_that_is_mi
 def test_a_guard_that_is_off_is_told_at_the_start_where_no_call_has_a_channel(
     world: World, agent: str, scope: str
 ) -> None:
-    """Seen live: the guard's program was gone, or nobody had approved it, and calls there cannot carry a message for a
-    person. Two of these agents do not take one at the start of a session either, but with the first prompt."""
+    """Seen in real agents: the guard's program was gone or not approved, and calls in these agents cannot carry a
+    message for the user. Two of the agents accept one only with the first prompt, not at the start of a session."""
     world.hook("kode", "tool_call_pre", "/no/such/program", scope=scope, name="guard")
     row = next(row for row in host(agent).events if row.canonical == (opening(host(agent)),))
     start = json.dumps({"sessionId": "s", "session_id": "s", "cwd": str(world.project), "text": "hi"})
@@ -163,7 +163,7 @@ def test_a_hook_that_the_agent_runs_itself_is_not_called_off(world: World) -> No
 
 @pytest.mark.parametrize("agent", HOSTS)
 def test_every_agent_is_told_through_its_channel(world: World, agent: str) -> None:
-    guard = "kode" if agent != "kode" else "kodik"  # an agent's own hooks it runs itself
+    guard = "kode" if agent != "kode" else "kodik"  # an agent runs its own hooks itself
     world.hook(guard, sample(guard).event, PASS, scope="project", name="guard")
     it = sample(agent)
     row = host(agent).row(it.calls)
@@ -250,7 +250,7 @@ def test_every_agent_that_can_tell_something_can_tell_it_within_a_session(agent:
 
 @each_of("agent", HOSTS)
 def test_a_guard_that_goes_off_between_two_prompts_is_told_somewhere(agent: str) -> None:
-    """At a call, after it, or on the terminal; for an agent that was never run, its terminal is unknown."""
+    """It is reported before a call, after it, or on the terminal. Agents that we never ran have unknown terminals."""
     table = host(agent)
     after = [row for row in table.events if row.installed and "post_tool" in row.canonical]
     told = speaks_before_calls(table) or any(row.says.keys() & set(CHANNELS) for row in after)

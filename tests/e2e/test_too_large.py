@@ -1,5 +1,5 @@
-"""An unapproved clone cannot delay the user's own guard: whatever it contains, the guard answers, and files that are
-not read are reported. It does not measure time; a call that hangs runs into the test's timeout."""
+"""An unapproved clone cannot delay the user's own guard. Whatever it contains, the guard answers, and files that are
+not read are reported. These tests do not measure time: a call that hangs runs into the test's timeout."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def guarded(world: World) -> None:
 
 
 def bridged(world: World, *words: str) -> tuple[Any, Any]:
-    """What the agent is told, and what the journal says."""
+    """Call the bridge. Returns the answer for the agent, and the decision in the journal."""
     done = world.command(
         "bridge", "claude", "PreToolUse", *words, stdin=json.dumps({**CALL, "cwd": str(world.project)})
     )
@@ -124,7 +124,7 @@ def test_a_large_clone_buys_no_time(world: World) -> None:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Every limit divided by this factor, so that small projects are too large."""
+    """Divide every limit by this factor, so that small projects are too large."""
     for unit, limit in LIMITS.items():
         monkeypatch.setitem(LIMITS, unit, limit // NARROWER)
     return NARROWER
@@ -143,7 +143,7 @@ def test_every_kind_of_large_clone_is_bounded(world: World, kind: str, narrow: i
 
 
 def ordinary(world: World) -> None:
-    """3,000 hook files of 16 MB together."""
+    """Write 3,000 hook files, 16 MB in total."""
     for number in range(3000):
         text = f"---\nname: h{number}\ndescription: A hook.\ntrigger: before_tool\nmatcher:\n  tool: Shell\n---\n"
         write(
@@ -153,7 +153,7 @@ def ordinary(world: World) -> None:
 
 
 def test_an_ordinary_project_is_read(world: World) -> None:
-    """What the contract promises: it is within the bound, before its approval and after it."""
+    """As the contract promises, it stays within the limits, both before and after its approval."""
     ordinary(world)
     before = world.engine()
     assert {hook.status for hook in before.catalog.hooks if hook.scope == "project"} == {"untrusted"}
@@ -172,7 +172,7 @@ def names(project: Path, count: int) -> None:
 
 
 def test_a_folder_full_of_names(world: World) -> None:
-    """The user's guard answers, and every verb says which folder it is."""
+    """The user's guard answers, and every verb names the folder."""
     guarded(world)
     world.hook("kodik", "PreToolUse", "exit 2", "project")
     world.approve()
@@ -190,12 +190,12 @@ def test_a_folder_full_of_names(world: World) -> None:
 
 
 def settle() -> None:
-    """Plans are not stored for files that have only just changed."""
+    """Wait a moment: no plan is stored for files that just changed."""
     time.sleep(0.1)
 
 
 def test_what_is_too_large_is_remembered_until_it_changes(world: World, narrow: int) -> None:
-    """The next call asks the plan, not the files; and once the folder is fixed, its hooks are back."""
+    """The next call reads the plan, not the files. Once the folder is fixed, the project's hooks are back."""
     from anyhook.state.plans import read_plan
 
     names(world.project, 41_000 // narrow)
@@ -213,7 +213,7 @@ def test_what_is_too_large_is_remembered_until_it_changes(world: World, narrow: 
     assert [hook.status for hook in engine.catalog.hooks if hook.dialect == "kodik"] == ["untrusted"]
 
 
-# -- what must not be waited for
+# -- files that would hang a reader
 
 
 def pipe(path: Path) -> None:
@@ -223,7 +223,7 @@ def pipe(path: Path) -> None:
 def plug(path: Path) -> None:
     listener = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
-    os.chdir(path.parent)  # the path of a socket has a narrow limit
+    os.chdir(path.parent)  # a socket path has a short length limit
     try:
         listener.bind(path.name)
     finally:
@@ -254,7 +254,7 @@ PLACES = (
 
 @pytest.mark.parametrize("odd", ODD)
 def test_nothing_is_waited_for(world: World, odd: str) -> None:
-    """Odd things in every place at once: the user's guard answers, and every verb that looks comes back."""
+    """With an odd file in every place at once, the user's guard answers, and no verb hangs."""
     guarded(world)
     world.hook("kodik", "PreToolUse", "./guard.sh", "project")
     for place in PLACES:
@@ -270,7 +270,7 @@ def test_nothing_is_waited_for(world: World, odd: str) -> None:
 @pytest.mark.parametrize("odd", [name for name in ODD if name not in ("sparse", "terminal")])
 @pytest.mark.parametrize("first_line", [False, True])
 def test_a_program_that_is_none(world: World, odd: str, first_line: bool) -> None:
-    """A hook that names it is broken, and says so; looking for the reason opens nothing that could be waited for."""
+    """A hook that names such a file is reported as broken. Finding the reason opens no file that could hang."""
     ODD[odd](world.project / "guard.sh")
     command = "./guard.sh"
     if first_line:
@@ -316,7 +316,7 @@ main()
 @pytest.mark.parametrize("where", ["load", "stdin"])
 @pytest.mark.parametrize("posture", ["deny", "native"])
 def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, posture: str) -> None:
-    """Whatever delays us, the posture answers within the entry's limit, and the journal records it."""
+    """Whatever delays us, the configured posture decides within the entry's timeout, and the journal records it."""
     guarded(world)
     with subprocess.Popen(
         [sys.executable, "-c", HANG, where, "--on-failure", posture],
@@ -328,7 +328,7 @@ def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, postu
         process.stdin.flush()
         if where == "load":
             process.stdin.close()
-        stdout = process.stdout.read()  # ends with the process, whose stdin is still open
+        stdout = process.stdout.read()  # returns when the process ends, although its stdin may still be open
         assert process.wait(60) == 0
     answer = json.loads(stdout).get("hookSpecificOutput") if stdout else None
     assert (answer is not None and answer["permissionDecision"] == "deny") == (posture == "deny")
@@ -337,7 +337,7 @@ def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, postu
 
 
 def test_a_hook_within_its_limit_is_not_cut_off(world: World) -> None:
-    """It runs longer than the project may be read, and the watchdog waits for it."""
+    """The hook runs longer than the time limit for reading the project, and the watchdog waits for it."""
     world.hook("kodik", "PreToolUse", "sleep 1.2; echo not this >&2; exit 2")
     done = subprocess.run(
         [sys.executable, "-c", HANG.replace("limit_s=2.0", "limit_s=30.0"), "nowhere"],

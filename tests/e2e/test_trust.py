@@ -1,4 +1,4 @@
-"""Trust, through the installed command: what waits, what a person sees and is asked, and what is then approved."""
+"""Trust, with the installed command: what needs approval, what the user sees and is asked, and what gets approved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_empty_project_needs_no_approval(box: Box) -> None:
     assert not box.state.joinpath("trust.json").exists()
 
 
-# --- what a person sees
+# --- what the user sees
 
 
 def test_a_change_is_shown_as_a_difference(box: Box) -> None:
@@ -108,7 +108,7 @@ def test_bad_calls_say_so(box: Box) -> None:
 
 
 class Terminal:
-    """The command in a separate terminal."""
+    """The command in its own terminal."""
 
     def __init__(self, box: Box, *words: str) -> None:
         self.pid, self.fd = pty.fork()
@@ -122,7 +122,7 @@ class Terminal:
             self.seen += os.read(self.fd, 4096)
 
     def answer(self, keys: bytes) -> int:
-        """Type, and wait for the end; the exit status."""
+        """Type an answer and wait for the process to end. Returns its exit status."""
         os.write(self.fd, keys)
         return self.end()
 

@@ -1,4 +1,4 @@
-"""Who can approve: the ledger, the compiled plans and their folders, against a project that contains its own."""
+"""The ledger, the compiled plans and their folders. A project that contains its own copies cannot approve itself."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_ledger_that_cannot_be_believed_approves_nothing(box: Box, spoil: Call
 
 
 def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
-    """An environment file can point there, and the project may contain everything in it."""
+    """An environment file can point there, and the project could ship the whole folder."""
     approved(box)
     shutil.copytree(box.state, box.project / ".state/anyhook")
     box.run("trust", "--revoke")
@@ -94,7 +94,7 @@ def test_a_state_folder_inside_the_project_is_not_believed(box: Box) -> None:
 
 
 def _forged_plan(box: Box, state: Path, mode: int) -> None:
-    """A compiled plan in which the project's hook is armed, and that is valid unless something has an unusual name."""
+    """Write a compiled plan in which the project's hook is armed. It is valid as long as a certain file is missing."""
     from anyhook.model.lean_json import short_digest
     from anyhook.state.plans import Setup
     from anyhook.walk.build import build
@@ -208,7 +208,7 @@ def test_a_project_that_is_gone_is_listed_so_and_can_be_forgotten(box: Box) -> N
 
 def _with_plan(box: Box) -> None:
     approved(box)
-    time.sleep(0.1)  # a catalog of files that have only just changed is not kept
+    time.sleep(0.1)  # no plan is stored for files that just changed
     box.fire()
     assert list((box.state / "plans").iterdir()), "there is a plan to be wrong"
 

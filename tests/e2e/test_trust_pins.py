@@ -1,4 +1,4 @@
-"""What an approval pins: every way in which a command reaches a file that a hostile project may replace later."""
+"""What an approval pins: files that a hostile project could replace later, however a command reaches them."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_files_of_any_number_in_a_hooks_folder_are_pinned(box: Box) -> None:
 
 
 def _unchecked(source: str, target: Path) -> None:
-    """A compiled module that Python runs without comparing it with its source."""
+    """Write a compiled module that Python runs without comparing it with its source."""
     import importlib.util
 
     code = compile(source, "x", "exec")

@@ -1,5 +1,5 @@
-"""A call cannot make itself unjudgeable: what is valid JSON is read and hooks are asked; what cannot be read is
-answered by the posture, and the person is told."""
+"""A call cannot evade the hooks by being unreadable. Valid JSON is read, and hooks run. For anything else, the
+configured posture decides, and the user is told."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_hook_gets_what_the_host_gave(world: World, what: str, text: str) -> N
 
 @pytest.mark.parametrize("what", INPUTS)
 def test_a_pattern_finds_its_text_beside_it(world: World, what: str) -> None:
-    """A matcher that looks into the input."""
+    """The matcher searches the input."""
     world.hook("agenthooks", "before_tool", REFUSE, matcher={"pattern": "^l"})
     given = INPUTS[what].replace('"cat ', '"ls; cat ')
     assert is_refused(bridge(world, payload(world, given).encode()))
@@ -165,7 +165,7 @@ def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:
     assert is_refused(answer)
 
 
-# -- our own faults
+# -- our own errors
 
 
 def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin: str, *words: str) -> Any:
@@ -256,7 +256,7 @@ def test_a_decision_that_cannot_be_recorded_counts(world: World, monkeypatch: py
      '{"tool_name": "", "tool_input": {"command": "ls"}}', '{"agent_action_name": "pre_run_command", "tool_info": {}}'],
 )  # fmt: skip
 def test_a_call_that_names_no_tool(world: World, given: str) -> None:
-    """It may be another agent's call, with unknown names. No matcher can find its tool."""
+    """It may be another agent's call, with unknown field names. No matcher can find its tool."""
     world.declare(world.home / "Documents/Kodik/Hooks/hooks.json", "PreToolUse", {
         "matcher": "Bash", "hooks": [{"type": "command", "command": REFUSE}]})  # fmt: skip
     told = bridge(world, given.encode())

@@ -1,4 +1,4 @@
-"""Every view of protection says the same: `status` for programs and people, `list`, `log`, and the line of the page."""
+"""All views of protection agree: `status` for programs and people, `list`, `log`, and the line on the web page."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_all_views_agree(world: World, name: str) -> None:
 
 
 def test_a_guard_at_an_event_that_the_only_agent_never_has(world: World) -> None:
-    """The guard is on, and nobody asks it: every view says so."""
+    """The guard is on, but no agent asks it. Every view says so."""
     world.hook("kodik", "UserPromptSubmit", PASS)
     assert world.command("install", "vibe").returncode == 0
     named = world.command("status", "vibe", "--json")

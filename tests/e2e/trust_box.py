@@ -1,5 +1,5 @@
-"""A user with a home folder and one project, for the tests of trust. It runs the installed command and checks only its
-exit status."""
+"""A user with a home folder and one project, for tests of trust. It runs the installed command and checks its exit
+status."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Box:
         return json.loads(self.run(*words, status=status, project=project).stdout)
 
     def fire(self) -> list[str]:
-        """The statuses of the hooks of one event."""
+        """Fire one pre_tool event. Returns the statuses of its hooks."""
         return [hook["status"] for hook in self.json(*PRE_TOOL, status=None)["hooks"] if hook["scope"] != "builtin"]
 
     def listed(self) -> list[str]:
@@ -67,7 +67,7 @@ class Box:
 
 
 def five(box: Box) -> None:
-    """A project with hooks of every kind; each leaves a word in the log when it is started or imported."""
+    """Create hooks of every kind. Each writes a word to the log when it is started or imported."""
     box.script("tools/kode.sh", "kode")
     box.write(".kode/config.yaml", "hooks:\n  tool_call_pre:\n    - exec: ./tools/kode.sh\n")
     box.kodik("./tools/kodik.sh")
@@ -83,7 +83,7 @@ def five(box: Box) -> None:
 
 
 def approved(box: Box) -> None:
-    """One hook, approved."""
+    """Create one hook and approve it."""
     box.script("x.sh", "ran")
     box.kodik("./x.sh")
     box.run("trust", "--yes")

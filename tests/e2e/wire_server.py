@@ -1,5 +1,5 @@
-"""A model provider on the loopback that speaks two wire formats as streams: first a call of `shell`, then a text. It
-remembers every request."""
+"""A model provider on the loopback interface that streams two wire formats: first a call of `shell`, then a text. It
+records every request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Trouble = tuple[int, dict[str, str]]
-"""A status, and the error in its body; 200 for a stream that breaks."""
+"""A status, and the error in its body. Status 200 means a stream that breaks."""
 SHELL = ("shell", json.dumps({"command": "echo ran >> ran.txt"}))
 TASK = "Look around."
 DELEGATE = ("delegate_task", json.dumps({"agent_name": "general", "task": TASK}))
@@ -19,16 +19,16 @@ ANSWER = "All said."
 
 
 class Provider(ThreadingHTTPServer):
-    """Answers by what the request already contains, so that its only state is the log."""
+    """Answers depend on what the request already contains, so the server needs no state of the conversation."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.requests: list[dict[str, Any]] = []
         self.broken = False
         self.trouble: list[Trouble | None] = []
-        """What the next requests get instead of an answer; None for an answer."""
+        """What the next requests get instead of an answer. None means a normal answer."""
         self.delegates = False
-        """Whether a sub-agent is called instead of the shell, which answers at once."""
+        """Whether the model calls a sub-agent instead of the shell. The sub-agent answers at once."""
 
     @property
     def url(self) -> str:
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(event.encode())
 
     def whole(self) -> None:
-        """A text that is not a stream, as recipes ask for it."""
+        """Answer with a text that is not streamed, as recipes request it."""
         choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
         chat = {"id": "it", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
         message = {
