@@ -1,5 +1,5 @@
-"""The machine's own Chromium without a window, controlled over a pair of pipes with its DevTools protocol: a page as a
-person's browser runs it, without a library in between."""
+"""The system's own Chromium, headless, controlled with its DevTools protocol over a pair of pipes: the page runs as in
+a person's browser, without a library in between."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def program() -> str | None:
 
 
 class Browser:
-    """One tab at a time. `troubles` has the errors in the page's console and every dialog that it opened, `asked_for`
-    every address it asked for."""
+    """A browser with one tab in front. `troubles` has the errors in the page's console and every dialog that it opened;
+    `asked_for` has every address that it requested."""
 
     def __init__(self, profile: Path) -> None:
         path = program()
@@ -130,7 +130,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, script: str) -> None:
-        """Wait until the script returns something true."""
+        """Wait until the script returns a true value."""
         deadline = time.monotonic() + ANSWER_S
         while not self.value(f"Boolean({script})"):
             assert time.monotonic() < deadline, f"never true: {script}\n{self.value('document.body.innerText')[:500]}"
@@ -156,7 +156,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
     def spoken(self) -> list[tuple[str, str]]:
-        """Role and name of all that a screen reader finds."""
+        """The role and name of everything that a screen reader finds."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         told = [node for node in nodes if not node["ignored"]]
         return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in told]

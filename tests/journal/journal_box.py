@@ -1,4 +1,4 @@
-"""A journal for tests: verbs called in this process, and records as an engine would have written them."""
+"""A journal for tests: call verbs in this process, and make records as an engine would have written them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND = 1_000_000_000
 
 
 class Box:
-    """A world whose journal is read by the command."""
+    """A world, and calls of the command that read its journal."""
 
     def __init__(self, world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.world, self._capfd = world, capfd
@@ -48,7 +48,7 @@ class Box:
 
 
 def made(ago_s: float = 1.0, **more: Any) -> dict[str, Any]:
-    """A record; `hooks` as (id, verdict, seconds, ending), `data` and the rest as they are."""
+    """Make a record. `hooks` has (id, verdict, seconds, ending) tuples; `data` and the rest are used unchanged."""
     hooks: list[tuple[str, str, float, str]] = more.pop("hooks", [])
     calls = [
         {

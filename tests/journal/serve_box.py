@@ -1,4 +1,4 @@
-"""`anyhook serve` in a separate process, and what it sends."""
+"""Run `anyhook serve` in a separate process and read what it sends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKS = [("kodik:user:PreToolUse:guard", "block", 0.012, "exited")]
 
 
 class Served:
-    """`anyhook serve`, running."""
+    """A running `anyhook serve`."""
 
     def __init__(self, world: World, port: int) -> None:
         self.process = subprocess.Popen(
@@ -43,7 +43,7 @@ class Served:
         if self.process.poll() is None:
             self.process.send_signal(number)
         _, err = self.process.communicate(timeout=240)
-        for each in self._open:  # not earlier: the server must end while a client is connected
+        for each in self._open:  # not earlier: the server must end while clients are still connected
             each.close()
         return self.process.returncode, err
 

@@ -1,4 +1,4 @@
-"""A command in a real pseudo-terminal of a given size, and what it wrote there."""
+"""Run a command in a real pseudo-terminal of a given size, and collect its output."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Terminal:
             self.said += os.read(self.ours, 65_536).decode("utf-8", "replace")
 
     def end(self) -> int:
-        """Keeps reading, so that the process can write its last output, and waits. Checks that the terminal's modes are
-        restored."""
+        """Keep reading so that the process can write its last output, then wait for it. Check that the terminal's modes
+        are restored."""
         while self.process.is_running():
             self._more(0.1)
         status = self.process.wait(30)

@@ -20,7 +20,7 @@ def say(value: object) -> str:
 
 
 def asked(box: Box, *words: str) -> dict[str, list[str]]:
-    """Of the newest record, by hook."""
+    """What each hook asked for in the newest record."""
     found: dict[str, list[str]] = {}
     for line in box.call("explain", "last", *words)[1].splitlines():
         if line[:2] == "  " and line[3:4] == " " and ":user:" in line[4:].split()[0]:

@@ -1,4 +1,5 @@
-"""Backtest: what hooks would have said; each pair once, warm as cold, on a pool as on a cluster."""
+"""Backtest: what hooks would have said. Each pair runs once, and the result is the same warm or cold, on a pool or on a
+cluster."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Threads in place of processes, which take long to start; and how many trials were sent."""
+    """Run trials in threads, because processes take long to start. Returns the number of trials in each batch sent."""
     sent: list[int] = []
 
     class Threads(ThreadPoolExecutor):
@@ -114,7 +115,7 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
 
 
 def test_a_new_python_hook_is_warm(box: Box, pool: list[int]) -> None:
-    """As `anyhook new` declares it: by a path with a variable in quotes."""
+    """`anyhook new` declares it by a quoted path with a variable."""
     recorded(box, [f"c{number}" for number in range(9)])
     assert box.call("new", "guard", "--dialect", "kodik", "--event", "PreToolUse", "--lang", "python")[0] == 0
     found = tried(box, "guard", "--trust", "all", "--jobs", "1")
@@ -218,7 +219,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("how", STRANGE)
 def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how: str) -> None:
-    """The samples show it, and then all of its events get one."""
+    """The first samples show it; then every event runs in a separate process."""
     recorded(box, [f"c{number}" for number in range(6)])
     script(box, STRANGE[how])
     found = tried(box, "guard.py", "--jobs", "1")
@@ -227,7 +228,7 @@ def test_a_script_that_wants_a_process_of_its_own(box: Box, pool: list[int], how
 
 
 def test_interrupted_when_that_was_seen(box: Box, pool: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answers of a long-lived interpreter are not stored for the next call."""
+    """Answers from the long-lived interpreter are not stored for the next call."""
     recorded(box, [f"c{number}" for number in range(6)])
     script(box, REMEMBERS)
 
@@ -278,7 +279,7 @@ def test_a_shell_command(box: Box, pool: list[int]) -> None:
 
 @pytest.mark.parametrize("agent", HOSTS)
 def test_events_of_every_agent_are_in_the_hooks_own_words(box: Box, pool: list[int], agent: str) -> None:
-    """Agents call the tool that runs commands by many names; the hook is written for its dialect's."""
+    """Agents have different names for the shell tool. The hook only knows its dialect's name."""
     (name, *_) = [native for native, tool in host(agent).tools.items() if (tool.ours, tool.split) == ("shell", None)]
     data = {"tool": name, "input": {"command": "rm x"}}
     box.write(made(project=str(box.world.project.resolve()), host=agent, hosted=True, data=data))
@@ -356,7 +357,7 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
     found = box.json("backtest", "kodik:user")
     assert counts(found)[:3] == (1, 1, 1)
     assert [mark for mark in marks if mark.exists()] == []
-    marks[2].touch()  # to be taken away by this test alone
+    marks[2].touch()  # so that only this test can delete it
     try:
         tried(box, "kodik:user")
     finally:
@@ -366,7 +367,7 @@ def test_a_sandbox_keeps_everything_as_it_is(box: Box, pool: list[int]) -> None:
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_a_hook_finds_its_files_in_the_sandbox(box: Box, pool: list[int], tmp_path: Path) -> None:
-    """Even if all of it is in /tmp, which is a different folder there."""
+    """The hook works even if all its files are in /tmp, which is a different folder in the sandbox."""
     if wrong := works(sandbox_of("bwrap", str(box.world.project), [])):
         pytest.skip(f"no sandbox here: {wrong}")
     recorded(box)
@@ -383,7 +384,7 @@ def test_a_hook_finds_its_files_in_the_sandbox(box: Box, pool: list[int], tmp_pa
 
 @pytest.mark.parametrize("count", [120, pytest.param(100_000, marks=pytest.mark.timeout(3_600))])
 def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> None:
-    """The command itself, with its pool; and with a cluster of two workers."""
+    """Run the command itself, once with its own pool and once with a cluster of two workers."""
     distributed = pytest.importorskip("distributed")
     journal = Journal(str(world.state))
     project = str(world.project.resolve())
@@ -404,7 +405,7 @@ def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> No
 
 
 def tables(world: World, *words: str) -> dict[str, Any]:
-    """A backtest's output without anything that depends on time."""
+    """The output of a backtest without its timings."""
     before = time.monotonic()
     command = [sys.executable, "-m", "anyhook", *words]
     done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
@@ -412,7 +413,7 @@ def tables(world: World, *words: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(done.stdout)
     for row in found["hooks"].values():
         took = f"{row['events']} events, {row['warm']} of them warm, in {time.monotonic() - before:.1f} s"
-        sys.stdout.write(f"{took}\n")  # for who runs it with -s
+        sys.stdout.write(f"{took}\n")  # shown with -s
         for clock in ("p50_ms", "p95_ms", "cost_s"):
             assert row.pop(clock) > 0
     return found
@@ -464,7 +465,7 @@ def test_what_is_a_python_script(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
-    """No part of it is left, and the next call runs only the rest, to the same table."""
+    """No process is left running. The next call runs only the rest and gives the same table."""
     journal = Journal(str(world.state))
     project = str(world.project.resolve())
     commands = [f"{'rm' * (each % 3)} {each}" for each in range(120)]
@@ -478,7 +479,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
     world.hook("kodik", "PreToolUse", f"echo $$ >> {ran}; sleep 0.05; ! grep -q rm || exit 2", name="x")
     words = [sys.executable, "-m", "anyhook", "backtest", "kodik:user", "--sandbox", "none", "--jobs", "2", "--json"]
     child = subprocess.Popen(words, env=world.env, cwd=world.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not ran.exists() or len(ran.read_text().split()) < 70:  # more than two batches: some of it is kept
+    while not ran.exists() or len(ran.read_text().split()) < 70:  # more than two batches, so some results are stored
         time.sleep(0.05)
     child.send_signal(number)
     _, err = child.communicate(timeout=240)
@@ -493,7 +494,7 @@ def test_interrupted_and_gone_on_with(world: World, number: int) -> None:
 
 
 def _settled(path: Path) -> int:
-    """How many lines a file has once no process writes to it any more."""
+    """The number of lines in a file once no process is writing to it."""
     before = -1
     while (now := len(path.read_text().split())) != before:
         before = now

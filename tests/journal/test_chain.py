@@ -1,4 +1,4 @@
-"""The chain: many writers at once, killed at any time; a later change to a record is detected."""
+"""The chain: many concurrent writers, killed at any time. A later change to a record is detected."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_what_is_cut_off_shows_against_a_head_only(world: World, tmp_path: Path)
         1,
         f"head: record 10, which was the head when it was exported, is not there ({path})",
     )
-    Journal(str(world.state)).put(line(9), line(10))  # the same numbers again, and a chain that is whole
+    Journal(str(world.state)).put(line(9), line(10))  # the same numbers again, and an intact chain
     assert world.command("verify").returncode == 0
     again = json.loads(world.command("verify", "--head", str(head), "--json").stdout)
     assert [each["kind"] for each in again["damage"]] == ["head"]
@@ -162,7 +162,7 @@ def test_a_head_that_became_too_old(tmp_path: Path) -> None:
     assert f"the journal begins with record {begins}, and the rest became too old or was deleted" in damage.what
 
 
-# -- torn lines, full disks, files that are moved
+# -- torn lines, full disks, moved files
 
 
 @pytest.mark.parametrize("kept", [1, 40, 5000])
@@ -204,7 +204,7 @@ def test_a_record_that_lacks_its_line_break_only(tmp_path: Path) -> None:
 
 
 def test_a_full_file_with_a_torn_end(tmp_path: Path) -> None:
-    """The next record says so in the same file, and the one after that begins a new one."""
+    """The next record, in the same file, reports the torn end. The record after that starts a new file."""
     bounds = Bounds(keep_mb=8)
     writer = JournalWriter(str(tmp_path), bounds)
     for number in range(1, 151):
@@ -245,7 +245,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The event goes on, and says that it was not recorded."""
+    """The event still runs, and the journal says that it was not recorded."""
     import fcntl
 
     path = written(tmp_path, 1)
@@ -260,7 +260,7 @@ def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_file_that_is_full_for_one_of_two_writers(tmp_path: Path) -> None:
-    """By its own settings, or by its clock: the other one goes on where that one did."""
+    """Two writers with different size limits: when one starts a new file, the other continues in it."""
     small, large = (JournalWriter(str(tmp_path), Bounds(keep_mb=size)) for size in (8, 1024))
     for number in range(1, 401, 2):
         large.append([line(number, 10_000)])
@@ -294,11 +294,11 @@ def test_a_forked_child_has_a_lock_of_its_own(tmp_path: Path) -> None:
     assert (proof.records, proof.damage) == (401, ())
 
 
-# -- full files and bounds
+# -- full files and limits
 
 
 def test_full_files_and_the_oldest_deleted(tmp_path: Path) -> None:
-    bounds = Bounds(keep_mb=8)  # a file is full with 1 MB
+    bounds = Bounds(keep_mb=8)  # a file is full at 1 MB
     writer = JournalWriter(str(tmp_path), bounds)
     for number in range(1, 13 * 110):
         writer.append([line(number, 10_000)])
@@ -331,7 +331,7 @@ def test_old_files_go(tmp_path: Path) -> None:
     old = time.time() - 40 * day
     path.write_bytes(path.read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9)))
     assert Journal(str(tmp_path), Bounds(keep_days=90)).put(line(2))
-    (full,) = full_paths(str(tmp_path))  # a quarter of the time is over: a separate file
+    (full,) = full_paths(str(tmp_path))  # a quarter of `keep_days` is over, so a new file is started
     os.utime(full, (old - 60 * day, old - 60 * day))
     (tmp_path / "journal.jsonl").write_bytes(
         (tmp_path / "journal.jsonl").read_bytes().replace(b'"at": ', b'"at": %d, "was": ' % int(old * 1e9))

@@ -1,4 +1,4 @@
-"""Crashes: many processes that fire events and are killed at any time. Every acknowledged record is in the journal,
+"""Crashes: many processes fire events and are killed at any time. Every acknowledged record is in the journal exactly
 once and in order, across files, and the chain is intact."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ for number in range(each):
 
 
 class Fleet:
-    """Processes that fire, some of which are killed meanwhile; and what they acknowledged."""
+    """Processes that fire events and acknowledge them. Some are killed while they run."""
 
     def __init__(self, world: World, many: int, each: int, size: int) -> None:
         words = [sys.executable, "-c", FIRES, str(world.project)]
@@ -57,7 +57,8 @@ class Fleet:
         self.killed: set[int] = set()
 
     def run(self, kill_at: dict[int, int], pause: random.Random) -> None:
-        """Read every acknowledgement. A process is killed at a random time after its last one."""
+        """Read every acknowledgement. A process is killed at a random time after the acknowledgement given in
+        `kill_at`."""
         hearing = selectors.DefaultSelector()
         rest: dict[int, bytes] = defaultdict(bytes)
         for who, child in enumerate(self.children):
@@ -77,7 +78,7 @@ class Fleet:
                     self.killed.add(who)
 
     def end(self) -> str:
-        """Their error output."""
+        """Wait for all processes; returns their stderr."""
         said = [child.communicate(timeout=240)[1].decode() for child in self.children]
         return "".join(said)
 
@@ -108,17 +109,17 @@ def test_killed_at_random(world: World, many: int, each: int, size: int, keep_mb
         found[given["input"]["who"]].append(given["input"]["number"])
     for who, told in fleet.told.items():
         assert found[who][: len(told)] == told
-        assert len(found[who]) <= len(told) + 1  # one may be written and not yet told
+        assert len(found[who]) <= len(told) + 1  # one may be written but not yet acknowledged
         assert found[who] == [*range(len(found[who]))]
         assert who in kill_at or len(told) == each
     proof = verify(state)
     assert (proof.damage, proof.records) == ((), sum(map(len, found.values())))
     assert full_paths(state), "the file was to be full while others wrote"
     figures = f"{proof.records} records, {len(fleet.killed)} killed, {torn} torn lines, all of them said"
-    sys.stdout.write(f"{many} × {each}: {figures}\n")  # for who runs it with -s
+    sys.stdout.write(f"{many} × {each}: {figures}\n")  # shown with -s
 
 
-# -- a disk, a folder and a clock that are not with us
+# -- a disk, a folder and a clock that misbehave
 
 LIMITED = """
 import resource, sys
@@ -139,9 +140,9 @@ print(said)
 
 
 def test_no_room_for_a_while(world: World) -> None:
-    """A real limit of the system: events go on, and a problem says that they are no longer recorded; the next engine
-    continues with an intact chain."""
-    # -B: under this limit, Python would cut the compiled modules that it keeps for the next run.
+    """With a real file-size limit, events still run and a problem says that they are no longer recorded. The next
+    engine continues with an intact chain."""
+    # -B: under this limit, Python would truncate the compiled modules that it caches for the next run.
     command = [sys.executable, "-B", "-c", LIMITED, str(world.project)]
     done = subprocess.run(command, env=world.env, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr
@@ -168,7 +169,7 @@ def test_a_journal_that_is_deleted_loses_nothing_that_comes_after(world: World) 
 
 
 def test_a_clock_that_goes_back(world: World) -> None:
-    """The order is that of writing; times are what the clock said."""
+    """Records stay in the order of writing, and keep the times that the clock gave."""
     journal = Journal(str(world.state))
     now, hour = time.time_ns(), 3_600 * 10**9
     for ago in (3, 2, 5, 1, 0):
@@ -182,7 +183,7 @@ def test_a_clock_that_goes_back(world: World) -> None:
 
 
 def read_only(world: World) -> list[str]:
-    """The beginning of a command for which the home is read-only: for root no folder is, unless a mount makes it so."""
+    """A command prefix that makes the home read-only. Permissions do not stop root, so root needs a read-only mount."""
     if os.getuid() != 0:
         return []
     script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
@@ -222,7 +223,7 @@ READING = {
 
 @pytest.mark.parametrize("indexed", [False, True])
 def test_a_journal_that_can_only_be_read(world: World, indexed: bool) -> None:
-    """Everything that can be answered is answered, even if an index cannot be stored or updated."""
+    """Every query that does not have to write is answered, even if an index cannot be stored or updated."""
     world.hook("kodik", "Stop", "echo needle")
     world.command("fire", "Stop")
     if indexed:

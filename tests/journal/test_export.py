@@ -1,4 +1,4 @@
-"""Export: the journal's contents for other programs, without any secret that is not in it."""
+"""Export: the journal's contents for other programs. An export has no secrets that the journal does not have."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_parquet(box: Box, tmp_path: Path) -> None:
 
 
 class Collector(ThreadingHTTPServer):
-    """Takes what a collector takes."""
+    """An HTTP server that accepts what an OTLP collector accepts."""
 
     def __init__(self, status: int = 200) -> None:
         self.taken: dict[str, list[bytes]] = {}

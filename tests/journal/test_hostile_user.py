@@ -1,5 +1,5 @@
-"""The journal in the hands of a hostile user: files that cannot be read, meaningless arguments, paths that do not
-exist. Every verb says so in one sentence."""
+"""The journal with a hostile user: unreadable files, meaningless arguments, missing paths. Every verb reports the
+mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_file_that_may_not_be_read(world: World) -> None:
     assert "(Permission denied)" in world.command("verify").stderr
 
 
-# -- what a person may type
+# -- arguments that a person may type
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_export_says_what_it_leaves_out(box: Box, tmp_path: Path) -> None:
 
 
 def test_decisions_for_a_second_entry_are_forgotten_by_the_next_event(world: World) -> None:
-    """They are stored as they are, with the hooks' output, so they must be deleted."""
+    """They are stored unredacted, with the hooks' output, so they must be deleted."""
     world.hook("kodik", "PreToolUse", "echo password=Zebra7Canary >&2; exit 2")
     payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project)}
     folder = world.state / "firings"
@@ -149,7 +149,7 @@ NAMED = {
 
 @pytest.mark.parametrize("command", NAMED)
 def test_no_secret_becomes_a_name(world: World, command: str) -> None:
-    """Ids are in the journal, in numbers and in spans."""
+    """Ids appear in the journal, in statistics and in spans."""
     world.hook("kodik", "PreToolUse", command)
     (hook,) = json.loads(world.command("list", "--json").stdout)["hooks"]
     assert hook["name"] == NAMED[command]

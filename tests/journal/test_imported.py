@@ -137,7 +137,7 @@ def put(path: Path, text: str) -> Path:
 
 
 class database:  # noqa: N801 (used as a function)
-    """A new SQLite file, while a block lasts."""
+    """Create a SQLite file and keep it open for a `with` block."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True)
@@ -198,7 +198,7 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     ],
 )
 def test_codex_says_above_the_output_how_a_run_ended(said: str, event: str, text: str | None, world: World) -> None:
-    """As 0.166.0 wrote it in a session, but for the last, which is older."""
+    """Outputs as Codex 0.166.0 wrote them in a session. The last one is from an older version."""
     path = codex(world.home, str(world.project))
     *before, last = path.read_text().splitlines()
     line = json.loads(last)
@@ -225,7 +225,7 @@ def test_a_rule_is_tried_on_it_from_the_first_day(agent: str, world: World) -> N
 
 @pytest.mark.parametrize(("call", "calls"), [("c1", 1), ("c2", 2)])
 def test_a_call_that_was_recorded_is_not_counted_again(call: str, calls: int, world: World) -> None:
-    """The agent called anyhook in the session that is imported later."""
+    """The agent had called anyhook during the session that is imported later."""
     rule(world)
     hook = json.loads(world.command("list", "--json").stdout)["hooks"][0]["id"]
     data = {"tool": "Bash", "input": {"command": LINE}, "call_id": call}

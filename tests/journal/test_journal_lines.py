@@ -1,5 +1,5 @@
-"""A line of the journal as a typed value: what was written is what is read, and reading a line never raises, whatever
-it contains."""
+"""A journal line as a typed value: it reads back as it was written, and reading never raises, whatever the line
+contains."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_call_in_the_background_has_no_run_and_that_run_a_line_of_its_own() ->
 
 
 def test_a_run_that_is_none_is_not_taken_for_one_in_the_background() -> None:
-    """Otherwise a record whose run is damaged would be judged without it."""
+    """A damaged run must not be dropped: the record would be judged without it."""
     spoilt: list[Json] = ["x", 7, [], {}]
     for damaged in spoilt:
         line = JournalLine.of({"calls": [{"hook": "h", "run": damaged}]})
@@ -116,7 +116,7 @@ values: st.SearchStrategy[Json] = st.recursive(
 @examples(200)
 @given(st.data())
 def test_whatever_stands_in_a_line_it_is_read(data: st.DataObject) -> None:
-    """A line as we write them, with something else in some places."""
+    """Take a valid line and replace some of its values at random."""
     spoilt = json.loads(json.dumps(written().record))
     for _ in range(data.draw(st.integers(1, 3))):
         here = spoilt

@@ -1,4 +1,4 @@
-"""`log`, `explain RECORD` and `stats`: what is asked for is found, nothing else, in constant memory."""
+"""`log`, `explain RECORD` and `stats`: they find exactly what was asked for, in constant memory."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def test_figures(box: Box) -> None:
     assert (second["hook"], second["failures"], second["timeouts"], second["p95_ms"]) == ("b", 1, 1, 2000.0)
     assert box.json("stats", "--since", "30d")["hooks"][0]["runs"] == 101
     assert box.json("stats", "--verdict", "block")["hooks"][0]["runs"] == 25
-    box.write(made(hooks=[("b", "none", 1.0, "exited")]))  # what is new is added to what the index has
+    box.write(made(hooks=[("b", "none", 1.0, "exited")]))  # new records are added to what the index already has
     assert {hook["hook"]: hook["runs"] for hook in box.json("stats")["hooks"]} == {"a": 100, "b": 2}
 
 
@@ -322,7 +322,7 @@ def test_an_index_that_is_spoilt_is_made_anew(box: Box, spoil: bytes | None) -> 
 
 
 def test_an_index_that_somebody_does_not_let_go_of(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The journal itself answers then."""
+    """If the index is locked, the journal itself is read."""
     several(box)
     before = box.json("stats")
     monkeypatch.setattr("anyhook.journal.run_index.WAIT_S", 0.05)

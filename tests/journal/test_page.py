@@ -1,4 +1,4 @@
-"""The page of `anyhook serve` in a real browser: what a person sees, hears and does there."""
+"""The page of `anyhook serve` in a real browser: what a person, or a screen reader, finds and can do there."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STATE = "document.getElementById('state').dataset.state"
 
 
 def test_the_page(world: World, box: Box, browser: Browser) -> None:
-    """As a person would: look, wait for an event, pause, search, open one record, and lose the server."""
+    """Use the page as a person would: look, wait for an event, pause, search, open a record, and lose the server."""
     with served(world) as server:
         browser.open(server.address)
         browser.wait(f"{STATE} === 'live' && document.getElementById('nothing').checkVisibility()")
@@ -79,7 +79,7 @@ def test_the_page(world: World, box: Box, browser: Browser) -> None:
 
 
 def test_figures_and_names_of_hooks(world: World, box: Box, browser: Browser) -> None:
-    """What `setup` tried does not count as refused, and a hook's name is seen from its first letter to its last."""
+    """The refused call that `setup` made does not count as refused, and the full name of a hook is visible."""
     name = "anyhook:user:infrastructure:pre_tool:helm-and-packages-of-clusters"
     hooks = [(name, "block", 0.01, "exited")]
     box.write(made(3, hooks=hooks, host="setup"), made(2, hooks=hooks), made(1))
@@ -113,8 +113,7 @@ def test_hostile_text_is_only_text(world: World, box: Box, browser: Browser) -> 
 
 
 def test_the_policy_holds(world: World, browser: Browser) -> None:
-    """Should the page ever make markup out of a text, the browser refuses it; otherwise the policy would prove
-    nothing."""
+    """If the page ever turned text into markup, the browser would block it. This shows that the policy really works."""
     with served(world) as server:
         browser.open(server.address)
         browser.wait(f"{STATE} === 'live'")
@@ -133,7 +132,7 @@ FOCUS = "document.activeElement"
 
 
 def test_the_way_back(world: World, box: Box, browser: Browser) -> None:
-    """A record and a search are places: the browser's own way leads back from them, and forward again."""
+    """Records and searches are in the browser's history: back and forward work."""
     box.write(made(3), made(2, session="other"), made(1, hooks=BLOCKS))
     with served(world) as server:
         browser.open(server.address)
@@ -166,7 +165,7 @@ def test_the_way_back(world: World, box: Box, browser: Browser) -> None:
 
 
 def test_by_keyboard_alone(world: World, box: Box, browser: Browser) -> None:
-    """One stop for the whole list, arrows in it, and back to where one was."""
+    """The whole list is one tab stop. Arrow keys move within it, and closing a record returns to its row."""
     box.write(*(made(50 - n, hooks=[(f"hook-{n % 3}", "none", 0.01, "exited")]) for n in range(40)))
     with served(world) as server:
         browser.open(server.address)
@@ -174,7 +173,7 @@ def test_by_keyboard_alone(world: World, box: Box, browser: Browser) -> None:
         browser.press("/")
         assert browser.value(f"{FOCUS}.id") == "query"
         assert browser.value("document.getElementById('query').value") == ""
-        browser.press("Tab", "Tab", "Tab", "Tab")  # the pause, two figures that are links, the first row
+        browser.press("Tab", "Tab", "Tab", "Tab")  # the pause button, two figures that are links, the first row
         assert browser.value(f"{FOCUS}.hash") == "#40"
         assert browser.value(f"getComputedStyle({FOCUS}.closest('tr')).outlineStyle") == "solid", (
             "one sees where one is"
@@ -194,7 +193,7 @@ def test_by_keyboard_alone(world: World, box: Box, browser: Browser) -> None:
 
 
 def test_more_tabs_than_a_browser_has_connections(world: World, box: Box, browser: Browser) -> None:
-    """Hidden pages wait; a paused page stays as it was."""
+    """Hidden pages wait. A paused page does not change."""
     box.write(made(2))
     with served(world) as server:
         browser.open(server.address)
@@ -224,7 +223,7 @@ def test_an_address_that_is_no_longer_good(world: World, browser: Browser) -> No
 
 @pytest.mark.parametrize("width", [390, 900, 1280])
 def test_screens_of_any_size(world: World, box: Box, browser: Browser, width: int) -> None:
-    """Nothing sticks out sideways; what was decided and the first hook's figures are seen without scrolling."""
+    """Nothing overflows sideways. The decision and the first hook's figures are visible without scrolling."""
     long = "x" * 300
     hooks = [(f"kodik:user:PreToolUse:{n}-{long}", "block", 0.01, "exited") for n in range(60)]
     decision = {"verdict": "block", "hook": hooks[0][0], "reason": long, "enforced": True, "hooks": []}
@@ -286,7 +285,7 @@ LEAST_CONTRAST = """(() => {
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast(world: World, box: Box, browser: Browser, dark: bool) -> None:
-    """Every text, 4.5 to 1 at least (WCAG 2.2, AA)."""
+    """Every text has a contrast of at least 4.5 to 1 (WCAG 2.2, AA)."""
     shadow = {"verdict": "block", "hook": "a", "reason": "no", "enforced": False, "hooks": []}
     box.write(made(4, hooks=BLOCKS), made(3, decision={"verdict": "allow"}), made(2, decision={"verdict": "ask"}))
     box.write(made(1, hooks=[("kode:user:x", "none", 0.5, "timed_out")]), made(1, decision=shadow))

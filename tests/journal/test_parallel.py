@@ -1,4 +1,4 @@
-"""Several processes that read together: answers come in order, no process is left behind, and errors are reported."""
+"""Parallel reading in several processes: answers come in order, no process is left behind, and errors are reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TESTS = os.getpid()
 
 @pytest.fixture
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process without other threads, whatever the tests before have left here."""
+    """Pretend that this process has no other threads, even if earlier tests left some."""
     monkeypatch.setattr(threading, "active_count", lambda: 1)
 
 

@@ -1,5 +1,5 @@
-"""Replay: what was recorded is judged again to the same decision, without starting anything; and to another decision if
-the rules have changed."""
+"""Replay: recorded events are judged again without starting anything. The decision is the same, unless the rules have
+changed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def box(world: World, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("table", ANSWERS)
 def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One world per dialect whose hook does what a file says, so that one engine sees every answer."""
+    """One world per dialect. Its hook runs a script from a file, so one engine sees every answer."""
     world = box.world
     script = world.root / "script"
     world.hook(table, sample(table).event, f". {script}")
@@ -89,7 +89,8 @@ def test_hooks_that_a_block_of_their_own_dialect_does_not_skip(box: Box, table: 
 
 @pytest.mark.parametrize("hosted", [False, True])
 def test_rewrites_of_single_fields(box: Box, hosted: bool) -> None:
-    """A dialect whose hooks name only the fields that they change: the rest is as the hooks before left it."""
+    """In this dialect, hooks name only the fields that they change. The other fields stay as earlier hooks left
+    them."""
     (table,) = [name for name in DIALECTS if dialect(name).whole_input is not None and dialect(name).chains]
     for field in ("command", "first", "second"):
         answer = {"hookSpecificOutput": {"tool_input": {field: "x"}}}
@@ -112,14 +113,15 @@ READERS = {
 
 @pytest.mark.parametrize("agent", READERS)
 def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
-    """Agents have other names for tools and fields than hooks do, and so do the records of their events."""
+    """Agents use other names for tools and fields than hooks do, and the records of their events use the agent's
+    names."""
     box.world.hook("kodelet", "before_tool_call", """echo '{"input": {"file_path": "/b"}}'""")
     native, tool = READERS[agent]
     field = tool.inputs.get("path", "path")
     (row,) = [row for row in host(agent).events if "pre_tool" in row.canonical]
     said = payload_of_agent(host(agent), row, {"tool": native, "input": {field: "/a"}}, str(box.world.project))
     done = box.world.command("bridge", agent, row.native, stdin=json.dumps(said))
-    assert done.returncode in (0, row.says["block"].status), done.stderr  # a rewrite may become a refusal
+    assert done.returncode in (0, row.says["block"].status), done.stderr  # a rewrite may become a block
     (record,) = box.world.journal()
     assert record["decision"]["tool_input"] == {field: "/b"}
     assert box.json("replay") == {"judged": 1, "changed": 0, "changes": [], "not_judged": {}}
@@ -156,7 +158,7 @@ def test_another_posture(box: Box) -> None:
 
 
 def test_another_table(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The current table counts, not the one at the time of recording."""
+    """The current table counts, not the one in use when the event was recorded."""
     box.world.hook("kodik", "PreToolUse", "echo why >&2; exit 5")
     engine = box.world.engine()
     engine.fire_sync(Event.pre_tool("Bash", {}))
@@ -196,7 +198,7 @@ def test_what_cannot_be_judged_is_said(box: Box, case: str) -> None:
 def test_payloads_that_were_not_kept(box: Box, bodies: str) -> None:
     box.world.config(f'[journal]\nbodies = "{bodies}"\n')
     box.world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
-    box.world.hook("kodik", "Stop", "exit 2")  # no word: nothing was left out
+    box.world.hook("kodik", "Stop", "exit 2")  # it prints nothing, so nothing was left out
     engine = box.world.engine()
     engine.fire_sync(Event.pre_tool("Bash", {}))
     engine.fire_sync(Event.stop())
@@ -217,7 +219,7 @@ def test_long_output_and_callables(box: Box) -> None:
 
 
 def test_a_long_rewrite(box: Box) -> None:
-    """A hook that rewrites a file's whole text prints all of it; in the decision it is cut, in the run it is not."""
+    """A hook that rewrites a whole file prints all of its text. The text is cut in the decision, but not in the run."""
     answer = {"modified_input": {"path": "a", "text": "lorem ipsum " * 10_000}}
     path = box.world.write(box.world.root / "answer.json", json.dumps(answer))
     box.world.hook("kodik", "PreToolUse", f"cat {path}")
@@ -256,7 +258,7 @@ SPOILT = {
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> None:
-    """Each part of a line that a decision depends on counts."""
+    """Lines that differ in any part that affects the decision are judged separately."""
     box.world.hook("kodik", "Stop", "[ ! -e fails ] || exit 9" if what == "posture" else "true")
     engine = box.world.engine()
     for _ in range(3):
@@ -276,7 +278,8 @@ def test_what_is_nearly_said_again_is_judged_by_itself(box: Box, what: str) -> N
 
 
 def test_a_run_that_printed_too_much_is_judged(box: Box) -> None:
-    """It is a failure, whatever it printed; for a run that ended well, the cut part may have mattered."""
+    """A run that printed too much is a failure, whatever it printed. A normal run with cut output is not judged,
+    because the cut part may have mattered."""
     box.world.hook("kodik", "PreToolUse", "head -c 11000000 /dev/zero")
     box.world.hook("kodik", "Stop", "head -c 300000 /dev/zero")
     engine = box.world.engine()

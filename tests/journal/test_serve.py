@@ -1,4 +1,4 @@
-"""`anyhook serve`: who is let in, what the page is given, and the page itself in a real browser."""
+"""`anyhook serve`: which requests are accepted, what data the page gets, and the page itself in a real browser."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client(box: Box) -> TestClient:
     return TestClient(page(str(box.world.state), TOKEN, 8080), base_url=f"http://127.0.0.1:8080/{TOKEN}/")
 
 
-# --- who is let in
+# --- which requests are accepted
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
     assert re.findall(r"<script(?! src)|style=|\son\w+=", html) == [], "nothing inline, which the policy forbids"
 
 
-# --- what it is given
+# --- what data the page gets
 
 
 def test_one_record(client: TestClient, box: Box) -> None:
@@ -153,7 +153,7 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
 
 
 def test_what_setup_tries_is_not_counted(client: TestClient, box: Box) -> None:
-    """`setup` proves itself by one refused call of its own. It is shown, and no figure counts it."""
+    """`setup` proves that it works with one refused call. That call is listed, but no statistic counts it."""
     box.write(made(2, hooks=BLOCKS, host="setup"))
     assert box.json("stats")["hooks"] == client.get("hooks").json()["hooks"] == []
     box.write(made(1, hooks=BLOCKS))
@@ -173,7 +173,7 @@ def test_what_setup_tries_is_not_counted(client: TestClient, box: Box) -> None:
 def test_the_list_of_refused_calls_has_those_that_are_counted(
     box: Box, options: tuple[str, ...], hosts: list[str]
 ) -> None:
-    """The page's `refused` leads to the same search: `verdict:block`."""
+    """The page's `refused` link runs the same search: `verdict:block`."""
     box.write(made(2, hooks=BLOCKS, host="setup"), made(1, hooks=BLOCKS, host="fire"))
     assert [record["host"] for record in box.lines(*options)] == hosts
 
@@ -194,7 +194,7 @@ def test_records_of_any_shape(client: TestClient, box: Box) -> None:
     box.write(*ODD_RECORDS)
     for number, record in enumerate(ODD_RECORDS, 1):
         answer = client.get(f"record/{number}")
-        if "NaN" in json.dumps(record):  # no JSON, so the line is a damaged one
+        if "NaN" in json.dumps(record):  # NaN is not valid JSON, so the line counts as damaged
             assert (answer.status_code, "damaged" in answer.json()["problem"]) == (404, True)
         else:
             assert answer.status_code == 200
@@ -206,7 +206,7 @@ def test_records_of_any_shape(client: TestClient, box: Box) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_events_as_they_come_and_a_clean_end(world: World, box: Box, number: int) -> None:
-    """A hook really blocks while somebody listens; with the listener still connected, the server ends on a signal."""
+    """A hook blocks while a client listens; then the server ends on a signal with the client still connected."""
     world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
     box.write(made(5), made(4, event="stop", data={}))
     with served(world, number) as server:
@@ -229,7 +229,7 @@ def test_events_as_they_come_and_a_clean_end(world: World, box: Box, number: int
 
 
 def test_who_asks_nothing_takes_nothing_away(world: World) -> None:
-    """Connections that are only opened, and requests that never end."""
+    """Idle connections and requests that never finish do not affect other clients."""
     with served(world) as server:
         opened = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
         for slow in opened[:50]:
@@ -258,7 +258,7 @@ def test_connections_that_ask_nothing_are_closed(box: Box, monkeypatch: pytest.M
         listener.request("GET", f"/{TOKEN}/events")
         told = messages(listener.getresponse())
         assert next(told)[0] == "rows"
-        time.sleep(1.0)  # five times what silence may last
+        time.sleep(1.0)  # five times the allowed silence
         box.write(made(1, event="stop", data={}))
         assert [next(told)[0], next(told)[1][0]["event"]] == ["ready", "stop"], "who listens is not silent"
         listener.close()
@@ -272,7 +272,7 @@ OLD = b"GET %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n"
 
 @pytest.mark.parametrize("raw", [OLD, b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\r\n\r\n"])
 def test_old_and_odd_requests(world: World, raw: bytes) -> None:
-    """An old client is served; one that names no host, or speaks something else, is not."""
+    """An HTTP/1.0 client is served. A request without a Host header, or one that is not HTTP, is rejected."""
     with served(world) as server:
         asked = raw % (server.start.encode(), server.port) if raw is OLD else raw
         with socket.create_connection(("127.0.0.1", server.port), 30) as connection:

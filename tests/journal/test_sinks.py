@@ -1,4 +1,4 @@
-"""No secret gets into anything that is stored, however it arrived, and payloads only if their user wants it."""
+"""No secret gets into anything that is stored, however it arrived. Payloads are stored only if the user wants that."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_nor_into_a_table(world: World, box: Box, tmp_path: Path) -> None:
 
 
 def make_all_of(world: World) -> None:
-    """The index of words, as if the journal's file were full."""
+    """Build the word index as if the journal's file were full."""
     full = Path(full_path(str(world.state), 1))
     full.write_bytes((world.state / "journal.jsonl").read_bytes())
     make_all(str(world.state))
@@ -95,7 +95,7 @@ def test_payloads_as_their_user_wants_them(box: Box, bodies: str) -> None:
     world.hook("kodik", "PreToolUse", "echo Giraffe; echo Giraffe >&2; exit 2")
     world.hook("agenthooks", "session_start", "echo Giraffe", **{"async": True})  # type: ignore[arg-type]
     world.fire("PreToolUse", "--tool", "Bash", "--input", '{"command": "Giraffe"}')
-    world.fire("UserPromptSubmit", "--prompt", "Giraffe")  # nothing hooked: the short way
+    world.fire("UserPromptSubmit", "--prompt", "Giraffe")  # no hook for this event: the fast path
     engine = world.engine()
     engine.fire_sync(Event.user_prompt_submit("Giraffe"))
     engine.fire_sync(Event.session_start())

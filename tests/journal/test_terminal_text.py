@@ -1,4 +1,4 @@
-"""`log`, `explain` and `stats` as a person sees them: in terminals of any width, with and without colours, in ASCII."""
+"""`log`, `explain` and `stats` as a person sees them: in terminals of any width, with and without colour, in ASCII."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def printed(world: World, *words: str, columns: int, **env: str) -> str:
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_no_line_is_longer_than_the_terminal(world: World, box: Box, columns: int) -> None:
-    """Cut text says so; the reason of a block has a separate line if there is no room next to it."""
+    """Cut text is marked as cut. The reason for a block gets its own line if it does not fit next to it."""
     box.write(blocked("not for agents"), blocked(WIDE * 4), made(hooks=[(LONG, "none", 2.0, "timed_out")]), made())
     for verb in ("log", "stats"):
         lines = printed(world, verb, columns=columns, NO_COLOR="1").splitlines()
@@ -63,7 +63,7 @@ def test_a_pipe_gets_everything(box: Box) -> None:
 
 
 def test_colours_only_where_they_are_wanted(world: World, box: Box) -> None:
-    """The text is the same without colours."""
+    """Without colour, the text is the same."""
     box.write(blocked("no"))
     with_colours = printed(world, "log", columns=120)
     assert "\x1b[31m✗ block" in with_colours
@@ -104,7 +104,7 @@ def told(**more: Any) -> tuple[str, str, str]:
 
 
 def test_what_a_row_is_about() -> None:
-    """The first text of the input, or what was asked; who failed, and how; what was changed."""
+    """A row shows the first text of the input or the prompt, the hook that failed and how, and what was changed."""
     assert told(data={"tool": "T", "input": {"n": 1, "path": "a  b\nc", "text": "x"}})[0] == "a b c"
     assert told(data={"tool": "T", "input": "text"})[0] == "text"
     assert told(data={"prompt": "do it"})[0] == "do it"

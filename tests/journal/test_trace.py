@@ -1,4 +1,4 @@
-"""Trace context: hooks get their trace context, what they start joins their span, and an export has the same ids."""
+"""Trace context: hooks receive it, their child processes join their span, and an export uses the same ids."""
 
 from __future__ import annotations
 
@@ -127,13 +127,13 @@ provider.shutdown()
 
 
 def test_spans_of_a_hooks_own_children_join(box: Box, collector: Collector) -> None:
-    """A hook that traces itself with OpenTelemetry, a caller that is traced, and our export between them: one trace."""
+    """A traced caller, our export and a hook that traces itself with OpenTelemetry all end up in one trace."""
     world = box.world
     script = world.write(world.home / "child.py", CHILD)
     world.hook("kodik", "PreToolUse", f"cat > /dev/null; {sys.executable} {script} {collector.address}", timeout=240)
     world.env["TRACEPARENT"] = f"{GIVEN[:-2]}01"
     world.fire("pre_tool", "--tool", "Bash")
-    for _ in range(2):  # the second time it is the same trace again
+    for _ in range(2):  # the second export has the same trace again
         assert box.json("export", "--format", "otlp", "--endpoint", collector.address)["exported"] == 2
     sent = [ExportTraceServiceRequest.FromString(body) for body in collector.taken["/v1/traces"]]
     spans = [

@@ -1,4 +1,5 @@
-"""`anyhook watch`: the list as the journal grows, in this process by Textual's pilot, and once in a real terminal."""
+"""`anyhook watch`: the list as the journal grows. It runs in this process with Textual's pilot, and once in a real
+terminal."""
 
 from __future__ import annotations
 
@@ -184,7 +185,7 @@ def test_a_pause(box: Box) -> None:
 
 
 def test_rows_are_bounded_and_files_may_be_rotated(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records come into many files while they are watched; the list keeps the newest, paused or not."""
+    """Records are written to many files while they are watched. The list keeps the newest ones, paused or not."""
     monkeypatch.setattr(terminal, "KEPT", 30)
     monkeypatch.setattr(terminal, "SLACK", 10)
     writer = JournalWriter(str(box.world.state), Bounds())
@@ -270,7 +271,7 @@ def test_columns_fit_any_width(width: int) -> None:
 
 
 def test_terminals_of_any_size(box: Box) -> None:
-    """Also while it is open: the most important columns stay, and the selected row stays visible."""
+    """The terminal may be resized while it is open: the most important columns and the selected row stay visible."""
     box.write(
         *(made(90 - n, data={"tool": f"T{n}", "input": {"command": "ls"}}) for n in range(60)), made(hooks=BLOCKS)
     )
@@ -331,7 +332,7 @@ def test_no_terminal_and_a_bad_filter(world: World) -> None:
 
 
 def test_without_the_extra(world: World) -> None:
-    """One sentence, which says how to get it."""
+    """One sentence says how to install it."""
     script = (
         "import sys; sys.modules['textual'] = None; sys.modules['uvicorn'] = None\n"
         "sys.stdin.isatty = sys.stdout.isatty = lambda: True\n"
@@ -346,7 +347,7 @@ def test_without_the_extra(world: World) -> None:
 
 
 def test_without_colours_everything_can_be_read(world: World, box: Box) -> None:
-    """Greys that replace colours differ from the background."""
+    """The greys that replace colours differ from the background."""
     box.write(made(2, hooks=BLOCKS), made(1, hooks=[("kode:user:x", "none", 0.5, "timed_out")]))
     seen = Terminal(world, "watch", env={"NO_COLOR": "1"})
     seen.read("1 with a failure")
@@ -360,7 +361,7 @@ def test_without_colours_everything_can_be_read(world: World, box: Box) -> None:
 
 @pytest.mark.parametrize("way", ["q", "\x03", "SIGTERM", "SIGHUP"])
 def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
-    """A hook really blocks while it is watched; the terminal is left as it was, whichever way it ends."""
+    """A hook blocks while `watch` runs. The terminal is restored, whichever way `watch` ends."""
     world.hook("kodik", "PreToolUse", "echo 'not today' >&2; exit 2")
     box.write(made(5, event="stop", data={"tool": HOSTILE}))
     seen = Terminal(world, "watch")

@@ -1,4 +1,4 @@
-"""The index of words: it says where to look, and nothing is lost if it is missing, damaged or outdated."""
+"""The word index: it says where to look, and no result is lost if it is missing, damaged or outdated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from conftest import World
 
 
 def written(state: Path, count: int, bounds: Bounds, filler: int = 30_000) -> str:
-    """Write this many records of a size; returns the first full file."""
+    """Write this many records with this much filler text; returns the first full file."""
     writer = JournalWriter(str(state), bounds)
     for number in range(count):
         record = made(data={"tool": "Bash", "input": {"command": f"needle-{number} common {'y' * filler}"}})
@@ -44,7 +44,7 @@ def known(words: str, path: str) -> list[tuple[int, int]] | None:
 
 
 def found(state: Path, words: str) -> tuple[int, int]:
-    """How many records; how many bytes an index would have spared."""
+    """The number of records found, and the number of bytes that an index would have saved reading."""
     search = WordSearch(str(state), words, Wanted())
     return len([*search.lines(lambda _done, _all: None)]), search.missed
 
@@ -100,7 +100,7 @@ def test_a_spoilt_one_is_not_believed_and_is_made_anew(spoil: object, tmp_path: 
     spoil(words_path(path))
     assert found(tmp_path, "needle-3") == (1, os.path.getsize(path))
     make_all(str(tmp_path))
-    make_all(str(tmp_path))  # a damaged one is thrown away first
+    make_all(str(tmp_path))  # a damaged index is deleted first
     assert found(tmp_path, "needle-3") == (1, 0)
 
 
@@ -125,7 +125,7 @@ def test_one_makes_it_at_a_time(tmp_path: Path) -> None:
 
 
 def test_it_goes_with_its_file(tmp_path: Path) -> None:
-    """Words of what is too old or too much are not kept either; those of files that were moved away go later."""
+    """When a journal file is deleted, its index is deleted too. The index of a file that was moved is deleted later."""
     path = small(tmp_path)
     make_all(str(tmp_path))
     written(tmp_path, 330, Bounds(keep_mb=8))
@@ -157,7 +157,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 
 def test_a_search_that_took_long_has_it_made(world: World) -> None:
-    """By a process that nobody waits for; what it finds is the same before and after."""
+    """A background process builds it. The search finds the same before and after."""
     size = WORTH >> 20
     path = written(world.state, size * 9 + 20, Bounds(keep_mb=size * 8), 120_000)
     assert os.path.getsize(path) >= WORTH

@@ -1,5 +1,5 @@
-"""Hooks of one event that run at once: in an event loop as without one, ended together, and judged in the order of
-their declaration whichever ends first."""
+"""Hooks of one event that run in parallel: with or without an event loop, they are ended together and judged in the
+order of declaration, whichever ends first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_they_meet(world: World, way: str) -> None:
 
 @pytest.mark.parametrize("last", ["0", "1", "2"])
 def test_the_order_in_which_they_end_does_not_matter(world: World, last: str) -> None:
-    """Whichever ends last, the answers count in the order of declaration."""
+    """Whichever ends last, the answers are merged in the order of declaration."""
     for me in "012":
         others = [f"[ -f {other} ]" for other in "012" if other != me]
         wait = f"i=0; until {' && '.join(others)}; do sleep 0.05; i=$((i+1)); [ $i -lt 400 ] || exit 1; done"

@@ -1,4 +1,4 @@
-"""Who is really calling: agents that run entries from another agent's files get answers in their own format."""
+"""Who is really calling: agents that run hook entries from another agent's files get answers in their own format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OWN = [
 
 
 def shows(agent: str, payload: dict[str, Any]) -> bool:
-    """What the command asks of every payload."""
+    """The check that the command makes for every payload."""
     return any(key in payload and own not in payload for key, own in host(agent).lent)
 
 
@@ -70,7 +70,7 @@ def test_a_key_that_comes_later_makes_nobody_a_stranger() -> None:
 
 
 def test_every_event_of_an_entry_has_one_of_the_callers() -> None:
-    """Gates at least: what they guard is what people count on."""
+    """This must hold at least for gates, because people rely on them."""
     for agent, entry in THROUGH.items():
         row = host(entry).row("PreToolUse")
         assert row is not None
@@ -91,7 +91,7 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize("way", ["command", "library"])
 @pytest.mark.parametrize("agent", CALLS)
 def test_a_guard_refuses_in_the_callers_words(world: World, agent: str, way: str) -> None:
-    """Each has its own name for the shell."""
+    """Each agent has its own name for the shell tool."""
     file, given, answer = CALLS[agent]
     payload = {**json.loads((DATA / file).read_text()), **given}
     world.write(

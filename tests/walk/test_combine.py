@@ -1,4 +1,5 @@
-"""Combine, as a table: several decisions on the parts of one call become one. One refused part refuses all."""
+"""Combine, as a table: decisions on the parts of one call become one decision. If one part is blocked, the whole call
+is."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Discover, as a table: where each agent's own documents say that its hooks are declared, in their order. Nothing is on
-disk: a place counts whether it is there or not."""
+"""Discover, as a table: where each agent's documentation says that hooks are declared, in order. Nothing is on disk: a
+place is listed whether or not it exists."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_where(name: str, env: dict[str, str], places: list[tuple[str, str]], wh
 
 
 def test_settings_before_all_else() -> None:
-    """Claude's hooks are in its settings: the user's, the project's and the project's local ones, in this order; then
-    in the files of plugins, agents and skills."""
+    """Claude's hooks are in its settings, in this order: the user's, the project's, the project's local ones. Then come
+    the files of plugins, agents and skills."""
     found = [(source.scope, source.path) for source in discover(dialect("claude"), Roots("/p", HOME))]
     assert found[:3] == [
         ("user", "/h/.claude/settings.json"),
@@ -54,7 +54,7 @@ def test_settings_before_all_else() -> None:
 
 
 def test_a_place_that_two_scopes_share_counts_once() -> None:
-    """If the project is the home directory, there is one folder, in the scope that comes first."""
+    """If the project is the home directory, the folder counts once, in the scope that comes first."""
     found = discover(dialect("kodelet"), Roots("/h", HOME))
     assert [(source.scope, source.path) for source in found] == [("project", "/h/.kodelet/hooks")]
 

@@ -1,4 +1,5 @@
-"""The engine with real processes: both ways to fire, many at once, cancelled, in the background, from inside a hook."""
+"""The engine with real processes: both ways to fire, in parallel, cancelled, in the background, and from inside a
+hook."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ SHELL = Event.pre_tool("Bash", {"command": "ls", "n": 1})
 
 
 def plain(decision: Decision) -> dict[str, Any]:
-    """A decision without its times."""
+    """A decision without its timings."""
     made: dict[str, Any] = dict(decision.as_dict())
     for report in made["hooks"]:
         report.pop("duration_ms")
@@ -88,7 +89,7 @@ def test_the_loop_goes_on_while_a_hook_runs(world: World) -> None:
     assert [(report.ending, report.exit_code) for report in decision.hooks] == [("exited", 0)]
 
 
-# -- many
+# -- in parallel
 
 
 NUMBER = r"""sed 's/.*"n": \([0-9]*\).*/{"additional_context": "\1"}/'"""
@@ -243,7 +244,7 @@ def test_close_ends_what_outlives_its_bound(world: World) -> None:
     assert engine.fire_sync(Event.stop()).verdict == "none"
 
 
-# -- callables of the program
+# -- the program's own callables
 
 
 def context(_event: Event) -> Outcome:
@@ -384,7 +385,7 @@ def test_quiet_events_from_inside_are_just_quiet(world: World) -> None:
 
 
 def test_another_thread_is_not_inside(world: World) -> None:
-    """Only what a hook itself causes is kept from hooks; the program's other threads go on."""
+    """Only events that a hook itself causes are kept from hooks. The program's other threads are not affected."""
     engine = world.engine()
     engine.on("stop", context)
     found: list[tuple[str, ...]] = []
@@ -439,12 +440,12 @@ def test_no_descriptor_is_left(world: World) -> None:
     engine = world.engine()
 
     def open_descriptors() -> set[str]:
-        """All but the journals of earlier tests' engines, which may be written at any time."""
+        """All descriptors except the journals of earlier tests' engines, which may be written at any time."""
         engine.fire_sync(SHELL)
         engine.flush()
         folder, found = "/proc/self/fd", set[str]()
         for name in os.listdir(folder):
-            with contextlib.suppress(FileNotFoundError):  # the folder's own
+            with contextlib.suppress(FileNotFoundError):  # the descriptor of the listing itself
                 target = os.readlink(f"{folder}/{name}")
                 if not target.startswith("/") or target.startswith(str(world.root)):
                     found.add(f"{name} {target}")
@@ -457,7 +458,7 @@ def test_no_descriptor_is_left(world: World) -> None:
 
 
 def test_what_a_product_brings_along_costs_nothing_while_it_is_silent(world: World) -> None:
-    """The answer is made once; the trigger is asked each time, and the event is walked only where it acts."""
+    """The answer is built once. The trigger is checked each time, and the event is walked only if it acts."""
     engine = world.engine()
 
     def step(tokens: int) -> Decision:

@@ -1,4 +1,4 @@
-"""Bridge, as a library call: an agent's payload in, its answer out, and a record of what the agent was told."""
+"""Bridge as a library call: an agent's payload in, its answer out, and a record of the answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_call_is_answered_as_the_agent_understands_it(world: World, form: str)
 
 
 def test_many_calls_of_many_agents(world: World) -> None:
-    """One engine serves them all, and hooks that an agent runs itself are left to it."""
+    """One engine serves all agents. Hooks that an agent runs itself are left to the agent."""
     world.hook("claude", "PreToolUse", "echo no >&2; exit 2")
     engine = world.engine()
     answers = {agent: engine.bridge(agent, "PreToolUse", CALL) for agent in ("claude", "codex", "claude")}
@@ -49,7 +49,8 @@ def test_many_calls_of_many_agents(world: World) -> None:
 
 
 def test_gates_that_the_agent_would_misread_are_asked_by_us(world: World) -> None:
-    """Devin runs Claude's files, where `Bash` does not match its `exec`; what is not a gate is left to it."""
+    """Devin runs Claude's files, where `Bash` does not match its `exec`. We run those gates and leave the other hooks
+    to Devin."""
     group: dict[str, Json] = {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}
     world.declare(world.home / ".claude" / "settings.json", "PreToolUse", group)
     world.declare(world.home / ".claude" / "settings.json", "PostToolUse", {**group, "matcher": ""})
@@ -77,7 +78,7 @@ def test_a_payload_that_cannot_be_read_is_answered_by_the_posture(world: World, 
 
 
 def test_what_is_recorded_is_what_the_agent_was_told(world: World) -> None:
-    """A part of a patch cannot be rewritten here, so the call is refused; the record says so, and names no loss that
+    """One part of a patch cannot be rewritten here, so the call is refused. The record says so, and names no loss that
     did not happen."""
     world.hook("kodelet", "before_tool_call", """echo '{"input": {"file_path": "/elsewhere"}}'""")
     engine = world.engine()
@@ -101,7 +102,7 @@ def test_an_engine_is_complete_when_it_is_constructed(world: World) -> None:
 
 @pytest.mark.parametrize("step", ["settle", "keep"])
 def test_a_refusal_outlives_a_fault_of_ours(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """What a hook refused stays refused, whatever goes wrong with the answer, under the dialects' own posture too."""
+    """A block stays a block, whatever goes wrong with the answer, even under the native posture."""
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     engine = world.engine()
     faults = iter([RuntimeError("a fault of ours")])

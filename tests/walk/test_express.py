@@ -1,4 +1,5 @@
-"""Express, as a table: settled effects become the bytes that a host reads, and nothing that its table does not have."""
+"""Express, as a table: settled effects become the bytes that a host reads, and nothing that its table does not
+define."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The final form is what is judged: a call that a hook of one dialect rewrites is shown again to the gates of other
-dialects that had answered before. Inside one dialect its own rule applies, and what a gate has not seen is reported."""
+"""Gates judge the final form: a call that a hook of one dialect rewrites is shown again to the gates of other dialects
+that had already answered. Inside one dialect, its own rule applies, and a form that a gate has not seen is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPECIFIC = {"hookEventName": "PreToolUse"}
 
 
 def no_rm(seen: str) -> str:
-    """A gate that notes what it is shown, and refuses one thing."""
+    """A gate that writes down what it is shown, and blocks `rm`."""
     return NO_RM.format(seen=seen)
 
 
@@ -99,7 +99,7 @@ def test_once_per_event_however_many_rewrite(world: World) -> None:
 
 
 def test_a_second_rewrite_is_not_taken(world: World) -> None:
-    """A hook that rewrites whatever it is shown, and is then overruled by another dialect's."""
+    """A hook that rewrites everything is overruled by a hook of another dialect."""
     world.hook("kode", "tool_call_pre", kode_rewrites(command="from kode"))
     world.hook("claude", "PreToolUse", claude_rewrites(command="from claude"))
     decision = world.engine().fire_sync(LS)
@@ -111,7 +111,7 @@ def test_a_second_rewrite_is_not_taken(world: World) -> None:
 
 
 def test_a_gate_that_agrees_with_the_final_form_is_no_conflict(world: World) -> None:
-    """It rewrites to the same result as the other."""
+    """Both rewrite to the same result."""
     world.hook("kode", "tool_call_pre", kode_rewrites(command="same"))
     world.hook("claude", "PreToolUse", claude_rewrites(command="same"))
     assert codes(world.engine().fire_sync(LS)) == []
@@ -148,7 +148,7 @@ def test_a_gate_after_the_rewrite_of_a_chain_has_seen_it(world: World) -> None:
 
 @pytest.mark.parametrize("table", ["claude", "codex", "kode"])
 def test_two_rewrites_of_one_field(world: World, table: str) -> None:
-    """Of two hooks that want different things the dialect's own rule takes one, and both are named."""
+    """If two hooks want different values, the dialect's own rule picks one, and the problem names both hooks."""
     for value in ("one", "two"):
         rewrites = kode_rewrites(command=value) if table == "kode" else claude_rewrites(command=value)
         world.hook(table, "tool_call_pre" if table == "kode" else "PreToolUse", rewrites)
@@ -161,7 +161,7 @@ def test_two_rewrites_of_one_field(world: World, table: str) -> None:
 
 
 def test_a_lost_rewrite_of_another_field_is_a_conflict_too(world: World) -> None:
-    """Claude's last rewrite replaces the whole input: what the first changed is as it was."""
+    """Claude's last rewrite replaces the whole input, so the first hook's change is lost."""
     world.hook("claude", "PreToolUse", claude_rewrites(command="safe"))
     world.hook("claude", "PreToolUse", claude_rewrites(command="ls", timeout=5))
     decision = world.engine().fire_sync(LS)
@@ -223,7 +223,7 @@ def test_callables_of_the_program_are_asked_too(world: World) -> None:
 
 
 def test_a_gate_that_breaks_on_the_final_form_has_not_seen_it(world: World) -> None:
-    """Its dialect lets a broken hook pass, so nobody has judged what will run."""
+    """Its dialect lets a broken hook pass, so no gate has judged what will run."""
     world.hook("kodik", "PreToolUse", 'payload=$(cat); case "$payload" in *"rm x"*) kill -9 $$;; esac')
     world.hook("claude", "PreToolUse", claude_rewrites(command="rm x"))
     assert "unseen-form" in codes(world.engine().fire_sync(LS))
@@ -238,7 +238,7 @@ def test_a_hook_in_shadow_refuses_nothing_the_second_time_either(world: World) -
     assert world.engine().fire_sync(LS).verdict == "none"
 
 
-# -- what is written down, and what is read from it
+# -- what the journal records, and what is read from it
 
 
 def test_the_journal_has_both_answers(world: World) -> None:

@@ -159,7 +159,7 @@ MISREAD = (("devin", "claude"), ("vscode", "copilot"))
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_in_an_agent_it_is_native_uncovered_or_armed(world: World, name: str) -> None:
-    """Every gate of a dialect in every agent."""
+    """Check every gate of a dialect in every agent."""
     for row in dialect(name).events:
         if row.block in STOPPING:
             world.hook(name, row.native, PASS, name=row.native.replace("_", "-").lower())
@@ -211,7 +211,7 @@ def test_shadow_for_all_and_for_one(world: World) -> None:
 
 
 def test_the_first_state_that_applies_counts(world: World) -> None:
-    """Of a hook that waits, is broken, is natively run and in shadow."""
+    """The hook waits for approval, is broken, runs natively and is in shadow mode."""
     world.config('mode = "shadow"\n')
     group: Json = {"hooks": [{"type": "command", "command": "/no/such/program"}]}
     world.declare(world.project / ".claude" / "settings.json", "PreToolUse", group)

@@ -1,5 +1,5 @@
-"""Interpret, as a table: what a run asks for, by the words of its agent's document. `K-15` and the like number what the
-documents say, as the vectors do. Nothing is started here."""
+"""Interpret, as a table: what a run asks for, as its agent's documentation says. `K-15` and the like number statements
+in the documentation, as in the vectors. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(name: str, event: str, run: Run, handler: str = "command") -> Outcome:
 
 
 def ended(status: int | None, stdout: Json = "", stderr: str = "", ending: Ending = "exited") -> Run:
-    """A run; an object is printed as JSON."""
+    """A run with this result; a `stdout` object is printed as JSON."""
     printed = stdout if isinstance(stdout, str) else json.dumps(stdout)
     return Run(ending, status, printed.encode(), stderr.encode(), 0, 0.1)
 
@@ -49,7 +49,7 @@ def hso(**fields: Json) -> dict[str, Json]:
 
 
 ROWS: list[tuple[str, str, str, Run, dict[str, Json]]] = [
-    # (document, dialect, event, what ran) → the effects that it has; it has no others
+    # (document, dialect, event, run) → exactly the effects that it has
     ("K-15", "kode", "pre_tool", ended(0), NOTHING),
     ("K-16 exit 1", "kode", "pre_tool", ended(1, stderr="no rm"), block("no rm")),
     ("K-16 exit 77", "kode", "session_start", ended(77, stderr="no"), block("no")),
@@ -150,7 +150,7 @@ LISTS = ("context", "messages", "follow_ups")
 
 
 def effects(outcome: Outcome) -> dict[str, Json]:
-    """All that an outcome asks for, without what it does not."""
+    """Everything that an outcome asks for; empty fields are left out."""
     made: dict[str, Json] = {"verdict": outcome.verdict}
     made |= {field: value for field in EFFECTS if (value := getattr(outcome, field)) is not None}
     made |= {field: [*value] for field in LISTS if (value := getattr(outcome, field))}
@@ -224,7 +224,7 @@ def test_what_is_ignored_is_said(row: str, name: str, event: str, run: Run, word
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_an_ending_is_the_cause(name: str) -> None:
-    """Whatever it printed before: a run that did not end by itself has given no answer."""
+    """A run that did not end by itself has given no answer, whatever it printed before."""
     refusal = b'{"decision": "block", "blocked": true, "block": true}'
     endings: tuple[Ending, ...] = ("timed_out", "signalled", "overflowed", "not_started", "cancelled")
     for ending in endings:

@@ -1,5 +1,5 @@
-"""Judge, as a table: what an outcome counts for, by its dialect's document or by the posture that the caller asks for.
-`K-14` and the like number what the documents say, as the vectors do."""
+"""Judge, as a table: how an outcome counts, by its dialect's documentation or by the posture that the caller sets.
+`K-14` and the like number statements in the documentation, as in the vectors."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def test_a_block_of_kode_has_its_own_id() -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_the_posture_of_the_caller(name: str) -> None:
-    """`deny` and `allow` override what a broken hook means, in every dialect and at every event that can be blocked."""
+    """`deny` and `allow` override what a broken hook means, in every dialect and for every event that can be
+    blocked."""
     for row in dialect(name).events:
         for cause in FAILURES:
             denied, allowed = (
@@ -137,8 +138,8 @@ DOUBTED: list[tuple[str, str, Posture, Verdict]] = [
     ("kodik", "pre_tool", "native", "none"),
     ("kodik", "pre_tool", "allow", "none"),
     ("kolega", "user_prompt_submit", "deny", "block"),
-    ("kodik", "post_tool", "deny", "none"),  # feedback: no gate
-    ("kode", "session_end", "deny", "none"),  # advisory: no gate
+    ("kodik", "post_tool", "deny", "none"),  # feedback: not a gate
+    ("kode", "session_end", "deny", "none"),  # advisory: not a gate
 ]
 
 
@@ -146,7 +147,7 @@ DOUBTED: list[tuple[str, str, Posture, Verdict]] = [
 def test_deny_closes_a_gate_on_an_answer_that_is_no_clear_yes(
     name: str, event: str, posture: Posture, verdict: Verdict
 ) -> None:
-    """Contract, section 8. A gate is where a block has an effect other than `advisory` and `feedback`."""
+    """Contract, section 8. An event is a gate if a block has an effect other than `advisory` and `feedback`."""
     found = counted(name, event, Outcome(doubt="it printed half an object", messages=("m",)), posture)
     assert found.verdict == verdict
     assert found.messages[:1] == ("m",)
@@ -155,14 +156,14 @@ def test_deny_closes_a_gate_on_an_answer_that_is_no_clear_yes(
 
 
 def test_a_refused_stop_of_kimi_is_a_notice() -> None:
-    """A-37, in the document's own words."""
+    """A-37, quoted from the document."""
     found = counted("agenthooks", "stop", Outcome.block("Tests must pass before completing"))
     assert found.context == ("[Hook blocked stop: Tests must pass before completing]",)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_failure_keeps_what_was_said_beside_it(name: str) -> None:
-    """Law 2: it has one cause, and takes nothing else along."""
+    """Law 2: a failure has one cause, and removes nothing else."""
     broken = failure("exit").replace(messages=("heard",))
     for row in dialect(name).events:
         found = judge(hook_of(name, row.canonical[0]), dialect(name), row, broken, "native", {})

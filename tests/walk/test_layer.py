@@ -1,4 +1,4 @@
-"""Layer, as a table: what several sources of one dialect become, by that dialect's rule."""
+"""Layer, as a table: how several sources of one dialect are combined, by that dialect's rule."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LAYERINGS = [
 def test_which_hooks_in_which_order(name: str, layers: list[Layer], ids: list[str], why: str) -> None:
     found = [each.id for each in layer(dialect(name), layers, Files())]
     if name == "agenthooks" and len({each.priority for one in layers for each in one.hooks}) == 1:
-        assert sorted(found) == sorted(ids), why  # equal priorities: the order is another row's business
+        assert sorted(found) == sorted(ids), why  # equal priorities: another row tests the order
     else:
         assert found == ids, why
 

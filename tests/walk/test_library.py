@@ -1,4 +1,4 @@
-"""The library as programs use it: python hooks, the journal, the switches of `open`, the user's config."""
+"""The library as programs use it: Python hooks, the journal, the switches of `open`, the user's config."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 SHELL = Event.pre_tool("Bash", {"command": "ls"})
 
 
-# -- python hooks
+# -- Python hooks
 
 
 @pytest.fixture(autouse=True)
 def own_modules() -> Iterator[None]:
-    """Modules and paths that hooks of another test brought into this process are not there, and those of this one
-    leave it again."""
+    """Remove modules and paths that hooks of other tests added to this process, and those of this test afterwards."""
     path = list(sys.path)
     sys.path[:] = [folder for folder in path if not folder.startswith(tempfile.gettempdir())]
     forget_hooks()
@@ -66,7 +65,7 @@ def test_texts_equal_the_lists_that_they_are_in_json(world: World) -> None:
     assert decision.context == ("a",)
     assert decision.context != ["b"]
     assert decision.context != "a"
-    assert not decision.context != ["a"]  # noqa: SIM202 (both operators are its own)
+    assert not decision.context != ["a"]  # noqa: SIM202 (tests both operators)
     quiet = world.engine().fire_sync(Event.stop())
     assert all(texts == [] for texts in (quiet.context, quiet.messages, quiet.follow_ups))
 
@@ -195,7 +194,7 @@ def test_another_projects_module_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_projects_module_does_not_stand_in_for_the_users(world: World) -> None:
-    """A user's hook names a module of the user's; a project that happens to have one of that name is another thing."""
+    """A user's hook names a module of the user. A project's module of the same name must not replace it."""
     python_hook(world, "def hook(event):\n    return None")
     world.module("its_users", "def hook(event):\n    return {'blocked': True, 'reason': 'the project speaks'}\n")
     world.kolega("PreToolUse", {"type": "python", "callable": "its_users:hook"}, "user")
@@ -233,7 +232,7 @@ def test_a_python_hook_that_fires_reaches_no_hook(world: World, body: str) -> No
         f"    return {{'updated_input': {{'verdict': decision.verdict, 'said': said}}}}\n{body}",
     )
     engine = world.engine(trust="all")
-    engine.fire_sync(SHELL)  # imports it; it fails, having no engine yet
+    engine.fire_sync(SHELL)  # imports it; the hook fails because it has no engine yet
     sys.modules["its_hook"].engine = engine  # type: ignore[attr-defined]
     assert engine.fire_sync(SHELL).tool_input == {"verdict": "none", "said": ["nested-event"]}
     assert asyncio.run(engine.fire(SHELL)).tool_input == {"verdict": "none", "said": ["nested-event"]}
@@ -243,7 +242,7 @@ def test_a_python_hook_that_fires_reaches_no_hook(world: World, body: str) -> No
 
 
 def told(world: World) -> int:
-    """How many events the journal tells of: a storm of events that reached no hook is counted in one line."""
+    """The number of events in the journal. One line counts many events in a row that reached no hook."""
     return sum(int(str(line.get("events", 1))) for line in world.journal())
 
 
@@ -395,7 +394,7 @@ def test_the_command_says_that_the_journal_is_unwritable(world: World, hooked: b
     assert [problem["code"] for problem in problems] == ["journal-failed"]
 
 
-# -- the object of the contract
+# -- the contract's decision object
 
 
 def comparable(made: dict[str, Any]) -> dict[str, Any]:

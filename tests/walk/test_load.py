@@ -1,4 +1,5 @@
-"""Load, as a table: what a source's text becomes, entry by entry. What is wrong is a problem; the neighbours load."""
+"""Load, as a table: what a source's text becomes, entry by entry. A faulty entry is reported as a problem; the others
+load."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ TABLE: list[tuple[str, str | None, int, bool, str]] = [
 
 def loaded(name: str, text: str | None, folder: Path) -> tuple[Layer, Files]:
     path = folder / ("config.yaml" if name == "kode" else "hooks.json")
-    place = folder if name == "kodik" else path  # which looks for one of two files there
+    place = folder if name == "kodik" else path  # kodik looks for one of two files in the folder
     if text is not None:
         path.write_text(text)
     files = Files()
@@ -71,7 +72,7 @@ def test_what_a_hook_knows_of_itself(tmp_path: Path) -> None:
 
 
 def test_reading_that_fails_is_one_problem_of_one_source(tmp_path: Path) -> None:
-    """Whatever goes wrong in one agent's own code, the others are read."""
+    """If one agent's own code fails, the other agents' files are still read."""
 
     def fails(*_: object) -> Layer:
         raise ZeroDivisionError("division by zero")

@@ -1,4 +1,4 @@
-"""Context that is longer than a host accepts: it is cut with a mark, and stored."""
+"""Context that is longer than a host accepts is cut, marked as cut, and stored in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Match, as a table: whether a hook's matcher takes an event, by the words of its agent's documents."""
+"""Match, as a table: whether a hook's matcher accepts an event, as its agent's documentation says."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_taken_or_not(name: str, native: str, matcher: Json, event: Event, taken
     ],
 )
 def test_a_matcher_that_fails_is_no_answer(error: Exception, said: str) -> None:
-    """It is unknown whether the hook applies: it is not left out, and the error is reported."""
+    """It is unknown whether the hook applies, so the hook is not left out, and the error is reported."""
 
     def fails(*_: object) -> str | None:
         raise error

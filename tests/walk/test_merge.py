@@ -1,5 +1,5 @@
-"""Merge, as a table: judged outcomes become one decision, inside a dialect by its document's rule and across dialects
-by ours. `K-14` and the like number what the documents say, as the vectors do."""
+"""Merge, as a table: judged outcomes become one decision, inside a dialect by its documented rule and across dialects
+by ours. `K-14` and the like number statements in the documentation, as in the vectors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewrite(**fields: Json) -> Outcome:
 
 
 ROWS: list[tuple[str, str, Said, dict[str, Json]]] = [
-    # (why, event, what was said) → the fields of the decision that are not empty
+    # (why, event, answers) → the fields of the decision that are not empty
     ("law 1: nobody", "pre_tool", [], {"verdict": "none"}),
     ("law 1: silence is not consent", "pre_tool", [("kodik", SILENT), ("kode", SILENT)], {"verdict": "none"}),
     ("a block is the event's, with its hook", "pre_tool", [("kodik", SILENT), ("kodik", NO)],
@@ -96,7 +96,7 @@ ROWS: list[tuple[str, str, Said, dict[str, Json]]] = [
 
 
 def filled(decision: Decision) -> dict[str, Json]:
-    """The fields of the contract's object that hold something."""
+    """The non-empty fields of the contract's decision object."""
     made = decision.as_dict()
     made["problems"] = [problem.code for problem in decision.problems]
     return {
@@ -129,7 +129,7 @@ UPSTREAM: list[tuple[str, list[Outcome], Json]] = [
 
 @each_of(("why", "said", "expected"), UPSTREAM)
 def test_kodelets_own_way_by_a_setting(why: str, said: list[Outcome], expected: Json) -> None:
-    """L-12, Lb: the strict upstream behaviour."""
+    """L-12, Lb: a setting selects the strict upstream behaviour."""
     entries = judged("pre_tool", [("kodelet", outcome) for outcome in said], upstream=True)
     assert merge("pre_tool", entries).tool_input == expected, why
 

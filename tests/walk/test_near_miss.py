@@ -1,4 +1,4 @@
-"""Answers that nearly say something: what their dialect does not read is reported, and blocks if failures block."""
+"""Answers that are almost valid: what their dialect does not read is reported, and blocks if failures block."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_bytes_that_are_no_text_are_no_yes(name: str, said: bytes) -> None:
 @pytest.mark.parametrize("code", [1, 2, 3, 126, 127, 255])
 @pytest.mark.parametrize("name", GATED)
 def test_a_status_other_than_0_is_no_yes(name: str, code: int) -> None:
-    """Also where the agent reads no status: a shell says with it that it has not found the program."""
+    """This also holds if the agent ignores the status: a shell uses it to say that a program was not found."""
     assert judged(name, "", "deny", exit_code=code).verdict == "block"
     assert judged(name, "", "allow", exit_code=code).verdict in ("none", "block")
 
@@ -204,8 +204,8 @@ def test_every_kind_of_handler_needs_a_clear_yes_under_deny(name: str, handler: 
 
 @each_of(("name", "handler"), ASKED)
 def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
-    """Nor is that of a function of `hooks.py`: its process answers even where it asks for nothing. If it ended before
-    that, the function has failed, and failures of anyhook's own dialect block."""
+    """Nor is the silence of a function in `hooks.py`: its process answers even if the function asks for nothing. If it
+    exits before that, the function has failed, and in anyhook's own dialect failures block."""
     asked = handler in ("prompt", "agent", "function")
     for said in ("", " \n"):
         assert (judged(name, said, "deny", handler=handler).verdict == "block") is asked

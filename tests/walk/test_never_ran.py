@@ -1,4 +1,4 @@
-"""A hook that cannot have run is a failure under the posture, and never an accidental refusal."""
+"""A hook that cannot have run is a failure, handled by the posture, and never an accidental refusal."""
 
 from __future__ import annotations
 

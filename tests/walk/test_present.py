@@ -1,5 +1,5 @@
-"""Present, as a table: what a hook reads, and how it is started, by the words of its agent's document. `K-22` and the
-like number what the documents say, as the vectors do. Nothing is started here."""
+"""Present, as a table: what a hook reads and how it is started, as its agent's documentation says. `K-22` and the like
+number statements in the documentation, as in the vectors. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -132,7 +132,8 @@ SECRET = {"MINE": "1", "SECRET_TOKEN": "hush-hush"}
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Call, dict[str, str]]]:
-    """Dialect, scope and name of each declared hook → its call; and what stands for places and what is inherited."""
+    """Maps dialect, scope and name of each declared hook to its call and to the values of its placeholders and
+    variables."""
     world = World(tmp_path_factory.mktemp("present"))
     world.env |= SECRET
     declared: list[Json] = ["~/guard.sh 'two words' $HOME", ["/bin/guard", "a b"]]
@@ -147,7 +148,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Call, dic
     world.approve()
     engine = world.engine(session="s-1")
     event = Event.pre_tool("Shell", SHELL)
-    engine.fire_sync(event)  # kodelet's executables are asked what they are
+    engine.fire_sync(event)  # asks kodelet's executables for their event
     places = {"project": str(world.project.resolve()), "home": str(world.home), "PATH": world.env["PATH"]}
     made = {}
     for hook in engine.catalog.hooks:
@@ -228,7 +229,7 @@ def test_its_variables(
 
 
 def test_a_run_is_marked_where_the_dialect_allows_it(calls: dict[str, tuple[Call, dict[str, str]]]) -> None:
-    """Law 7: the mark finds a process that has left its parents. Three documents do not allow our variables."""
+    """Law 7: the mark finds a process that has left its process tree. Three documents do not allow our variables."""
     for key, (call, _) in calls.items():
         ours = {name: value for name, value in call.env.items() if name.startswith("ANYHOOK_")}
         if key.split()[0] in ("kode", "kolega", "kodelet"):

@@ -1,5 +1,5 @@
-"""Record, as a table: what the journal keeps of a firing, by the contract and by docs/journal.md. A line for each part,
-with what the host was told, and without anything secret."""
+"""Record, as a table: what the journal keeps of an event, by the contract and by docs/journal.md. Each part has a line
+with the answer that the host got, and no line has a secret."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ran(run: Run | None = SAID) -> HookRun:
 
 
 def written(world: World, firing: Firing, settings: dict[str, Json] | None = None) -> list[dict[str, Any]]:
-    """The lines of one firing."""
+    """The lines for one event."""
     recorder = Recorder(world.env, "/p", "claude", "s-1", firing.mode, settings or {}, one_shot=True)
     told = recorder.write(firing)
     assert told == firing.decision, "what was decided counts, written down or not"

@@ -1,4 +1,4 @@
-"""One program, declared for one event in several dialects, runs once. Each of these dialects reads its answer, and the
+"""A program that several dialects declare for one event runs once. Each of these dialects reads its answer, and the
 strictest reading counts. A declaration that does not run hides no other."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NATIVE = {"kode": "tool_call_pre", "kolega": "PreToolUse", "kodik": "PreToolUse"
 
 
 def guard(world: World, text: str = "") -> str:
-    """A script outside of every dialect's folder, which notes that it ran and what it was given."""
+    """Write a script outside every dialect's folder; it records that it ran and what it was given."""
     body = f"#!/bin/sh\necho >> {world.project}/ran\ncat > {world.project}/given\n{text}\n"
     return str(world.write(world.root / "tools" / "guard.sh", body, 0o755))
 
@@ -97,7 +97,7 @@ def test_what_is_not_the_same_runs(world: World, one: str, other: str) -> None:
 
 
 def test_inside_one_dialect_its_own_rule_holds(world: World) -> None:
-    """Kode runs what is declared, as often as it is; Claude runs the same command once."""
+    """Kode runs a command as often as it is declared. Claude runs the same command once."""
     program = guard(world)
     for table in ("kode", "kode", "claude"):
         declare(world, table, program)
@@ -110,9 +110,9 @@ def test_inside_one_dialect_its_own_rule_holds(world: World) -> None:
     ("says", "verdict"),
     [
         ("exit 2", "block"),
-        # Kodik reads nothing in it, Claude a refusal.
+        # Kodik ignores it; Claude reads a refusal.
         ("""echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}'""", "block"),
-        # And the other way round.
+        # The other way round.
         ("""echo '{"decision": "block", "reason": "no"}'""", "block"),
         ("""echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'""", "ask"),
         ("exit 0", "none"),
@@ -171,7 +171,7 @@ def test_nor_does_one_in_the_background(world: World) -> None:
 
 
 def test_the_rules_of_every_dialect_that_declares_it_hold_for_a_failure(world: World) -> None:
-    """Kode blocks on a status that is not 0, Kodik calls it a failure and goes on."""
+    """Kode blocks on any status other than 0. Kodik calls it a failure and goes on."""
     program = guard(world, "exit 1")
     declare(world, "kodik", program)
     assert world.engine().fire_sync(LS).verdict == "none"
@@ -190,7 +190,7 @@ def test_the_final_form_is_shown_to_it_again(world: World) -> None:
 
 
 def test_a_rewrite_of_the_dialect_that_ran_it_is_shown_for_the_others(world: World) -> None:
-    """Inside kode nobody asks the gate again; Claude's declaration of it does."""
+    """Kode does not ask its own gates again. Claude's declaration of the same gate does."""
     program = guard(world, f'grep -q "rm " {world.project}/given && exit 2; exit 0')
     declare(world, "kode", program)
     world.hook("kode", "tool_call_pre", """cat >/dev/null; echo '{"replace_tool_input": {"command": "rm x"}}'""")

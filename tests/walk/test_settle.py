@@ -1,5 +1,5 @@
 """Settle, as a table: how a host can express a decision, and what happens to the rest. Nothing is lost silently, and
-nothing that a hook wanted to prevent is let through."""
+nothing that a hook wanted to prevent gets through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Defects that were found from outside, one test each: what a hook asks for arrives whole, and as it was declared."""
+"""Defects that were reported from outside, one test each: what a hook asks for arrives complete and as it was
+declared."""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ KEPT: dict[str, Callable[[Event], object]] = {
 
 @pytest.mark.parametrize("kept", KEPT)
 def test_a_callable_may_keep_what_others_change(world: World, kept: str) -> None:
-    """Whatever it keeps, with or without a look at it, is its own."""
+    """Whatever a callable keeps, read or unread, no other hook can change."""
     seen: list[object] = []
 
     def keeps(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Hooks search the text of what they read, so it is spaced as their product writes it."""
+"""Hooks search the text of their payload, so it is spaced as their product writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a gate as a table: every state, by what brings it about, in every agent and without one."""
+"""The states of a gate as a table: every state and its cause, in every agent and without one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AGENTS = [None, *HOSTS]
 
 
 def declared(world: World, native: str = "PreToolUse", matcher: str = "", command: str = "exit 0") -> None:
-    """One gate of a project, in a dialect that only its own agent reads itself; approved."""
+    """Declare and approve one gate of a project, in a dialect that only its own agent reads natively."""
     group: Json = {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
     world.write(world.project / FILE, json.dumps({"hooks": {native: [group]}}))
     world.approve()
@@ -92,7 +92,7 @@ def state_of(world: World, agent: str | None) -> list[GateStatus]:
 
 @pytest.mark.parametrize("name", STATES)
 def test_every_state_in_every_agent(world: World, name: str) -> None:
-    """What is wrong with a gate itself is wrong in every agent, and says why and what helps."""
+    """A fault in the gate itself shows in every agent, with the reason and the fix."""
     state, make = STATES[name]
     make(world)
     for agent in AGENTS:
@@ -109,7 +109,7 @@ def test_every_state_in_every_agent(world: World, name: str) -> None:
 
 @pytest.mark.parametrize("agent", HOSTS)
 def test_what_depends_on_the_agent(world: World, agent: str) -> None:
-    """Native, uncovered and a matcher of other agents' tools occur only where an agent is named."""
+    """`native`, `uncovered` and a matcher for other agents' tools occur only if an agent is named."""
     table = host(agent)
     asked = {event for row in table.events if row.installed for event in row.canonical}
     made: dict[str, str] = {}
@@ -135,7 +135,7 @@ def test_what_depends_on_the_agent(world: World, agent: str) -> None:
 
 
 def test_the_first_that_applies_counts(world: World) -> None:
-    """A gate with everything wrong with it, and then one thing less each time."""
+    """Start with a gate that has every fault, and fix one at a time."""
     world.config('mode = "shadow"\n')
     declared(world, matcher="Edit, Write", command="/no/such/program")
     (gate,) = state_of(world, None)

@@ -1,4 +1,4 @@
-"""Lines that run what they download or decode, and lines that are meant to keep the search busy."""
+"""Lines that run what they download or decode, and lines that are made to slow the search down."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def test_what_runs_nothing_that_it_fetched(line: str) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", COSTLY)
 def test_no_line_keeps_the_search_busy(kind: str) -> None:
-    """A project writes these lines; what takes a moment at each character would take minutes in all."""
+    """A project can contain such lines. A search that takes a moment for each character would take minutes."""
     assert not is_fed(COSTLY[kind])

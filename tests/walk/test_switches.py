@@ -1,4 +1,4 @@
-"""The library takes the switches of `anyhook fire`: when an engine is opened, and with each event."""
+"""The library accepts the switches of `anyhook fire`, both when an engine is opened and with each event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DENY = "#!/bin/sh\necho no >&2\nexit 2\n"
 
 @pytest.fixture
 def engine(world: World) -> Engine:
-    """Two hooks that refuse: the user's of one dialect, the project's of another."""
+    """Two hooks that block: one of the user's, and one of the project's in another dialect."""
     world.hook("agenthooks", "before_tool", DENY, name="of-the-user")
     world.hook("kode", "tool_call_pre", DENY, scope="project", name="of-the-project")
     return Engine.open(world.project, env=world.env)
