@@ -1,5 +1,5 @@
-"""The modules on the path that an agent waits for, package by package: they import nothing heavy at the top, and types
-only for type checkers. This is the only such list. Every other module imports in the ordinary way."""
+"""The modules on the path that an agent waits for, by package. They import nothing heavy at the top, and import types
+only for type checkers. This is the only such list. Every other module imports normally."""
 
 from __future__ import annotations
 

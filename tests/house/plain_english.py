@@ -1,4 +1,4 @@
-"""The phrases that we do not write, what to write instead, and the search for them in text and in names."""
+"""Phrases that we do not use, what to write instead, and the search for them in text and in names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sources import ROOT, nodes_of
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase to avoid. `pattern` is tried on text with single spaces, ignoring case."""
+    """A phrase to avoid. `pattern` is matched against text with single spaces, ignoring case."""
 
     pattern: str
     example: str
@@ -275,13 +275,13 @@ NAMES = {
 
 
 def _has_any(texts: Iterable[str]) -> bool:
-    """Whether one of them has a phrase to avoid: a search in all of them is faster than many."""
+    """Whether any of the texts has a phrase to avoid. One search over all texts is faster than many."""
     joined = "\n".join(" ".join(text.split()) for text in texts)
     return any(phrase.compiled.search(joined) for phrase in PHRASES)
 
 
 def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
-    """Every phrase to avoid in a text; a phrase may go over the end of a line."""
+    """Every phrase to avoid in a text. A phrase may continue on the next line."""
     joined = " ".join(text.split())
     if not _has_any([text]):
         return
@@ -298,8 +298,8 @@ def hits(place: str, text: str, line: int = 1) -> Iterator[Hit]:
 
 
 def hits_in_code(path: Path, with_values: bool = True) -> Iterator[Hit]:
-    """Those in the docstrings, texts and comments of a module; `with_values` is for texts that the code uses. A text of
-    one word is a key, not prose."""
+    """Phrases in the docstrings, strings and comments of a module; `with_values` includes strings that the code uses. A
+    string of one word is a key, not prose."""
     place, found = name_of(path), [*_texts(path, with_values)]
     if _has_any([text for _, text in found]):
         for line, text in found:
@@ -312,7 +312,7 @@ def _texts(path: Path, with_values: bool) -> Iterator[tuple[int, str]]:
     for value in values:
         if isinstance(value, ast.Constant) and isinstance(value.value, str) and " " in value.value:
             yield value.lineno, value.value
-    # Most files have no phrase behind any `#`, in a comment or not; finding the comments takes much longer.
+    # Most files have no phrase after any `#`, and finding the real comments takes much longer.
     if _has_any(line.partition("#")[2] for line in text.splitlines() if "#" in line):
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
@@ -320,7 +320,7 @@ def _texts(path: Path, with_values: bool) -> Iterator[tuple[int, str]]:
 
 
 def _statement_values(node: ast.AST) -> Iterator[ast.AST]:
-    """Expressions that are statements, like docstrings."""
+    """Expression statements, such as docstrings."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         for inner in getattr(node, field, ()):
             if isinstance(inner, ast.Expr):
@@ -330,7 +330,7 @@ def _statement_values(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def names_in_code(path: Path) -> Iterator[str]:
-    """Names of classes, functions, fields and constants of a module that have a word to avoid, with the word to use."""
+    """Names of classes, functions, fields and constants that contain a word to avoid, with the word to use."""
     for line, name in _given(nodes_of(path)):
         for word in name.lower().strip("_").split("_"):
             if word in NAMES:

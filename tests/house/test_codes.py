@@ -15,12 +15,12 @@ from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.walk.merge import CODES as FAILURES
 
 MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
-"""Functions whose first argument is a code. `say` is one too, except where it prints."""
+"""Functions whose first argument is a code. `say` is one too, unless it prints."""
 
 
 @cache
 def used_codes() -> dict[str, str]:
-    """Codes in the source, with one place each; a code with a part to fill in ends in `*`."""
+    """Codes in the source, with one place each. A code with a variable part ends in `*`."""
     found: dict[str, str] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in nodes_of(path):

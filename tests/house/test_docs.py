@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, commands parse, examples do what they say, generated pages are current."""
+"""The documents: links work, commands parse, examples do what they say, generated pages are current."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def name_of(page: Path) -> str:
 
 
 def calls() -> Iterator[tuple[str, str]]:
-    """Every call of the command in a block for the shell, with its page."""
+    """Every call of the command in a shell block, with its page."""
     for page in WRITTEN:
         for block in blocks(page, "sh"):
             for line in block.splitlines():

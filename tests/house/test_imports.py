@@ -1,4 +1,4 @@
-"""The import budget of the path that an agent waits on: a set of modules, which needs no clock."""
+"""The import budget of the path that an agent waits for, as a set of modules: no timing needed."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NOT_FOR_NOTHING = (
 )
 """Modules that need not be loaded if nothing is hooked."""
 
-# The process ends with os._exit, which leaves no moment for a report: so that is where the report is made. `-S` keeps
-# site-packages away: this path does not use them.
+# The process ends with os._exit, which runs no exit handlers, so the probe reports from there. `-S` leaves out
+# site-packages, which this path does not use.
 PROBE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -149,7 +149,7 @@ def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
 
 
 def test_the_probe_sees_what_is_loaded(world: World) -> None:
-    """The full command line does load what the fast path must not; otherwise this file would prove nothing."""
+    """The full command line loads what the fast path must not. Otherwise this file would prove nothing."""
     keep_a_plan(world)
     script = PROBE.replace("sys.path.insert(0, sys.argv[1])", "")
     report = world.root / "modules"
@@ -168,7 +168,7 @@ def test_the_library_loads_no_command_line() -> None:
 
 
 def test_rules_load_nothing_where_there_are_none(world: World) -> None:
-    """Neither the rule language nor the shell grammar, not even if another hook runs."""
+    """Neither the rule language nor the shell grammar is loaded, even if another hook runs."""
     world.hook("kodik", "PreToolUse", "true")
     words = ["--tool", "Bash", "--input", '{"command": "ls"}', "--json"]
     _, modules, said = loaded_by(world, "fire", "pre_tool", *words)
@@ -178,7 +178,7 @@ def test_rules_load_nothing_where_there_are_none(world: World) -> None:
 
 
 def test_only_these_modules_go_without_typing() -> None:
-    """A module off the hot path imports its types in the ordinary way."""
+    """A module that is not on the hot path imports its types normally."""
     source = Path(anyhook.__file__).parent
     lean = {
         ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
@@ -186,7 +186,7 @@ def test_only_these_modules_go_without_typing() -> None:
         if "\nTYPE_CHECKING = False\n" in path.read_text(encoding="utf-8")
     }
     known = {name.removesuffix(".__init__") for name in HOT}
-    agents = "anyhook.agents."  # somebody waits for every agent's own tables, and a new one is named nowhere else
+    agents = "anyhook.agents."  # an agent waits for these tables too, and a new agent is not listed in HOT
     assert {name for name in lean if not name.startswith(agents)} == {
         name for name in known if not name.startswith(agents)
     }

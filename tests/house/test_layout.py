@@ -1,4 +1,4 @@
-"""The house checks itself: where product names stand, how long things are. It runs nothing."""
+"""The layout of the source checks itself: where product names appear, and how long things are. Nothing is run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MODULES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py
 
 
 def nodes() -> dict[str, tuple[ast.AST, ...]]:
-    """Parsed only if a test asks for it: every worker loads this file, and few run these tests."""
+    """Parsed only when a test needs it: every worker loads this file, and few run these tests."""
     return {name: nodes_of(path) for name, path in MODULES.items()}
 
 
 NAMES = sorted((name for name, _, _ in AGENTS if name != anyhook.__name__), key=len, reverse=True)
-"""Other people's products; our own name is everywhere."""
+"""Other products; our own name is everywhere."""
 ORDINARY = ("cursor", "pi", "crush", "amp")
-"""Names of products that are ordinary words, or parts of them, as well."""
+"""Product names that are also ordinary words, or parts of them."""
 SPECIAL = "|".join(name for name in NAMES if name not in ORDINARY)
 PRODUCTS = re.compile(rf"(?<![a-z])({SPECIAL})(?![a-bd-z])", re.IGNORECASE)
 PRODUCT_FOLDERS = ("agents/", "adapters/", "testing/conformance/vectors/")
@@ -33,7 +33,7 @@ PRODUCT_LINES = {
     "cli/app.py": r"  anyhook ",
     "cli/verb_*.py": r"@verb\(|EXAMPLE = |TAKEN_OUT = ",
 }
-"""Elsewhere a product is named only in its line of the registry and in the examples of the command's help."""
+"""Everywhere else, a product is named only in its line of the registry and in the examples of the command's help."""
 
 
 def is_named_in(line: str, name: str) -> bool:
@@ -54,8 +54,8 @@ def test_products_are_named_in_their_places_only() -> None:
 
 
 def agents_in(nodes: Sequence[ast.AST]) -> set[str]:
-    """Which agents a module knows: it contains their names as separate words, or imports their tables. That an agent
-    also reads another's files is a fact about the first, not knowledge of the second."""
+    """The agents that a module knows: it contains their names as separate words, or imports their tables. That one
+    agent reads another's files is a fact about the first agent only."""
     facts = [node for node in nodes if isinstance(node, ast.keyword) and node.arg in ("reads", "misreads")]
     read = {id(inner) for fact in facts for inner in ast.walk(fact)}
     words: set[str] = set()
@@ -70,19 +70,19 @@ def agents_in(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def test_few_modules_know_an_agent() -> None:
-    """Its own, the registry, and at most one that follows it. An agent's folder is one place."""
+    """An agent's own folder, the registry, and at most one other module. A folder counts as one place."""
     homes: dict[str, set[str]] = {agent: set() for agent in NAMES}
     for name, tree in nodes().items():
         for agent in agents_in(tree):
             homes[agent].add("/".join(name.split("/")[:2]).removesuffix(".py"))
     for agent, known in homes.items():
         assert {f"agents/{agent}", "tables/registry"} <= known
-        known.discard("agents/_hook_places")  # which names every agent that has hook files
+        known.discard("agents/_hook_places")  # it names every agent that has hook files
         assert len(known) <= 3, (agent, known)
 
 
 def test_no_code_asks_which_dialect_it_is() -> None:
-    """A dialect differs by its table, never by an `if`."""
+    """Dialects differ by their tables, never by an `if`."""
     found = [
         f"{name}:{node.lineno}"
         for name, tree in nodes().items()
@@ -168,7 +168,7 @@ def test_the_checks_can_fail() -> None:
 
 
 PER_FRAMEWORK = {"Hooked"}
-"""What every adapter calls the class that people write; each framework has one."""
+"""Every adapter has a class of this name, which people use in their code."""
 
 
 def test_no_two_classes_have_one_name() -> None:

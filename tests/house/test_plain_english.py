@@ -1,5 +1,5 @@
-"""Plain English in everything that a person reads: no phrase of the list in `plain_english` is in the documents, in
-`--help`, in the problem codes, in the texts, comments and names of the source, or in the docstrings and comments of
+"""Plain English in everything that a person reads: no phrase of the list in `plain_english` appears in the documents,
+in `--help`, in the problem codes, in the texts, comments and names of the source, or in the docstrings and comments of
 tests."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anyhook.model.codes import CODES
 from each_of import each_of
 
 NOT_YET: tuple[str, ...] = ()
-"""Paths, or beginnings of paths, that still have phrases of the list. It only gets shorter."""
+"""Paths, or prefixes of paths, that still contain phrases of the list. The list may only get shorter."""
 
 NAMES_NOT_YET: tuple[str, ...] = ()
 """The same for names."""
@@ -28,7 +28,7 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if path.parent != ROOT / "tests" / "data"
 )
-"""All but `tests/data`, which quotes licences."""
+"""Leaves out `tests/data`, which quotes licences."""
 SCRIPTS = sorted([ROOT / "Makefile", *ROOT.glob("scripts/*.sh"), *ROOT.glob("native/*.[ch]"), *ROOT.glob("bench/*.c")])
 MODULES = sorted(SOURCE.rglob("*.py"))
 TOOLS = sorted(
@@ -40,7 +40,7 @@ TOOLS = sorted(
 TESTS = sorted(
     path for path in ROOT.glob("tests/**/*.py") if path.name not in ("plain_english.py", Path(__file__).name)
 )
-"""Their values are left out: many quote what users write."""
+"""Their string values are not checked: many quote what users write."""
 
 
 def written(path: Path) -> list[Hit]:

@@ -23,7 +23,7 @@ MAX_SIZES = {"fire": (100, 25), "bridge": (130, 30)}
 """Functions and files. These may only become smaller."""
 HOUSE = Path(__file__).parents[2] / "docs" / "house.md"
 WAITING = "process/child.py"
-"""A busy machine makes a call wait in more ways; all of them count here."""
+"""On a busy machine, a call takes more of the waiting paths; all functions of this file are counted."""
 WORDS = {
     "fire": ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json"),
     "bridge": ("bridge", "claude", "PreToolUse"),
@@ -71,11 +71,11 @@ exit(0)
 
 
 def passed(world: World, verb: str) -> set[tuple[str, str]]:
-    """File and function, of the shortest of a few calls."""
+    """(file, function) pairs of the call that entered the fewest, out of a few calls."""
     report = world.root / "passed.json"
     source = str(Path(anyhook.__file__).parents[1])
     command = [sys.executable, "-I", "-S", "-c", PROBE, source, str(report), *WORDS[verb]]
-    for _ in range(100):  # a plan is kept once the files are a moment old
+    for _ in range(100):  # a plan is stored once the files are old enough
         subprocess.run(command, input=PAYLOAD, env=world.env, cwd=world.project, text=True, check=True)
         if read_plan(world.setup()) is not None:
             break

@@ -198,7 +198,7 @@ def test_what_cannot_be_judged_is_said(box: Box, case: str) -> None:
 def test_payloads_that_were_not_kept(box: Box, bodies: str) -> None:
     box.world.config(f'[journal]\nbodies = "{bodies}"\n')
     box.world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
-    box.world.hook("kodik", "Stop", "exit 2")  # it prints nothing, so nothing was left out
+    box.world.hook("kodik", "Stop", "exit 2")  # no output, so nothing was left out
     engine = box.world.engine()
     engine.fire_sync(Event.pre_tool("Bash", {}))
     engine.fire_sync(Event.stop())

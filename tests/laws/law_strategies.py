@@ -36,7 +36,7 @@ GOOD: dict[str, st.SearchStrategy[Json]] = {
 
 
 def hook_of(table: Dialect, row: EventRow, handler: str = "command", name: str = "it") -> Hook:
-    """A hook as loading makes it, with what is needed to read its answer."""
+    """A hook as the loader makes it, with everything needed to read its answer."""
     return Hook(
         f"{table.name}:user:{row.native}:{name}", name, table.name, "user", "/hooks", (), "/", "", row.native,
         row.canonical, None, word_of(handler, HANDLER_KINDS), {}, 1.0,
@@ -75,7 +75,7 @@ def outcomes(draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", 
 def entries(
     draw: st.DrawFn, verdicts: tuple[Verdict, ...] = ("none", "allow", "ask", "block"), least: int = 0
 ) -> tuple[str, list[Judged]]:
-    """An event and what its hooks said, in the catalog's order: the hooks of one dialect are next to each other."""
+    """An event and its hooks' outcomes, in the catalog's order: hooks of one dialect are next to each other."""
     event = draw(st.sampled_from(sorted(EVENTS)))
     tables = [table for table in TABLES.values() if table.row_for(event)]
     made: list[Judged] = []
@@ -92,7 +92,7 @@ def entries(
 
 @st.composite
 def replies(draw: st.DrawFn, table: Dialect, handler: str) -> bytes:
-    """What a hook might print: anything at all, or nearly what its dialect documents, with any value anywhere."""
+    """What a hook might print: random bytes, or almost what its dialect documents, with any value anywhere."""
     if draw(st.integers(0, 3)) == 0:
         return draw(st.binary(max_size=60))
     answer: dict[str, Json] = {}

@@ -1,5 +1,5 @@
-"""Law: whatever bytes an agent sends with a call that a guard refuses, it is never answered as if no hook had been
-asked."""
+"""Law: whatever bytes an agent sends with a call that a guard blocks, it never gets the answer for a call without
+hooks."""
 
 from __future__ import annotations
 

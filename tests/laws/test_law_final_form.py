@@ -1,5 +1,5 @@
-"""Law: what runs is what the gates saw, or a problem says that it is not. Hooks of several dialects that refuse and
-rewrite at random; nothing is started, each hook is a function of the command that it is shown."""
+"""Law: what runs is what the gates saw, or a problem says that it is not. Hooks of several dialects block and rewrite
+at random. Nothing is started: each hook is a function of the command that it is shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DIALECTS = {"kode": "tool_call_pre", "agenthooks": "before_tool", "claude": "Pre
 EACH = 2
 COMMANDS = ("a", "b", "c", "d")
 Behaviour = tuple[str, frozenset[str], str]
-"""What a hook does (`refuses` or `rewrites`), the commands on which it does so, and into what it rewrites them."""
+"""What a hook does (`refuses` or `rewrites`), the commands on which it does so, and what it rewrites them to."""
 
 
 def answer(table: str, behaviour: Behaviour, command: str) -> tuple[int, str]:

@@ -1,5 +1,5 @@
-"""The launcher's check of a tool's input is never more trusting than Python's: self-protection allows every call that
-the launcher answers by itself, after its own first check."""
+"""The launcher's check of a tool's input never trusts more than Python's: self-protection's own first check allows
+every call that the launcher answers by itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ inputs = st.dictionaries(
 
 
 class Ground:
-    """A table for a project with a link, and a folder that has an agent's settings with our entry."""
+    """A table for a project that has a link, and a folder with an agent's settings that contain our entry."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk, self.world = desk, desk.world
@@ -67,7 +67,7 @@ class Ground:
         return self.desk.ask(*CALL, sent) is not None
 
     def is_passed(self, sent: bytes) -> bool:
-        """Whether Python's first check allows it."""
+        """Whether Python's first check allows the call."""
         table, row = named(*CALL)
         incoming = read(table, row, sent, 0.0, self.desk.env)
         with mock.patch.object(calls, "refused", side_effect=SecondLook):
@@ -81,8 +81,8 @@ class Ground:
         return not incoming.doubts and found == [None]
 
 
-class SecondLook(Exception):  # noqa: N818 (it says what happens)
-    """Self-protection reads the call itself."""
+class SecondLook(Exception):  # noqa: N818 (it names what happens)
+    """Raised when self-protection has to read the call itself."""
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def known_lines() -> Iterator[str]:
 
 
 def test_no_known_attack_gets_past(ground: Ground) -> None:
-    """And most of what an agent does in a day is answered without Python."""
+    """Also, the launcher answers many everyday calls without Python."""
     answered = 0
     for line in known_lines():
         command = line.replace("{home}", str(ground.world.home)).replace("{project}", str(ground.world.project))
@@ -129,5 +129,5 @@ def test_no_known_attack_gets_past(ground: Ground) -> None:
 
 
 def test_the_texts_are_the_same() -> None:
-    """The launcher need not check what `every_text` leaves out: the names of keys, and numbers."""
+    """The launcher need not check what `every_text` leaves out: key names and numbers."""
     assert list(lean_json.every_text({"anyhook": [1, {"trust.json": "a"}], "b": "c"})) == ["a", "c"]

@@ -1,4 +1,4 @@
-"""Laws 1, 2 and 4 on reading answers: pure, total, and silent if a hook said nothing."""
+"""Laws 1, 2 and 4 on reading answers: reading is pure and total, and a silent hook gives no verdict."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def test_judging_is_total_and_keeps_to_the_table(
 
 @each_of("name", TABLES)
 def test_silence_is_not_consent(name: str) -> None:
-    """Every way to end, of every kind of hook, on every event of a dialect."""
+    """Try every ending of every kind of hook on every event of a dialect."""
     for ending, (table, row, event, handler) in product(ENDINGS, of_dialect(name)):
         run = Run(ending, 0 if ending == "exited" else None, b"", b"", 0, 0.1)
         read = interpret(hook_of(table, row, handler), table.replies[handler], event, run)
         assert read.verdict == "none", (row.native, event, handler, ending)
         if ending == "exited":
-            # A model was asked for a yes, and a function's process always answers: from these, silence is a failure.
+            # Models are asked for a yes, and a function's process always answers. From these, silence is a failure.
             if handler in ("prompt", "agent", "function"):
                 assert read.failure is not None, (row.native, event, handler)
                 assert read.failure.cause == "output"
@@ -138,7 +138,7 @@ G_46 = ("block_unless", "ok")
 
 @each_of("said", [b"false", b"null", b"0", b'""'])
 def test_a_consent_that_is_not_true_is_none(said: bytes) -> None:
-    """G-46: only an answer without the key at all is a failure."""
+    """G-46: an answer is a failure only if the key is missing."""
     run = Run("exited", 0, b'{"ok": %s}' % said, b"", 0, 0.1)
     asked = [case for case in CASES if any((key.does, *key.path) == G_46 for key in case[0].replies[case[3]].keys)]
     assert {table.name for table, *_ in asked} >= {"claude", "kolega"}
@@ -152,7 +152,7 @@ GATES = [
     for table, row, event in ROWS
     if row.block in STOPPING
     for handler in table.replies
-    if handler in ("command", "http") and table.replies[handler].keys  # rules answer by status alone
+    if handler in ("command", "http") and table.replies[handler].keys  # rules answer only by status
 ]
 
 

@@ -40,7 +40,7 @@ SCRAPS = st.sampled_from(
 
 @st.composite
 def documents(draw: st.DrawFn, text: str) -> bytes:
-    """The file as it should be, with odd numbers, or cut up and mixed with scraps, or anything at all."""
+    """A valid file with odd numbers, a file with scraps mixed in, or random bytes."""
     kind = draw(st.sampled_from(["numbers", "mixed", "anything"]))
     if kind == "anything":
         return draw(st.binary(max_size=400))
@@ -54,7 +54,7 @@ def documents(draw: st.DrawFn, text: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[World]:
-    """A user with a hook of two dialects that refuses, and a project."""
+    """A world with a user's hook that blocks."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         world.hook("kodik", "PreToolUse", "exit 2")
@@ -85,7 +85,7 @@ def test_no_bytes_of_a_project_change_a_users_answer(guarded: World, name: str, 
 @examples(30)
 @given(seed=st.integers(0, 2**32), number=NUMBERS)
 def test_all_files_at_once(seed: int, number: str) -> None:
-    """All dialects together, each file with one byte range changed; and what is shown can be written as JSON."""
+    """All dialects together, each file with some bytes changed. The result can still be written as JSON."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))

@@ -1,4 +1,4 @@
-"""The lean JSON agrees with the standard one on every value and every text."""
+"""The lean JSON module agrees with the standard one on every value and every text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_dumps(value: Json, ascii_only: bool) -> None:
 def test_without_spaces(value: Json, long: bool) -> None:
     made = lean_json.encode(value, long=long, dense=True)
     assert json.loads(made) == value
-    if "\\ud8" not in json.dumps(value):  # what is not Unicode is written in ASCII, and with spaces
+    if "\\ud8" not in json.dumps(value):  # text that is not valid Unicode is written in ASCII, with spaces
         assert made.decode() == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -71,7 +71,7 @@ def test_loads(text: str) -> None:
     try:
         expected = json.loads(text, parse_constant=strict, parse_float=finite)
     except ValueError:
-        with pytest.raises(ValueError):  # noqa: PT011 (which words it uses is its own business)
+        with pytest.raises(ValueError):  # noqa: PT011 (the wording of the error is not tested)
             lean_json.loads(text)
         return
     found = lean_json.loads(text)
@@ -95,7 +95,7 @@ BAD = ['{"a": 1', '{"a" 1}', '"a', '"\\x"', "[1,]", '"\x01"', "{,}", '{"a":}']
 
 
 def test_errors_while_the_standard_package_is_not_there() -> None:
-    """The scanner borrows its exception from a package that this process has not imported; it is a ValueError still."""
+    """The scanner takes its exception from a package that this process has not imported. It is still a ValueError."""
     script = (
         "import sys\nfrom anyhook.model import lean_json\nassert 'json' not in sys.modules\n"
         f"for text in {BAD!r}:\n    try:\n        lean_json.loads(text)\n    except ValueError:\n        continue\n"

@@ -1,5 +1,5 @@
-"""What is found in the bytes of a record's line is what parsing it finds, whatever the event and the answers contain;
-and a search for words finds what a full-text index of every record would."""
+"""Reading a record's line by its bytes finds the same as parsing it, whatever the event and the answers contain. A word
+search finds the same as a full-text index of every record."""
 
 from __future__ import annotations
 
@@ -116,12 +116,12 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
         for runs in columns_of(journal).hooks
         for at, kind, spent in zip(runs.at, runs.kind, runs.spent_s, strict=True)
     ]
-    # By their text: a run of the same moment and hook may lack what another one has.
+    # Sorted by repr: of two runs with the same time and hook, one may lack fields that the other has.
     assert sorted(found, key=repr) == sorted((run for line in journal for run in runs_of(read_line(line))), key=repr)
 
 
 def test_a_line_of_everyday_needs_no_parsing() -> None:
-    """Otherwise the law above would hold without a single case."""
+    """Otherwise the law above could hold without testing anything."""
     policy = JournalPolicy(session="s", caller=("fire", "/p", ""))
     hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
     call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
@@ -145,7 +145,7 @@ words = st.lists(
 @examples(50)
 @given(st.lists(lines(), max_size=4), st.sampled_from([None, "deny"]))
 def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: Posture | None) -> None:
-    """Every line is there twice: repeated text is judged by its bytes."""
+    """Every line appears twice, because repeated text is judged by its bytes."""
     journal, _ = sealed([*unsealed, *unsealed], START)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "journal.jsonl").write_bytes(b"".join(journal))
@@ -171,7 +171,7 @@ def test_replaying_all_is_judging_each(unsealed: list[bytes], posture: Posture |
 def test_a_search_finds_what_a_whole_index_would(
     journal: list[bytes], asked: str, cuts: list[int], indexed: bool
 ) -> None:
-    """The journal may be in several files, and the full ones may have an index, or some of them."""
+    """The journal may be in several files. All, some or none of the full ones may have an index."""
     first, second, third = sorted(cuts)
     with tempfile.TemporaryDirectory() as folder, patch("anyhook.journal.files.LARGE_BLOCK", 64):
         for number, (start, end) in enumerate([(0, first), (first, second), (second, third), (third, None)]):

@@ -45,7 +45,7 @@ QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sort
 @each_of("verdict", ["none", "allow", "ask", "block"])
 @each_of("name", TABLES)
 def test_no_effect_of_any_kind_is_erased(name: str, verdict: str) -> None:
-    """Every effect, together with every outcome without effects, before it and after it."""
+    """Combine every effect with every outcome that has no effects, before it and after it."""
     for (table, row, event), upstream in product(ROWS, (False, True)):
         if table.name != name:
             continue
@@ -103,7 +103,7 @@ def test_the_strongest_verdict_and_effect_win(made: tuple[str, list[Judged]]) ->
 
 @given(entries())
 def test_nothing_is_invented(made: tuple[str, list[Judged]]) -> None:
-    """What the decision asks for, some hook asked for (a withheld output is its hook's own words)."""
+    """Everything that the decision asks for, some hook asked for (a withheld output is the hook's own text)."""
     event, given_entries = made
     decision = merge(event, given_entries)
     for field in ("tool_input", "prompt", "history", "recipe"):

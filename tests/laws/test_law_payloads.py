@@ -1,4 +1,4 @@
-"""There and back: what a hook reads is what its document says, and read back as --data it is the same event. The table
+"""Round trip: a hook reads what its document says, and the same keys passed as --data give the same event. The table
 below is written from the documents, not from the dialects' own tables."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from anyhook.walk.present import payload
 if TYPE_CHECKING:
     from conftest import World
 
-# native key[=canonical field], `!` for a value that is made, `?` for a key that is left out when it is empty.
+# native key[=canonical field]; `!` marks a generated value, `?` a key that is left out if it is empty.
 TOOL = "tool_name=tool tool_input=input"
 IDS = "tool_use_id=call_id tool_call_id=call_id"
 MODE = "model permission_mode!"
@@ -231,7 +231,7 @@ def keys_of(dialect: str, native: str) -> list[Key]:
 CASES = [
     (name, row.native, canonical)
     for name, table in TABLES.items()
-    if name in PAYLOADS  # of others, their vectors say what is read
+    if name in PAYLOADS  # for the other dialects, their vectors say what is read
     for row in table.events
     for canonical in row.canonical
 ]
@@ -239,7 +239,7 @@ CASES = [
 
 @cache
 def value_for(field: str) -> st.SearchStrategy[Json]:
-    """Made once: a new strategy takes longer than a value of it."""
+    """A strategy for a field's values. Cached, because making a strategy takes longer than drawing from it."""
     empty = FIELDS[field]
     if field == "usage":
         return st.fixed_dictionaries(dict.fromkeys(FIELDS["usage"], st.integers())).map(dict)  # type: ignore[arg-type]
@@ -270,7 +270,7 @@ few = settings(max_examples=5)
 
 @st.composite
 def events(draw: st.DrawFn, dialect: str, native: str, canonical: str) -> Event:
-    """An event with a value for every field that one dialect's hook gets."""
+    """An event with a value for every field that one dialect's hook receives."""
     fields = {key.field for key in keys_of(dialect, native) if not key.made}
     if canonical == "post_tool_failure":
         fields.add("tool_error")
@@ -318,7 +318,7 @@ def test_a_payload_is_complete_where_the_host_gave_nothing() -> None:
 
 
 def has_made_values(native: str, event: Event, found: dict[str, Json]) -> None:
-    """The values that are made, one by one."""
+    """Check the generated values, one by one."""
     failed = event.name == "post_tool_failure"
     if "is_error" in found:
         assert found["is_error"] is failed
@@ -336,7 +336,7 @@ def has_made_values(native: str, event: Event, found: dict[str, Json]) -> None:
 
 
 def means_the_same_read_back(native: str, keys: list[Key], event: Event, found: dict[str, Json]) -> None:
-    """A dialect's own names on the command line mean the same as in its hooks."""
+    """A dialect's own names mean the same on the command line as in its hooks."""
     given_back = {key.name: found[key.name] for key in keys if not key.made and key.name in found}
     if "tool_error" in event.data and "error" not in given_back:
         given_back.setdefault("tool_error", event.data["tool_error"])
@@ -349,7 +349,7 @@ def means_the_same_read_back(native: str, keys: list[Key], event: Event, found: 
 
 @pytest.mark.parametrize("canonical", sorted({canonical for _, _, canonical in CASES}))
 def test_real_hooks_read_it(world: World, canonical: str) -> None:
-    """One `cat` in each dialect that has the event."""
+    """One `cat` hook in each dialect that has the event."""
     listening = [(name, native) for name, native, event in CASES if event == canonical and native not in FACETS]
     for dialect, native in listening:
         world.hook(dialect, native, f"cat > '{world.root}/{dialect}.{native}.json'")
@@ -379,7 +379,7 @@ def test_real_hooks_read_it(world: World, canonical: str) -> None:
 
 @given(value=objects, long=st.integers(1, 5))
 def test_a_long_text_is_encoded_like_any_other(value: dict[str, Json], long: int) -> None:
-    """Long texts are escaped piece by piece; here nearly every text is long."""
+    """Long texts are escaped in pieces; here almost every text is long."""
     given_data: Json = {"input": {"text": 'a\\"\n\t\r\x00\x1f\x7fé\u2028', **value}, "plain": value}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(present, "LONG", long)

@@ -1,4 +1,5 @@
-"""Compiled plans: the same catalog as from the files, and never an old one; the quick answer is the engine's answer."""
+"""Compiled plans: they give the same catalog as the files, never a stale one, and the quick answer is the engine's
+answer."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def test_there_and_back(hooks: list[tuple[tuple[str, str], str, str]], broken: l
         assert stored.events == catalog.by_event()
         for event in EVENTS:
             assert [catalog.hooks[place] for place in stored.events.get(event, ())] == catalog.for_event(event)
-            tells = event in TELLING and stored.off  # a person is told which guards are off
+            tells = event in TELLING and stored.off  # the user is told which guards are off
             quiet = not catalog.for_event(event) and not catalog.problems and not catalog.gone and not tells
             assert stored.is_quiet(event) == quiet
 
@@ -86,7 +87,7 @@ def fresh(world: World) -> Catalog:
 
 
 def keep_a_plan(world: World) -> None:
-    """Open until a plan is stored; its files must not be brand new."""
+    """Open engines until a plan is stored. Files that are too new are not cached in a plan."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         world.engine()
@@ -119,7 +120,7 @@ def declarations(world: World) -> list[Path]:
 
 
 def same_size(path: Path) -> None:
-    """Other bytes, as many as before, with the old modification time."""
+    """Change the bytes, but not the size or the modification time."""
     seen = path.stat()
     path.write_bytes(path.read_bytes().replace(b"true", b"fals").replace(b"exit 0", b"exit 1"))
     os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
@@ -136,7 +137,7 @@ def renamed(path: Path) -> None:
 
 
 def filled(path: Path) -> None:
-    """Something new next to the existing files: a hook, if the folder holds hooks."""
+    """Add new files to a folder: hooks, if the folder holds hooks."""
     (path / "newcomer").mkdir()
     (path / "newcomer" / "HOOK.md").write_text("---\nname: new\ndescription: d\ntrigger: before_tool\n---\n")
     script = path / "newcomer.sh"
@@ -169,7 +170,7 @@ def test_any_change_of_the_tree_is_noticed(tmp_path: Path, kind: str) -> None:
     paths = [path for path, change in changes(model) if change == kind]
     worlds = [World(tmp_path / f"w{number}") for number in range(len(paths))]
     for world in worlds:
-        everything(world)  # all of them first: by its turn, each is old enough for a plan
+        everything(world)  # write all of them first, so that each is old enough for a plan by its turn
     noticed = 0
     for path, world in zip(paths, worlds, strict=True):
         keep_a_plan(world)

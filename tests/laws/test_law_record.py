@@ -1,4 +1,4 @@
-"""Records are values: equal by their fields, copied by `replace`, readable."""
+"""Records are values: they compare by their fields, are copied with `replace`, and have a readable repr."""
 
 from __future__ import annotations
 

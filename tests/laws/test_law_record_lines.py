@@ -1,4 +1,4 @@
-"""What a line of the journal says depends on its own event alone, not on the lines that were made before it."""
+"""A journal line depends only on its own event, not on the lines that were made before it."""
 
 from __future__ import annotations
 

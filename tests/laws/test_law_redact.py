@@ -1,5 +1,5 @@
-"""What looks like a secret is gone from a line, however deep it is in JSON inside JSON; the line stays JSON, and
-everything else stays as it is."""
+"""Anything that looks like a secret is removed from a line, however deep it is in nested JSON. The line stays valid
+JSON, and everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ NAMES = ["password", "DB_PASSWORD", "api_key", "X-Api-Key", "github_token", "cli
 
 
 def redact(line: str) -> str:
-    """As a piece of a line of the journal."""
+    """Redact this JSON text as part of a journal line."""
     return clean(json.loads(line), ALL)
 
 
 def deep(value: Json, depth: int) -> str:
-    """A line of JSON with the value this many levels of JSON text down."""
+    """A line of JSON with the value nested in this many levels of JSON text."""
     for _ in range(depth):
         value = {"stdout": json.dumps({"inner": value})}
     return json.dumps({"v": 1, "data": value, "end": "here"})
@@ -69,9 +69,9 @@ def test_a_named_secret_in_a_text(form: str) -> None:
 @pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
 @given(secret=texts.filter(lambda text: len(text) > 0), shape=st.integers(0, 3))
 def test_a_named_secret_as_a_value(depth: int, secret: str, shape: int) -> None:
-    """Whatever the secret is made of, quotes and backslashes included."""
+    """It works whatever the secret contains, including quotes and backslashes."""
     secret = f"{secret}{CANARY}{secret}"
-    assume(not is_placeholder(secret))  # `YOUR-…` stands for a secret and is none
+    assume(not is_placeholder(secret))  # `YOUR-…` is a placeholder, not a secret
     shapes: list[Json] = [secret, [1, secret], {"user": "me", "is": secret}, {"x": [{"y": secret}]}]
     held = shapes[shape]
     line = redact(deep({"before": 1, "db_password": held, "after": [secret[:0], "kept"]}, depth))
@@ -116,7 +116,7 @@ def halves(start: str, inside: int, limits: tuple[int, int]) -> None:
 
 
 def test_no_half_of_a_secret_stays_where_a_text_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last one is a secret variable's value. Every place of the cut, in texts that are cut early."""
+    """Try every position of the cut, with short limits. The last secret is the value of a secret variable."""
     limit = 2 * record.MAX_WORD
     monkeypatch.setattr(record, "TEXT_LIMIT", limit)
     monkeypatch.setattr(record, "OUTPUT_LIMIT", limit)

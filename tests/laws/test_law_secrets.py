@@ -1,4 +1,4 @@
-"""Every kind of secret in `tests/data/secrets.json` stays out of the journal, wherever it is; text that only looks
+"""Every kind of secret in `tests/data/secrets.json` stays out of the journal, wherever it appears. Text that only looks
 similar is kept."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INNOCENT: list[str] = TABLE["innocent"]
 
 
 def contexts(text: str) -> list[Json]:
-    """A text as agents and tools say it."""
+    """A text in the payloads where agents and tools would put it."""
     made: list[Json] = [
         {"tool": "Bash", "input": {"command": text, "description": "Run it"}},
         {"x": [{"y": text}]},
@@ -44,7 +44,7 @@ def contexts(text: str) -> list[Json]:
 
 
 def holds(line: str, secret: str) -> bool:
-    """Whether a line has a secret or the second half of it, escaped however often."""
+    """Whether a line contains a secret or its second half, however many times it is escaped."""
     whole, half = secret, secret[len(secret) // 2 :]
     for _ in range(6):
         if whole in line or half in line:
@@ -68,7 +68,7 @@ def test_no_secret_of_the_table_is_written(kind: str) -> None:
 
 
 def test_what_looks_similar_stays() -> None:
-    """Nearly all of it: one in fifty may be lost, because that costs a reader a word and not a secret."""
+    """One in fifty may be redacted by mistake: that loses a word, not a secret."""
     touched = [text for text in INNOCENT if any(clean(value, ALL) != json.dumps(value) for value in contexts(text))]
     assert len(touched) * 50 <= len(INNOCENT), touched
 
@@ -89,7 +89,7 @@ def test_what_looks_similar_stays() -> None:
     ids=" ".join,
 )
 def test_words_of_a_command(argv: list[str]) -> None:
-    """As a list, as a line, and as a line in quotes for another shell."""
+    """The secret is redacted in a list, in a command line, and in a line quoted for another shell."""
     secret = "Kiwi7plum9Fig"
     words: list[Json] = [word.format(secret) for word in argv]
     line = " ".join(map(str, words))
@@ -132,7 +132,7 @@ def test_at_any_depth(kind: str, wraps: list[str], ascii_only: bool) -> None:
 
 @given(kind=st.sampled_from(sorted(KINDS)))
 def test_what_is_redacted_stays_so(kind: str) -> None:
-    """Redacting once more changes nothing that matters: the journal's own lines are recorded by hooks that read it."""
+    """Redacting a second time does not bring a secret back: hooks that read the journal record its lines again."""
     once = redacted({"x": KINDS[kind][0]})
     assert not holds(json.dumps(redacted(once)), KINDS[kind][1])
 

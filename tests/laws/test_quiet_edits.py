@@ -1,5 +1,5 @@
-"""The worst bug there could be: the launcher says that nothing is hooked, and something is. Whatever somebody edits
-after a table was written, either the launcher leaves the call to Python, or Python finds that no hook wants it."""
+"""The worst possible bug: the launcher says that nothing is hooked, but something is. Whatever is edited after a table
+was written, either the launcher leaves the call to Python, or Python finds that no hook applies."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def declares(table: str, scope: str, number: int) -> Edit:
 
 
 def elsewhere(world: World, name: str) -> None:
-    """A variable that names a folder with a hook in it."""
+    """Set a variable to a folder that contains a hook."""
     there = World(Path(tempfile.mkdtemp(dir=world.root)) / "other")
     there.hook("kodik", "PostToolUse", "echo other")
     there.hook("kode", "tool_call_post", "echo other")
@@ -60,7 +60,7 @@ def elsewhere(world: World, name: str) -> None:
 
 
 def same_size(world: World) -> None:
-    """A hook file with another event in it, as long and as old as it was."""
+    """Change the event in a hook file, but not its size or modification time."""
     for path in world.root.rglob("hooks.json"):
         before, text = path.stat(), path.read_text()
         path.write_text(text.replace("PreCompact ", "PostToolUse") if "PreCompact " in text else text)
@@ -68,7 +68,7 @@ def same_size(world: World) -> None:
 
 
 def linked(world: World) -> None:
-    """The project's folder of hooks is somebody else's now."""
+    """Replace the project's hooks folder with a link to another one."""
     there = World(Path(tempfile.mkdtemp(dir=world.root)) / "linked")
     there.hook("kodik", "PostToolUse", "echo linked", "project")
     target = world.project / ".kodik"
@@ -99,7 +99,7 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
 def test_a_wrong_nothing_is_never_said(launcher: Path, before: list[Edit], after: list[Edit]) -> None:
     root = Path(tempfile.mkdtemp(prefix="ah-"))
     world = World(root)
-    padded = {"PreCompact ": [{"hooks": [{"type": "command", "command": "echo"}]}]}  # the name of no event
+    padded = {"PreCompact ": [{"hooks": [{"type": "command", "command": "echo"}]}]}  # not the name of an event
     world.write(world.home / "Documents/Kodik/Hooks/hooks.json", json.dumps({"hooks": padded}))
     desk = Desk(launcher, world)
     try:
@@ -123,7 +123,7 @@ def test_a_wrong_nothing_is_never_said(launcher: Path, before: list[Edit], after
 
 
 def test_these_edits_can_be_missed(launcher: Path, tmp_path: Path) -> None:
-    """An unchecked table would answer wrongly, so these edits matter."""
+    """An unchecked table would give a wrong answer, so these edits matter."""
     world = World(tmp_path)
     desk = Desk(launcher, world)
     try:

@@ -1,4 +1,4 @@
-"""Processes that run at the same time, and are waited for one after the other by one thread."""
+"""Processes that run in parallel, while one thread waits for them one after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.handlers import Waitable
 
 BOUND_S = 60.0
-"""A limit that no test is meant to reach."""
+"""A limit that no test should reach."""
 LARGE = 1_000_000
 """More bytes than a pipe holds."""
 
@@ -26,7 +26,7 @@ def shell(line: str, stdin: bytes = b"", limit_s: float = BOUND_S) -> Call:
 
 
 def runs_of(*calls: Call) -> list[Run]:
-    """Started together, then waited for in turn."""
+    """Start all of them, then wait for each in turn."""
     return [each if isinstance(each, Run) else waited(each) for each in watched([start(call) for call in calls])]
 
 
@@ -37,7 +37,7 @@ def waited(started: Waitable) -> Run:
 
 
 def test_a_process_goes_on_while_another_is_waited_for(tmp_path: Path) -> None:
-    """The first ends only when the second has written more than a pipe holds, and the third has read as much."""
+    """The first ends only after the second has written more than a pipe holds and the third has read as much."""
     done = tmp_path / "done"
     first = shell(f"until [ -e {done}2 ] && [ -e {done}3 ]; do sleep 0.01; done; echo first")
     second = shell(f"head -c {LARGE} /dev/zero; : > {done}2; exit 2")
@@ -48,7 +48,7 @@ def test_a_process_goes_on_while_another_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_each_has_its_own_limit(tmp_path: Path) -> None:
-    """Those whose time is up are ended while another is waited for: the first waits for their end."""
+    """Processes whose time is up are killed even while we wait for another one: the first waits until they are gone."""
     alive = tmp_path / "alive"
     both = f"until [ -e {alive}2 ] && [ -e {alive}3 ]; do sleep 0.01; done"
     first = shell(f"{both}; while kill -0 $(cat {alive}2) || kill -0 $(cat {alive}3); do sleep 0.01; done; echo over")

@@ -1,5 +1,5 @@
-"""The spawn core inside hosts of every kind: terminated by a signal, without descriptors, ignoring SIGCHLD, and our own
-process."""
+"""The spawn core inside all kinds of hosts: terminated by a signal, without free descriptors, ignoring SIGCHLD, and our
+own process."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ class Host:
         return told
 
     def pids(self, lines: int = 1) -> list[int]:
-        """What hooks wrote into `pids`, once there are this many; the test's own limit bounds the wait."""
+        """The pids that hooks wrote into `pids`, once there are this many. The test's own timeout limits the wait."""
         path = self.folder / "pids"
         while not path.exists() or len(found := path.read_text().split()) < lines:
             time.sleep(0.005)
         return [int(pid) for pid in found]
 
     def left(self) -> list[int]:
-        """Living processes with a mark of this host's hooks."""
+        """Live processes that carry the mark of this host's hooks."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -98,7 +98,7 @@ def host(tmp_path: Path) -> Host:
     return Host(tmp_path)
 
 
-# --- told to end
+# --- terminated
 
 HANDLER = """
 def on_term(number, frame):
@@ -115,8 +115,8 @@ DEAF = """
 threading.Thread(target=sleep_on, daemon=True).start()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 """
-"""The other thread gets the signal, so it does not end the main thread's poll; neither does one that comes just before
-the poll begins."""
+"""The other thread gets the signal, so it does not interrupt the main thread's poll. Nor does a signal that arrives
+just before the poll."""
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_host_told_to_end_takes_its_hooks_along(host: Host, hosting: str, hook
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.005, 0.03])
 def test_a_host_told_to_end_while_it_starts_hooks(host: Host, delay_s: float) -> None:
-    """Whatever moment the signal hits, between pipe, start and first wait, no process slips through."""
+    """Whenever the signal arrives, between pipe, start and first wait, no process escapes."""
     storm = """
     def on_and_on(n):
         while True:
@@ -190,11 +190,12 @@ def test_a_fork_of_the_host_does_not_end_its_hooks(host: Host) -> None:
     assert got == {"ending": "exited", "exit_code": 4}
 
 
-# --- hosts that make it hard
+# --- difficult hosts
 
 
 def test_a_host_that_ignores_sigchld_still_gets_the_refusal(host: Host) -> None:
-    """If the kernel keeps it, and the process lived until we had a pidfd; otherwise it is reported as unknown."""
+    """This needs a kernel that keeps the status, and a process that lives until we have a pidfd. Otherwise the status
+    is reported as unknown."""
     got = host.run("""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     runs = [run(call("sleep 0.2; echo out; exit 2")), run(call("sleep 0.2; kill -TERM $$")), run(call("echo; exit 2"))]
@@ -241,7 +242,7 @@ def test_a_host_in_which_sigpipe_kills(host: Host) -> None:
 
 
 def test_a_host_without_free_descriptors(host: Host) -> None:
-    """With ever more descriptors free it either says what is missing or runs, and never loses one."""
+    """With more and more descriptors free, it either says what is missing or runs, and never leaks one."""
     got = host.run("""
     import resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -291,8 +292,8 @@ DAEMON = (
     "(env -i setsid sh -c 'echo $$ >>pids; exec sleep 100' >/dev/null 2>&1 </dev/null &);"
     "while ! test -s pids; do sleep 0.01; done;"
 )
-"""Leaves the group, the session and its parent, and empties its environment. What comes after it runs when it has left:
-its pid is written before that."""
+"""Leaves the group, the session and its parent, and empties its environment. The rest of the script runs once it has
+left: its pid is written before that."""
 
 
 def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:
@@ -310,7 +311,7 @@ def test_an_adopted_orphan_without_environment_is_ended(host: Host) -> None:
 
 
 def test_what_had_ended_before_is_buried_with_the_tree(host: Host) -> None:
-    """A child that has ended and that its parent never asked about is adopted when the parent is killed."""
+    """A zombie that its parent never waited for is adopted and reaped when the parent is killed."""
     waits = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done' & echo $! >pids; exec sleep 100"
     got = host.run(f"""
     from pathlib import Path
@@ -357,7 +358,8 @@ def test_a_normal_exit_leaves_background_children_alone_in_our_own_process_too(h
 
 
 def test_beside_another_hook_an_orphan_is_ended_only_by_its_pipes(host: Host) -> None:
-    """Two hooks at once, both leave a daemon without environment; only what is proven goes."""
+    """Two hooks run at once, and both leave a daemon without an environment. Only a daemon that provably belongs to a
+    hook is killed."""
     got = host.run("""
     adopt_orphans()
     leave = "(env -i setsid sh -c 'echo $$ >>%s; exec sleep 100' %s &); while ! test -s %s; do sleep 0.01; done; %s"
@@ -403,7 +405,7 @@ def test_an_inherited_indifference_to_sigchld_is_undone_in_our_own_process(host:
 
 
 def test_our_own_process_starts_hooks_as_cleanly_as_the_other(host: Host) -> None:
-    """The cheaper start must give a hook the same world: descriptors, group, signals, environment, stdin."""
+    """The cheaper way to start must give a hook the same environment: descriptors, group, signals, variables, stdin."""
     read, write = os.pipe()
     script = """
     look = "ls /proc/self/fd; cut -d' ' -f5 /proc/$$/stat; echo $$; env; cat; pwd; grep SigIgn /proc/self/status"
@@ -423,7 +425,7 @@ def test_our_own_process_starts_hooks_as_cleanly_as_the_other(host: Host) -> Non
     assert cheap[:4] == ["0", "1", "2", "3"]
     assert cheap[4] == cheap[5]
     assert cheap[:4] + cheap[6:-1] == foreign[:4] + foreign[6:-1]
-    standard = (1 << 31) - 1  # above are two signals of the C library's own, which posix_spawn always ignores
+    standard = (1 << 31) - 1  # above these are two of the C library's own signals, which posix_spawn always ignores
     assert int(cheap[-1], 16) & standard == int(foreign[-1], 16) & standard == 0
 
 
@@ -452,13 +454,13 @@ def test_our_own_process_says_as_clearly_what_cannot_be_started(host: Host, argv
     assert words in str(got["error"])
 
 
-# --- what the waiting agent pays
+# --- the cost for the waiting agent
 
 HEAVY = {"asyncio", "selectors", "typing", "pathlib", "re", "json", "ctypes", "dataclasses", "enum", "functools"}
 
 
 def test_loading_it_and_running_a_hook_loads_nothing_heavy(tmp_path: Path) -> None:
-    """In our own process; in a host's, and in another directory, `subprocess` comes on top."""
+    """This holds in our own process. In a host's process, or in another directory, `subprocess` is loaded as well."""
     script = """
     import sys
     from anyhook.model.call import Call

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BOUND = 60.0
-"""A limit that no test is meant to reach."""
+"""A limit that no test should reach."""
 SHORT = 0.4
 
 
@@ -52,7 +52,7 @@ def started(call: Call) -> Child:
 
 
 def wait_for(path: Path, lines: int = 1) -> list[str]:
-    """What a process writes into a file when it is ready; the test's own limit bounds the wait."""
+    """Wait until a process has written this many lines to a file. The test's own timeout limits the wait."""
     while True:
         if path.exists() and len(found := path.read_text().split()) >= lines:
             return found
@@ -60,7 +60,7 @@ def wait_for(path: Path, lines: int = 1) -> list[str]:
 
 
 def run_to_the_limit(call: Call, got_so_far: Callable[[Run], bool]) -> Run:
-    """A short limit, or a longer one if a busy machine was too slow for it."""
+    """Run with a short limit, and with longer ones if a busy machine was too slow for it."""
     limit_s = SHORT
     while not got_so_far(got := run(call.replace(limit_s=limit_s))):
         limit_s *= 2
@@ -72,8 +72,8 @@ def open_fds() -> int:
 
 
 def living_children() -> set[int]:
-    """Children that have not ended. Zombies do not count: an earlier test of this process may have made it adopt
-    orphans, whose remains it then gets."""
+    """Live children. Zombies do not count: an earlier test may have made this process adopt orphans, and their zombies
+    end up here."""
     found: set[int] = set()
     for row in processes():
         if row.parent == os.getpid():
@@ -83,7 +83,7 @@ def living_children() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def _nothing_left() -> Iterator[None]:
-    """After every test: no descriptor more than before, no child, no zombie."""
+    """After every test: no new descriptor, no child, no zombie."""
     before, children = open_fds(), living_children()
     yield
     assert open_fds() == before
@@ -93,7 +93,7 @@ def _nothing_left() -> Iterator[None]:
 
 @pytest.fixture(params=["pidfd", "clock"])
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The portable way to see an end must give what the pidfd gives."""
+    """The portable way to detect an exit must give the same result as the pidfd."""
     if request.param == "clock":
         monkeypatch.setattr(child_module, "_pidfd_open", None)
 
@@ -328,7 +328,7 @@ def test_a_background_child_that_goes_on_writing_is_left_to_it() -> None:
 
 
 def test_draining_ends_with_what_a_pipe_can_hold() -> None:
-    """However fast someone else goes on writing into it."""
+    """It ends even if another process keeps writing."""
     with open("/dev/zero", "rb", buffering=0) as endless:
         got = child_module._Stream(endless.fileno()).drain(b"")
         assert got == b""
@@ -337,7 +337,7 @@ def test_draining_ends_with_what_a_pipe_can_hold() -> None:
 
 
 def ended_before_it_was_read(size: int) -> Run:
-    """A process that enlarged its pipe, wrote into it and ended while nobody read."""
+    """Run a process that enlarges its pipe, writes to it and exits before anything is read."""
     script = f"import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'q' * {size}); os._exit(0)"
     child = started(make_call(sys.executable, "-I", "-S", "-c", script))
     while lives(child.pid):
@@ -372,7 +372,7 @@ def test_streams_that_are_closed_early_do_not_keep_us_busy(monkeypatch: pytest.M
     assert len(moves) <= 5
 
 
-# --- the limit, the bound, the cancellation: nothing is left
+# --- limit, output bound, cancellation: nothing is left
 
 
 SURVIVORS = {
@@ -429,7 +429,7 @@ def test_after_the_limit_nothing_is_left(name: str, tmp_path: Path) -> None:
 
 
 def carriers(mark: str) -> list[int]:
-    """Every living process with the mark, found without the code under test."""
+    """Every live process with the mark, found without the code under test."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -441,7 +441,7 @@ def carriers(mark: str) -> list[int]:
 
 
 def test_what_is_not_the_hooks_is_left_alone() -> None:
-    """A younger neighbour with nearly the same mark, and one in our own group."""
+    """Leave alone a younger process with a similar mark, and a process in our own group."""
     child = started(sh("sleep 100"))
     similar = {"ANYHOOK_TEST": child.call.env["ANYHOOK_TEST"] + "0"}
     neighbour = started(Call(("/bin/sleep", "100"), b"", similar, "/", BOUND, ""))
@@ -459,7 +459,7 @@ def test_what_is_not_the_hooks_is_left_alone() -> None:
 
 @pytest.mark.parametrize(("before", "later", "asked"), [(0, 0, True), (1, 0, False), (0, 1, True), (1, 1, True)])
 def test_an_orphan_older_than_the_run_is_not_asked_about(before: int, later: int, asked: bool) -> None:
-    """The system counts births in ticks of 10 ms; within one, numbers rise."""
+    """The system counts start times in ticks of 10 ms. Within a tick, pids increase."""
     child = started(sh("sleep 100"))
     tree = Tree(child.pid, "", lambda pid, _: pid > 0)
     number = child.pid - 1 if before else child.pid + 1
@@ -670,7 +670,7 @@ def test_a_program_that_is_being_written(tmp_path: Path) -> None:
 
 
 def test_two_hundred_runs_from_sixteen_threads() -> None:
-    """Each gets its own answer, and no pipe of one is held by another (a leaked end would keep `cat` waiting)."""
+    """Each gets its own answer, and no run holds another's pipe (a leaked end would keep `cat` waiting)."""
 
     def one(number: int) -> bool:
         data = f"{number}:".encode() * (1 + number * 37 % 30_000)

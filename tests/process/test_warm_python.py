@@ -1,4 +1,5 @@
-"""A Python script in a running interpreter answers as in a new one, whatever it inspects and however it ends."""
+"""A Python script answers the same in a running interpreter as in a new one, whatever it inspects and however it
+ends."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ WHO = "import sys; is_warm = b'/zygote.py\\0' in open('/proc/self/cmdline', 'rb'
 
 
 class Desk:
-    """A folder for interpreters that end with this process, and a project."""
+    """A project, and a folder for interpreters that end with this process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -48,7 +49,7 @@ class Desk:
         return Call(argv, stdin, {**self.env, **env}, str(self.folder), limit_s, "MARK=x")
 
     def run(self, call: Call, *, warm: bool) -> Run:
-        """Do its deferred work at once."""
+        """Run a call cold or warm, and do the deferred work at once."""
         with mock.patch.object(here, "warm_child", partial(WarmChild, self.door) if warm else None):
             child = start(call.replace(may_be_warm=True))
             run = child if isinstance(child, Run) else child.wait()
@@ -70,13 +71,13 @@ class Desk:
             time.sleep(0.01)
 
     def learned(self, call: Call) -> None:
-        """Let an interpreter start, and learn what the script loads."""
+        """Let an interpreter start and learn what the script loads."""
         for _ in range(3):
             self.run(call, warm=True)
             time.sleep(0.1)
 
     def processes(self) -> list[int]:
-        """Every process of its interpreters."""
+        """All processes of its interpreters."""
         found = []
         for name in os.listdir("/proc"):
             if name.isdecimal():
@@ -104,7 +105,7 @@ def shown(run: Run) -> tuple[object, ...]:
 
 
 def same(desk: Desk, call: Call, times: int = 3) -> Run:
-    """The run is the same cold, in a fresh interpreter, and in one that has learned."""
+    """Check that the run is the same cold, in a new interpreter, and in one that has learned."""
     cold = desk.run(call, warm=False)
     for number in range(times):
         warm = desk.run(call, warm=True)
@@ -342,7 +343,7 @@ time.sleep(float(sys.argv[1]))
 
 
 def test_after_its_limit_nothing_of_it_is_left(desk: Desk) -> None:
-    """Not even what has left its group, its session, its parents and its environment."""
+    """This includes a process that has left its group, its session, its parent and its environment."""
     desk.write(LEAVES)
     desk.learned(desk.call(sys.executable, "hook.py", "0"))
     kept = int((desk.folder / "left").read_text())
@@ -372,7 +373,7 @@ def parent_of(pid: int) -> int:
 
 
 def parts_of(desk: Desk) -> dict[str, int]:
-    """The zygote, and of the run that goes on its keeper and its runner."""
+    """The zygote, and the keeper and the runner of the current run."""
     runner = int((desk.folder / "runs").read_text())
     keeper = parent_of(runner)
     everyone = desk.processes()

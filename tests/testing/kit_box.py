@@ -1,4 +1,4 @@
-"""A project with a guard to test, and the command as people call it in it."""
+"""A project with a guard to test, and the command as people call it there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Box:
         return as_text(run(words, env={**self.world.env, **env}, cwd=cwd or self.project, safe=True))
 
     def run(self, text: str, *words: str) -> dict[str, Any]:
-        """Run the cases of a text; returns the result of `--json`."""
+        """Run the cases in this text; returns the result of `--json`."""
         self.cases(text)
         done = self.call("test", "--trust", "all", "--json", *words)
         assert done.returncode in (0, 1), done.stderr
@@ -48,6 +48,6 @@ class Box:
         return found
 
     def tree(self) -> dict[str, tuple[float, bytes]]:
-        """Everything in the home and the project."""
+        """Every file in the home and the project."""
         files = [Path(folder) / name for folder, _, names in os.walk(self.world.root) for name in names]
         return {str(path): (path.stat().st_mtime, path.read_bytes()) for path in files}

@@ -1,4 +1,4 @@
-"""What `anyhook test` may run: case files and hooks that were approved, in a copy that nothing is written out of."""
+"""What `anyhook test` may run: approved case files and hooks, in a copy that nothing is written out of."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_hostile_folder_that_names_an_approved_project(box: Box, hostile: Path
 
 
 def test_a_folder_without_hooks(box: Box, hostile: Path) -> None:
-    """Approved with its case files, which a change takes back; so does `--revoke`."""
+    """A folder is approved with its case files. A change to them, or `--revoke`, withdraws the approval."""
     (hostile / "sub").mkdir()
     case = hostile / "sub" / "x.hooktest.yaml"
     case.write_text(setup_case("./tool.sh"))
@@ -220,7 +220,7 @@ def test_what_is_expected_of_a_file_is_read_in_the_copy_alone(box: Box) -> None:
 
 @pytest.mark.parametrize("name", ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"])
 def test_a_case_keeps_to_a_home_of_its_own(box: Box, name: str) -> None:
-    """Otherwise the journal, the approvals or the settings would be the user's."""
+    """Otherwise the case would use the user's journal, approvals or settings."""
     cases = "cases:\n  - {name: it, event: stop, env: {%s: %s}, expect: {verdict: none}}\n"
     box.cases(cases % (name, json.dumps(str(box.world.home))))
     trusted(box)
@@ -233,7 +233,7 @@ def test_a_case_keeps_to_a_home_of_its_own(box: Box, name: str) -> None:
 
 
 def test_plugins_of_a_case(box: Box) -> None:
-    """Those in the project are approved with the case; others are not affected."""
+    """Plugins in the project are approved with the case. Plugins outside it are rejected."""
     mark = box.world.root / "ran"
     hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     for folder in (box.project / "plug", box.world.root / "elsewhere"):
@@ -265,7 +265,7 @@ def test_a_ledger_that_the_folder_brings_along(box: Box, hostile: Path) -> None:
 
 
 def test_the_agents_word_for_hooks_is_none_for_case_files(box: Box) -> None:
-    """Approving hooks alone keeps what was approved of case files, and adds none."""
+    """Approving only hooks keeps earlier approvals of case files and adds no new ones."""
     box.cases(PASSES)
     done = box.call("trust", "--yes", "--dialect", "kodik")
     assert (done.returncode, "cases:" in done.stdout) == (0, False)

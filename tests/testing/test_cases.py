@@ -1,4 +1,4 @@
-"""Case files: they are read as they are, and every mistake is reported with its line and a likely fix."""
+"""Case files: how they are read, and that every mistake is reported with its line and a likely fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every vector against the command, and the suite itself: its coverage, its loader, and that it can fail."""
+"""Every vector against the command, and the suite itself: its coverage, its loader, and that its vectors can fail."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ FIRST = {vector.source.split("/")[-1]: vector.id for vector in reversed(SUITE.al
 
 
 def asks(vector: Vector) -> bool:
-    """Whether it has a model server, on a port that all these vectors share."""
+    """Whether it needs a model server. All these vectors share one port."""
     return "python:pydantic_ai" in vector.needs
 
 
 def waits(vector: Vector) -> bool:
-    """Whether it spends its time asleep, up to the 30 s that a document names, and hardly any of the machine's."""
+    """Whether it mostly sleeps, for up to the 30 s that a document names, and uses hardly any CPU time."""
     return asks(vector) or "sleep" in json.dumps(vector.raw)
 
 
 def judge(vector: Vector) -> VectorResult:
-    """The first of each topic is judged by newly started commands; with `--cold`, all are."""
+    """Run a vector. The first one of each topic runs newly started commands; with `--cold`, all do."""
     caller = None
     if not servers.is_cold and vector.id not in FIRST.values():
         caller = call_of_a_vector(MODELS if asks(vector) else CORE)
@@ -49,7 +49,7 @@ def judge(vector: Vector) -> VectorResult:
 
 
 class Waiting:
-    """Judges at the same time all vectors of this session that wait; those that share a port one after the other."""
+    """Runs all of this session's waiting vectors in parallel; those that share a port run one after the other."""
 
     def __init__(self, vectors: Sequence[Vector]) -> None:
         self._pools = ThreadPoolExecutor(max_workers=8), ThreadPoolExecutor(max_workers=1)
@@ -67,7 +67,7 @@ class Waiting:
 
 @pytest.fixture(scope="session")
 def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
-    """Of all that waits, what this session was asked for."""
+    """The waiting vectors that this session was asked to run."""
     named = {item.name for item in request.session.items}
     made = Waiting([vector for vector in SUITE.all() if f"test_vector_that_waits[{vector.id}]" in named])
     yield made
@@ -75,7 +75,7 @@ def waiting(request: pytest.FixtureRequest) -> Iterator[Waiting]:
 
 
 @pytest.mark.waits
-@pytest.mark.timeout(0)  # its own limits apply, and it waits its turn
+@pytest.mark.timeout(0)  # its own limits apply, and it waits for its turn
 @pytest.mark.parametrize("vector", [*filter(waits, SUITE.all())], ids=lambda vector: vector.id)
 def test_vector_that_waits(vector: Vector, waiting: Waiting) -> None:
     check(vector, waiting.result(vector))
@@ -106,24 +106,24 @@ def test_every_row_is_shown_or_deferred_with_a_reason() -> None:
 @pytest.mark.parametrize("dialect", SUITE.vectors)
 @pytest.mark.parametrize("always", ["echo '{}'", "echo Traceback >&2; exit 1"], ids=["empty", "crash"])
 def test_every_vector_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, always: str, dialect: str) -> None:
-    """A command that always says the same satisfies no vector: each expects something of its own."""
+    """A command that always gives the same answer passes no vector: each one expects something specific."""
     monkeypatch.setattr(runner, "POLL_LIMIT_S", 0.0)
     command = shell(tmp_path, always)
     assert [vector.id for vector in SUITE.vectors[dialect] if run_vector(vector, command).passed] == []
 
 
-# The rest needs no implementation: small commands stand in for it.
+# The tests below need no implementation: small scripts stand in for the command.
 
 
 def shell(folder: Path, script: str) -> list[str]:
-    """A command that is this shell script."""
+    """Write this shell script; returns the command that runs it."""
     path = folder / "fake.sh"
     path.write_text(script)
     return ["/bin/sh", str(path)]
 
 
 def python(folder: Path, script: str) -> list[str]:
-    """A command that is this Python script."""
+    """Write this Python script; returns the command that runs it."""
     path = folder / "fake.py"
     path.write_text(script)
     return [sys.executable, str(path)]
@@ -134,7 +134,7 @@ def vector_of(**parts: Json) -> dict[str, Json]:
 
 
 def run(command: Sequence[str], **parts: Json) -> list[str]:
-    """The failures of one vector."""
+    """Run one vector; returns its failures."""
     result = run_vector(read_vector(vector_of(**parts), "d/t.json"), command)
     assert result.passed == (not result.failures)
     assert result.skipped_reason is None
@@ -279,7 +279,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 def test_at_the_limit_the_process_group_is_killed(tmp_path: Path) -> None:
     command = shell(tmp_path, f"sleep 600 & echo $! > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; wait")
     limit_s = 0.25
-    while not (tmp_path / "pid").exists():  # a busy machine needs longer to get so far
+    while not (tmp_path / "pid").exists():  # a busy machine may need longer to get this far
         limit_s *= 2
         result = run_vector(read_vector(vector_of(), "d/t.json"), command, step_limit_s=limit_s)
         assert "did not end" in result.failures[0]
@@ -300,7 +300,7 @@ os._exit(0)
 
 
 def ends(pid: int) -> bool:
-    """Whether the process ends soon; one that is dead but not yet waited for has ended."""
+    """Whether the process ends soon. A zombie counts as ended."""
     for _ in range(100):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX":

@@ -1,4 +1,5 @@
-"""Hooks of one dialect in another: what is written, what the new hook decides, and what is said to be lost."""
+"""Converting hooks from one dialect to another: what is written, what the new hook decides, and what is reported as
+lost."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def test_the_new_hook_works_on_its_own(guarded: World, command: str, verdict: st
 
 
 def test_the_old_hook_reads_what_its_own_agent_writes(world: World) -> None:
-    """Hooks search the text: it has the spaces that it always had, and letters are not escaped."""
+    """Hooks search the text, so its spacing stays the same and letters are not escaped."""
     world.hook("claude", "PreToolUse", f"cat > '{world.root}/seen'", scope="project")
     converted(world, "kodik", status=1)
     given = json.dumps({"command": "echo grün"})

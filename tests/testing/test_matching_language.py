@@ -143,7 +143,7 @@ def test_a_long_value_is_cut_in_the_message() -> None:
 
 @each_of("text", ["", "{} {}", "NaN", '{"a": -Infinity}', '{"a": 1, "a": 2}', "[" * 100_000])
 def test_parse_json_refuses(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - the words are json's own and differ between versions
+    with pytest.raises(ValueError):  # noqa: PT011 - the wording is json's own and differs between versions
         parse_json(text)
 
 
@@ -155,7 +155,7 @@ documents: st.SearchStrategy[Json] = st.recursive(
 
 
 def leaf_paths(value: Json) -> list[tuple[str | int, ...]]:
-    """The way to every scalar, empty list and empty object."""
+    """The path to every scalar, empty list and empty object."""
     steps: list[tuple[str | int, Json]] = []
     if isinstance(value, dict):
         steps = list(value.items())
@@ -172,7 +172,7 @@ def spelled(way: tuple[str | int, ...]) -> str:
 
 
 def changed(value: Json, way: tuple[str | int, ...]) -> Json:
-    """The same document with another leaf at the end of the way."""
+    """The same document with another leaf at the end of the path."""
     if not way:
         return "another" if value != "another" else "yet another"
     step, rest = way[0], way[1:]

@@ -1,4 +1,4 @@
-"""The pytest plugin, in separate pytest runs: fixtures, builders, case files as tests, and nothing where it is not
+"""The pytest plugin, in separate pytest runs: fixtures, builders, case files as tests, and no effect if it is not
 used."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytest_plugins = ["pytester"]
 LEAN = [
     word for name in ("cacheprovider", "xdist", "timeout", "anyio", "hypothesispytest") for word in ("-p", f"no:{name}")
 ]
-"""Without what takes most of a start and is not asked about. One run has it all."""
+"""Without the parts that take most of the start-up time and are not tested here. One run has all of them."""
 
 GUARD = {"hooks": [{"type": "command", "command": "! grep -q 'rm -rf' || { echo no >&2; exit 2; }"}]}
 NOTE = {"hooks": [{"type": "command", "command": "echo $MARK >> seen.txt"}]}
@@ -116,7 +116,7 @@ def test_agent(anyhook_hook):
 
 
 def test_failures_that_a_person_understands(pytester: pytest.Pytester) -> None:
-    """What is wrong, where in the test, and what the hooks did; none of our internals."""
+    """Messages say what is wrong, where in the test, and what the hooks did. They show none of our internals."""
     project(pytester)
     pytester.makepyfile(MISTAKES)
     result = pytester.runpytest_subprocess(*LEAN)
@@ -159,7 +159,7 @@ cases:
 def test_case_files_of_an_unapproved_folder_do_not_run(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor do hooks that came after the approval."""
+    """Hooks that were added after the approval do not run either."""
     project(pytester)
     home = pytester.mkdir("home")
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
@@ -220,7 +220,7 @@ def test_every_event_of_a_dialect_can_be_made(name: str) -> None:
 
 @each_of("agent", HOSTS)
 def test_every_field_that_is_built_is_received(agent: str) -> None:
-    """Each event of an agent with each field that it may have; others are refused, so none is lost on the way."""
+    """Build each event of an agent with each field that it may have. Other fields are rejected, so none is lost."""
     table, seen = host(agent), 0
     samples: dict[str, Json] = {"input": {"x": "y"}, "invoked_by": "subagent", "messages": [{"role": "user"}]}
     for row in table.events:
@@ -241,7 +241,7 @@ def test_every_field_that_is_built_is_received(agent: str) -> None:
 
 @each_folder
 def test_a_built_payload_says_what_the_real_one_says(folder: str) -> None:
-    """Every payload that real agents sent: one that is built of what it says means the same."""
+    """For every payload that real agents sent: a payload built from its fields means the same."""
     for path in BY_FOLDER[folder]:
         table, row, _, raw, real = received(path)
         if not real.events:
@@ -254,7 +254,7 @@ def test_a_built_payload_says_what_the_real_one_says(folder: str) -> None:
 
 @each_folder
 def test_what_was_recorded_of_a_real_payload_can_be_read(folder: str) -> None:
-    """Each event that real agents caused makes a case without a mistake."""
+    """Each event from a real agent gives a valid case."""
     of_payloads = [(found[0], event) for found in map(received, BY_FOLDER[folder]) for event in found[4].events]
     for table, event in of_payloads:
         decision: dict[str, Json] = {"verdict": "none", "hooks": []}
@@ -265,7 +265,7 @@ def test_what_was_recorded_of_a_real_payload_can_be_read(folder: str) -> None:
 
 
 def test_a_hook_script_by_itself(tmp_path: Path) -> None:
-    """What a builder makes can be given to the script without any engine."""
+    """A payload from a builder can be passed to the script without any engine."""
     made = Events(str(tmp_path)).dialects["kodik"]["PreToolUse"](tool="Bash", input={"command": "ls"})
     script = "import json, sys; given = json.load(sys.stdin); print(given['tool_name'], given['tool_input'])"
     done = subprocess.run([sys.executable, "-c", script], input=made.stdin, capture_output=True, text=True, check=True)

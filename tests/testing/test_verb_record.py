@@ -1,4 +1,4 @@
-"""`anyhook record`: what happened becomes cases that pass at once; what a record does not contain is reported."""
+"""`anyhook record`: recorded events become cases that pass at once. What a record does not contain is reported."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_recorded_cases_hold_at_once(box: Box, world: World) -> None:
     world.approve()
     fire(box, f"rm -rf {world.project}/build")
     fire(box, "ls")
-    fire(box, "ls", "--session", "another")  # the same again
+    fire(box, "ls", "--session", "another")  # the same call again
     fire(box, "crash")
     fire(box, "ls", "--mode", "shadow")
     box.call("fire", "stop")
@@ -58,7 +58,7 @@ def test_recorded_cases_hold_at_once(box: Box, world: World) -> None:
     assert (found["passed"], found["skipped"]) == (6, 0)
     assert {case["decision"]["verdict"] for case in found["cases"]} == {"block", "none"}
     assert any(not case["decision"]["enforced"] for case in found["cases"])
-    # They can fail: the guard that is taken away is missed.
+    # The cases can fail: without the guard, they do.
     (box.project / ".kodik/hooks/hooks.json").write_text("{}")
     assert json.loads(box.call("test", "--json").stdout)["failed"] == 5
 
@@ -105,7 +105,8 @@ def test_a_project_that_was_moved(box: Box) -> None:
 
 
 def test_what_happens_while_a_command_runs(box: Box, world: World) -> None:
-    """Whole, whatever the journal keeps; without secrets; and the journal keeps what it would have kept."""
+    """Cases are complete, whatever the journal keeps, and have no secrets. The journal keeps what it would keep
+    anyway."""
     world.config('[journal]\nbodies = "none"\n')
     world.env["MY_TOKEN"] = "not-for-any-file-1234"
     long = "x" * 40_000
@@ -137,7 +138,7 @@ ENDINGS = {
     signal.SIGHUP: ("sleep 60", 128 + signal.SIGHUP),
     signal.SIGINT: ("while [ ! -e go ]; do sleep 0.05; done; exit 4", 4),
 }
-"""What the command does after it has fired, and the status that it leaves with; Ctrl-C it takes as it likes."""
+"""What the command does after it has fired, and its exit status. The command handles Ctrl-C as it likes."""
 
 
 @pytest.mark.parametrize("number", ENDINGS)
@@ -183,7 +184,7 @@ def test_what_a_record_does_not_tell_is_said(box: Box, world: World) -> None:
 
 
 def test_a_case_that_does_not_hold_is_marked(box: Box) -> None:
-    """The decision depended on a secret, which is not in the record."""
+    """The decision depended on a secret, which the record does not contain."""
     script = box.project / ".kodik" / "hooks" / "hooks.json"
     guard = {"hooks": [{"type": "command", "command": "! grep -q ghp_ || { echo secret >&2; exit 2; }"}]}
     script.write_text(json.dumps({"hooks": {"PreToolUse": [guard]}}))
@@ -199,7 +200,8 @@ def test_a_case_that_does_not_hold_is_marked(box: Box) -> None:
 
 
 def test_what_a_hook_says_on_trial_is_no_secret_either(box: Box) -> None:
-    """The case does not hold, since the record has something else in place of the secret; why quotes the hook."""
+    """The case does not hold, because the record has a placeholder instead of the secret. The reason quotes the
+    hook."""
     script = box.project / ".kodik" / "hooks" / "hooks.json"
     says = {"hooks": [{"type": "command", "command": f"echo 'no {SECRET} token=Zebra7Canary' >&2; exit 2"}]}
     script.write_text(json.dumps({"hooks": {"PreToolUse": [says]}}))

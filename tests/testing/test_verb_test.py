@@ -1,4 +1,4 @@
-"""`anyhook test`: cases run in real processes on a copy; differences are reported, and the user's files are not
+"""`anyhook test`: cases run in real processes on a copy. Differences are reported, and the user's files are not
 touched."""
 
 from __future__ import annotations
@@ -96,12 +96,13 @@ cases:
 
 
 def test_a_place_of_its_own(box: Box) -> None:
-    """Files, variables, a home, links and what is left out: the hook sees what the case says, and not the user's."""
+    """The hook sees the files, variables, home and links of the case, not the user's, and not what the copy leaves
+    out."""
     world = box.world
     world.write(box.project / "node_modules" / "dep", "x")
     world.write(box.project / "keep" / "real.txt", "real")
     (box.project / "inside").symlink_to(box.project / "keep" / "real.txt")
-    world.hook("kolega", "PreToolUse", "exit 1")  # the user's own, which would fail every case
+    world.hook("kolega", "PreToolUse", "exit 1")  # the user's own hook, which would fail every case
     show = 'echo "$PWD|$HOME|$SHOWN|$GONE|$(cat extra.txt)|$(readlink inside)|$(ls)" >&2; exit 2'
     world.hook("kode", "tool_call_pre", "exit 0")
     world.hook("claude", "PreToolUse", show, scope="project")
@@ -255,7 +256,7 @@ cases:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_ended_in_the_middle(box: Box, tmp_path: Path, number: int, status: int) -> None:
-    """At once, although cases have a minute; and none of their processes stays."""
+    """It ends at once, although cases have a minute, and none of their processes is left."""
     box.world.hook("kodik", "Stop", "touch ../../begun-$$; sleep 50", scope="project")
     box.cases(
         "cases:\n" + "".join(f"  - {{name: n{each}, event: stop, expect: {{verdict: none}}}}\n" for each in range(4))

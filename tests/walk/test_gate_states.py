@@ -154,7 +154,8 @@ def test_a_hook_that_asks_a_model_needs_one(world: World) -> None:
 
 
 MISREAD = (("devin", "claude"), ("vscode", "copilot"))
-"""Agents that run another's hooks with tool names and payloads of their own, or do not read their refusals."""
+"""Agents that run another agent's hooks with their own tool names and payloads, or that do not read the hooks'
+refusals."""
 
 
 @pytest.mark.parametrize("name", DIALECTS)

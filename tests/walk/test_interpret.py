@@ -33,7 +33,7 @@ def ended(status: int | None, stdout: Json = "", stderr: str = "", ending: Endin
 
 NOTHING: dict[str, Json] = {"verdict": "none"}
 FOREIGN: dict[str, Json] = {"verdict": "none", "problem": "foreign-refusal"}
-"""A refusal that its own dialect does not read there stops nothing, and is told (contract, section 8)."""
+"""A refusal in a form that its dialect does not read there: it stops nothing and is reported (contract, section 8)."""
 
 
 def block(reason: str) -> dict[str, Json]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import Cause, Posture, Verdict
 
 FAILURES: tuple[Cause, ...] = ("timed_out", "signalled", "not_started", "overflowed", "exit", "output")
-"""What the contract calls a broken hook. One that was cancelled is not broken: nobody waits for it any more."""
+"""What the contract calls a broken hook. A cancelled hook is not broken: nothing waits for it any more."""
 
 
 def failure(cause: Cause) -> Outcome:

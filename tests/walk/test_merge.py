@@ -15,7 +15,7 @@ from anyhook.walk.merge import Judged, merge
 from each_of import each_of
 
 Said = list[tuple[str, Outcome]]
-"""Who said what, in the catalog's order."""
+"""Each dialect and its outcome, in the catalog's order."""
 NO, ASK, YES, SILENT = Outcome.block("no"), Outcome(verdict="ask", reason="sure?"), Outcome(verdict="allow"), Outcome()
 SPOKE = Outcome(spoke=True)
 ONE: list[dict[str, str]] = [{"role": "user", "content": "one"}]

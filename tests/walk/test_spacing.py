@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DENSE = ("claude", "codex", "gemini", "goose", "copilot", "qwen", "grok", "crush", "cursor", "kodelet")
 SPACED = ("agenthooks", "kolega", "hermes", "codepuppy")
-"""Written in Python; of the first, the document has a hook that searches for `"command": "`."""
+"""Products written in Python. The first one's document has a hook that searches for `"command": "`."""
 EVENTS = {"claude": "PreToolUse", "gemini": "BeforeTool", "agenthooks": "before_tool", "kolega": "PreToolUse"}
 
 

@@ -82,7 +82,7 @@ STATES: dict[str, tuple[str, Callable[[World], None]]] = {
 
 
 BEHIND_NATIVE = ("unmatched", "shadow", "armed")
-"""States that do not count where the agent runs the hook itself."""
+"""States that do not count if the agent runs the hook itself."""
 
 
 def state_of(world: World, agent: str | None) -> list[GateStatus]:
