@@ -15,7 +15,7 @@ from anyhook.walk.receive import Received, receive
 DATA = Path(__file__).parent / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))
 AGENTS = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
-"""Folders whose agent has another name."""
+"""Folders that are not named after their agent."""
 
 
 def table_of(path: Path) -> tuple[Host, HostEvent]:

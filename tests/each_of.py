@@ -1,5 +1,5 @@
-"""Many small cases as one test: every row is tried, and each that fails is reported by its name. A separate test costs
-as much as a hundred rows that only compare values."""
+"""Many small cases as one test: every row is run, and each failing row is reported by name. A separate test costs as
+much as a hundred rows that only compare values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def each_of(
     names: str | Sequence[str], rows: Iterable[object], ids: Callable[[Any], object] | Sequence[str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """What `pytest.mark.parametrize` does, for a test that changes nothing: fixtures are shared by all rows."""
+    """Like `pytest.mark.parametrize`, for a test that changes nothing: all rows share the fixtures."""
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
     named = [*_named(rows, len(keys), ids)]
     assert named, "a table without rows tests nothing"
@@ -28,7 +28,7 @@ def each_of(
             for name, values in named:
                 try:
                     test(**dict(zip(keys, values, strict=True)), **fixtures)
-                except Exception as error:  # noqa: BLE001 (the next row is tried, and all are reported)
+                except Exception as error:  # noqa: BLE001 (the other rows still run, and all failures are reported)
                     error.add_note(f"row: {name}")
                     failures.append(error)
             if failures:

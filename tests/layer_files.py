@@ -1,5 +1,5 @@
-"""Project files of every dialect, each with one hook and a place for a number. Shared by tests about what a project's
-files may do to the user's hooks."""
+"""Project files of every dialect, each with one hook and a placeholder for a number. Shared by tests of what a
+project's files may do to the user's hooks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ PROJECT_FILES: dict[str, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 
 OF_PROJECTS = [name for name in DIALECTS if any(scope == "project" for scope, _ in dialect(name).files)]
-"""Dialects that read files of a project."""
+"""Dialects that read files in a project."""
 
 for name in DIALECTS:
     if name not in PROJECT_FILES and name in OF_PROJECTS:
@@ -79,7 +79,7 @@ for name in DIALECTS:
 CASES = [(name, path, text) for name, files in PROJECT_FILES.items() for path, text in files]
 IDS = [f"{name}-{path.rsplit('/', 1)[-1]}-{number}" for number, (name, path, _) in enumerate(CASES)]
 NUMBERED = [case for case in CASES if "%s" in case[2]]
-"""Those in which the number is a hook's limit or its order."""
+"""Cases where the number is a hook's limit or its order."""
 
 
 def filled(text: str, number: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a process is alive, and how a test ends one that it left running."""
+"""Whether a process is alive, and how a test kills one that it left running."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def lives(pid: int) -> bool:
-    """Whether it is running; a zombie is not."""
+    """Whether the process is running; a zombie is not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -19,8 +19,8 @@ def lives(pid: int) -> bool:
 
 
 def kill(*pids: int) -> None:
-    """Kill it, and wait until it is gone: on a busy machine a killed process may stay for a while, and the next check
-    would find it. The test's own limit bounds the wait."""
+    """Kill a process and wait until it is gone: on a busy machine a killed process may stay for a while, and the next
+    check would find it. The test's own timeout limits the wait."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Imported by a server of the command: builds once what a first question to a model builds."""
+"""Imported by a server of the command: builds in advance what the first question to a model would build."""
 
 import asyncio
 import functools
@@ -22,5 +22,5 @@ AnthropicModel("none", provider=AnthropicProvider(api_key="none"))
 ModelMessagesTypeAdapter.validate_python([])
 for kind in (RawMessageStreamEvent, BetaRawMessageStreamEvent):
     construct_type(type_=kind, value={"type": "message_stop"})
-httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)  # reads all certificates
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)  # it reads all certificates
 httpcore2.default_ssl_context(_trust_env=True)

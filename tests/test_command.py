@@ -1,4 +1,4 @@
-"""The forked command is the command: what a hook of it sees, and what comes out, is the same as from a real start."""
+"""The forked command behaves like the real one: its hooks see the same, and its output is the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALLS: dict[str, tuple[list[str], bytes]] = {
 
 
 WAYS = (True, False, False)
-"""A real start, and twice a worker: the second time one that may have had a call before."""
+"""A real start, then two workers. The second worker may have served a call before."""
 
 
 def each_way(
@@ -46,7 +46,7 @@ def each_way(
 
 
 def steady(out: bytes) -> Any:
-    """An answer without its times."""
+    """An answer without its timings."""
     try:
         answer = json.loads(out)
     except ValueError:

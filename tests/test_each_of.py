@@ -1,4 +1,4 @@
-"""Tables of cases: every row is tried, and each that fails is named."""
+"""Tables of cases: every row is run, and each failing row is named."""
 
 from __future__ import annotations
 

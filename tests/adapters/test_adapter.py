@@ -27,7 +27,7 @@ from conftest import World
 
 
 class Model:
-    """Answers in turn, and remembers what it was told."""
+    """Gives its answers in turn, and remembers what it was sent."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -78,7 +78,7 @@ def test_deny_and_rewrite(world: World) -> None:
 
 
 class Doubling(AbstractCapability[Any]):
-    """Wraps what `Hooked` wraps, and records the calls."""
+    """Wraps the same calls as `Hooked`, and records them."""
 
     def __init__(self) -> None:
         self.nodes: list[str] = []
@@ -147,7 +147,7 @@ def test_a_refused_prompt(world: World) -> None:
 
 
 class OtherPromptNode(UserPromptNode[Any, Any]):
-    """The node of a prompt in another version of the framework."""
+    """The prompt node of another version of the framework."""
 
     def __class_getitem__(cls, _parameters: object) -> type[OtherPromptNode]:
         return cls
@@ -163,7 +163,7 @@ def test_a_prompt_of_a_subclass_is_refused_too(world: World, monkeypatch: pytest
 
 
 def test_sessions(world: World) -> None:
-    """The first run starts the session, later ones belong to it; the host says when it ends."""
+    """The first run starts the session, and later runs belong to it. The host says when it ends."""
     seen: list[str] = []
     engine = world.engine()
     for name in ("session_start", "turn_start", "turn_end", "session_end"):
@@ -198,7 +198,7 @@ def test_shadow_mode_enforces_nothing(world: World) -> None:
 
 
 def test_many_runs_at_once(world: World) -> None:
-    """Runs in parallel are not sub-agents of each other."""
+    """Parallel runs are not sub-agents of each other."""
     kinds: list[object] = []
     engine = world.engine()
     engine.on("stop", lambda event: kinds.append(event.get("invoked_by")))
@@ -215,7 +215,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples/own-agent"
 
 
 def test_the_example(world: World) -> None:
-    """What its README says: before the approval the tool runs, after that it is denied with the hook's reason."""
+    """As its README says: before the approval the tool runs; after that it is denied with the hook's reason."""
     shutil.copytree(EXAMPLE, world.project, dirs_exist_ok=True)
     command = [sys.executable, "agent.py"]
     before = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
@@ -237,7 +237,7 @@ def test_the_lines_of_the_page() -> None:
 def test_a_guard_that_is_off_is_warned_about_once(
     world: World, caplog: pytest.LogCaptureFixture, framework: str
 ) -> None:
-    """Through `warnings` and the framework's logger; nothing if all is well."""
+    """The warning goes through `warnings` and the framework's logger. There is none if all is well."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         HookedConversation(world.engine(), None, framework)

@@ -1,4 +1,5 @@
-"""Hooks around an MCP server's tools: messages of an agent and of a server, in memory, and once as real processes."""
+"""Hooks around an MCP server's tools: messages between an agent and a server, in memory, and once with real
+processes."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def result(number: int, text: str, **more: Any) -> dict[str, Any]:
 def talk(
     engine: Engine, said: list[dict[str, Any]], replies: dict[int, Any], fails: bool = False
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What the agent and the server received for the agent's messages."""
+    """The messages that the agent and the server received after the agent sent these."""
     got: list[dict[str, Any]] = []
     reached: list[dict[str, Any]] = []
 
@@ -193,7 +194,7 @@ def test_the_command_between_an_agent_and_a_real_server(world: World, tmp_path: 
     ("server", "status"), [(["--", "no-such-program"], 3), (["--url", "http://127.0.0.1:9/mcp"], 1)]
 )
 def test_a_server_that_cannot_be_reached_is_told_to_the_agent(world: World, server: list[str], status: int) -> None:
-    """And the process ends, although the agent's side is still open."""
+    """The process also ends, although the agent's side is still open."""
     with subprocess.Popen(
         [str(Path(sys.executable).with_name("anyhook")), "mcp", *server],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -222,7 +223,7 @@ def test_over_http_a_session_without_a_server_gets_an_answer(world: World) -> No
         assert process.stderr is not None
         url = process.stderr.readline().split()[1].rstrip(".")
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        for _ in range(2):  # one session's end does not end the others
+        for _ in range(2):  # the end of one session does not end the others
             request = urllib.request.Request(url, json.dumps(GREETING).encode(), headers)
             with urllib.request.urlopen(request) as response:
                 answer = response.read().decode()

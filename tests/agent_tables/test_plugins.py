@@ -27,13 +27,13 @@ DEAD = {
     "too slow": SLOW,
     "another program": "#!/bin/sh\necho hello\n",
 }
-"""What can happen to our launcher."""
+"""Ways in which our launcher can behave."""
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 
 
 def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
-    """Our plug-in in a separate folder, with this text as our launcher."""
+    """Write our plug-in in a separate folder, with this text as the launcher."""
     table = host(agent)
     assert table.entry is not None
     folder.mkdir()
@@ -49,7 +49,7 @@ def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
 
 
 def called(agent: str, plugins: list[str], **more: bool) -> list[dict[str, Any]]:
-    """The result of one call in each."""
+    """Call each plug-in once; returns the results."""
     words = ["node", str(CALLERS), agent, json.dumps({**INPUT, **more}), *plugins]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,8 @@ def test_an_answer_is_obeyed(tmp_path: Path, agent: str) -> None:
 
 
 def test_openclaws_prompts_get_context_and_are_refused(tmp_path: Path) -> None:
-    """Its document: context is added while the prompt is built, a refusal comes after that. Hooks are asked once."""
+    """Its document: context is added while the prompt is built, and a refusal comes after that. Hooks are asked
+    once."""
     counting = '#!/bin/sh\ncat >/dev/null; echo >>"$0.calls"; '
     plugins = [
         plugin(tmp_path / "adding", "openclaw", f'{counting}echo \'{{"context": "be brief"}}\'\n', closed=True),
@@ -104,7 +105,7 @@ def test_a_closed_plugin_refuses_without_us(tmp_path: Path, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_call_that_cannot_be_told_is_refused(tmp_path: Path, agent: str) -> None:
-    """Without its input no guard could judge it."""
+    """Without its input, no guard can judge the call."""
     silent = plugin(tmp_path / "silent", agent, "#!/bin/sh\ncat >/dev/null\n", closed=False)
     [found] = called(agent, [silent], itself=True)
     assert "circular" in found["refused"]

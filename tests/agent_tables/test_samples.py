@@ -40,7 +40,7 @@ def test_the_hook_blocks(world: World, agent: str) -> None:
     words = (shown.event, "--tool", shown.tool, "--dialect", agent, "--trust", "all")
     decision = world.fire(*words, "--input", json.dumps(shown.input))
     assert decision["verdict"] == "block"
-    assert str(decision["reason"]).startswith(REASON)  # a dialect may add who says so
+    assert str(decision["reason"]).startswith(REASON)  # a dialect may add who gave the reason
     assert world.fire(*words, "--input", '{"command": "ls"}')["verdict"] == "none"
 
 
@@ -58,7 +58,7 @@ def test_the_agent_is_told(world: World, agent: str) -> None:
     row = host(agent).row(shown.calls)
     assert row is not None
     assert row.canonical == ("pre_tool",)
-    guard = "kodik" if agent != "kodik" else "agenthooks"  # its own hooks an agent runs itself
+    guard = "kodik" if agent != "kodik" else "agenthooks"  # an agent runs its own hooks itself
     world.hook(guard, sample(guard).event, sample(guard).script)
     done = world.command("bridge", agent, shown.calls, stdin=json.dumps(dict(shown.payload)))
     told = json.loads(done.stdout) if done.stdout else {}

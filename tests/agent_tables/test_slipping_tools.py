@@ -1,5 +1,5 @@
-"""Tools that slip through a matcher: a patch inside a shell call, input for a running shell, an editor that creates a
-file, names that a product has and its document does not."""
+"""Tools that slip past a matcher: a patch inside a shell call, input for a running shell, an editor that creates a
+file, and tool names that a product has but its document does not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATCH = "*** Begin Patch\n*** Add File: new.py\n+x = 1\n*** Update File: .env\n@
 
 
 def events(agent: str, native: str, payload: dict[str, Json]) -> list[tuple[str, Json]]:
-    """Tool and input of each event that hooks are asked about, with our own names."""
+    """Tool and input of each event that hooks are asked about, in our own names."""
     table = host(agent)
     row = table.row(native)
     assert row is not None
@@ -80,7 +80,7 @@ def test_input_for_a_running_shell_is_a_shell_event_or_a_named_gap(agent: str) -
     payload: dict[str, Json] = {"tool_name": "write_stdin", "tool_input": {"session_id": 1, "chars": "rm -rf /\n"}}
     ((tool, _),) = events(agent, "PreToolUse", payload)
     assert tool == "shell"
-    if agent == "codex":  # its hooks are not known to be called for it
+    if agent == "codex":  # it is not known to call hooks for this tool
         assert any("write_stdin" in gap for gap in host(agent).gaps)
 
 

@@ -1,5 +1,5 @@
-"""The tables of the agents in this package: they pass their own check, the registry's lines are true, and the check
-finds mistakes."""
+"""The tables of the agents in this package: they pass the check, the registry's lines are correct, and the check finds
+mistakes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_line_of_the_registry(line: tuple[str, int, tuple[str, ...]]) -> None:
 
 
 def test_the_order_in_which_hooks_run() -> None:
-    """People rely on it, and journals are read by it."""
+    """People rely on this order, and read journals by it."""
     known = (
         "kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose",
     )  # fmt: skip

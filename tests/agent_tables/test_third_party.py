@@ -1,5 +1,5 @@
 """An agent from another package: it is found through its entry point, and every command works with it. None of our
-files knows its name."""
+files contains its name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def made_venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def venv(made_venv: Path, tmp_path: Path) -> Path:
-    """A copy: what a test installs must not be there for the next."""
+    """A copy, so that what one test installs is not there for the next."""
     return shutil.copytree(made_venv, tmp_path / "venv", symlinks=True)
 
 
@@ -151,9 +151,9 @@ LOOKED = "import sys, anyhook.tables.registry as r; print('anyhook.tables.found_
 
 
 def test_looked_for_once(acme: Installed, world: World) -> None:
-    """What was found is kept until the folders of packages, or the agent's own files, change."""
+    """The result is cached until the package folders, or the agent's own files, change."""
     said = [acme.python_says(LOOKED)]
-    while said[-1].startswith("True") and len(said) < 20:  # what has only just changed is not kept
+    while said[-1].startswith("True") and len(said) < 20:  # nothing is cached for files that changed just now
         time.sleep(0.06)
         said.append(acme.python_says(LOOKED))
     assert said[0].startswith("True")
@@ -169,7 +169,7 @@ def test_looked_for_once(acme: Installed, world: World) -> None:
 
 
 def test_a_project_brings_no_agent(world: World) -> None:
-    """A cloned project may contain what looks like an installed package; it is not loaded."""
+    """A cloned project may contain what looks like an installed package. It is not loaded."""
     world.write(world.project / "evil-1.dist-info" / "entry_points.txt", "[anyhook.agents]\nevil = evil\n")
     world.write(world.project / "evil.py", f"open({str(world.root / 'ran')!r}, 'w')")
     world.env["PYTHONPATH"] = os.pathsep.join([str(world.project), str(Path(anyhook.__file__).parents[1])])
@@ -211,7 +211,7 @@ def test_a_mistake_names_its_cell_and_takes_nobody_down(world: World, venv: Path
     (problem,) = [problem for problem in decision["problems"] if problem["code"] == "broken-agent"]
     assert told in problem["why"], problem
     assert "acme" in problem["what"]
-    # Its agent may still call us. Its answer format is unknown, so it is refused in the way that most agents read.
+    # Its agent may still call us. Its answer format is unknown, so we refuse in the format that most agents read.
     called = broken.run("bridge", "acme", "before_tool", stdin="{}")
     assert (called.returncode, called.stdout) == (2, "")
     assert "acme" in called.stderr

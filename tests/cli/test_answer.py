@@ -1,4 +1,4 @@
-"""`anyhook get`, `deny`, `ask`, `context`: a hook that is a shell script, with the answers of every dialect."""
+"""`anyhook get`, `deny`, `ask`, `context`: shell-script hooks with the answers of every dialect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROWS = [
 
 
 def heard(table: Dialect, row: EventRow, said: spoken.Spoken, status: int) -> Outcome:
-    """What the dialect reads in the output."""
+    """What the dialect reads from the output."""
     hook = Hook(
         "x:y:z", "z", table.name, "user", "/f", (), "/", "", row.native, row.canonical, None, "command", {}, 9.0
     )
@@ -61,7 +61,7 @@ def test_a_refusal_is_one_in_every_dialect_and_event(name: str, native: str) -> 
     assert (read.verdict, read.reason) == (BLOCK, "because of this")
     assert not read.failure
     if said.stdout and row.block:
-        read = heard(table, row, said, 0)  # the script went on, and ended well
+        read = heard(table, row, said, 0)  # the script continued and exited with 0
         assert read.verdict == BLOCK
         assert "because of this" in (read.reason or "")
 

@@ -1,4 +1,4 @@
-"""Lines of the chat: sentences that break between words, things to approve by name, and errors with their own text."""
+"""Lines of the chat: sentences wrap between words, things to approve are named, and errors keep their own text."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_status_that_does_not_fit_says_so(monkeypatch: pytest.MonkeyPatch, col
 
 
 def test_each_kind_of_thing_to_approve_has_its_name_in_one_line(world: World) -> None:
-    """An interpreter alone says nothing about a server."""
+    """The name of an interpreter alone says nothing about a server."""
     spec = {"command": "python3", "args": ["-m", "clock"]}
     world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
     world.write(world.project / ".claude/agents/reviewer.md", "---\nname: reviewer\ndescription: r\n---\n")
@@ -114,7 +114,7 @@ def test_an_answer_that_broke_off_says_nothing_about_the_context() -> None:
 
 
 def test_a_question_breaks_between_words(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for its answer, in a narrow terminal too."""
+    """The last line has room for the answer, even in a narrow terminal."""
     asked: list[str] = []
 
     async def typed(_session: object, message: str) -> str:

@@ -1,5 +1,5 @@
-"""Parts of the chat that need no terminal: reports of what hooks did, lasting answers, drafts of hooks in every
-dialect, and approvals of exactly what was shown."""
+"""Parts of the chat that need no terminal: reports of what hooks did, lasting answers, hook drafts in every dialect,
+and approvals of exactly what was shown."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_an_image_of_a_tool_is_named_and_not_spelled_out(capsys: pytest.CaptureF
 
 
 def test_a_model_that_writes_no_hook() -> None:
-    """Our own message says what it should have written; the framework's is about retries."""
+    """Our own message says what the model should have written. The framework's message is about retries."""
 
     def chatter(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("I would rather not.")])
@@ -159,7 +159,7 @@ def test_a_project_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line is never lost because of one character; surrogates are not characters."""
+    """No line is lost because of a character that cannot be printed. Surrogates are escaped too."""
     written = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
     Screen(True, {}).line("● \udcff café", "red")
@@ -170,7 +170,7 @@ def test_a_terminal_that_lacks_characters(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_one_answer_for_all_calls_of_a_step(world: World) -> None:
-    """Tools run at once; a person who says `always` is asked once, and asked again if a hook has doubts."""
+    """Tools run in parallel. A person who says `always` is asked once, and asked again if a hook has doubts."""
     asked: list[tuple[str, bool]] = []
 
     async def ask(tool: str, given: dict[str, Any], reason: str, lasting: bool) -> str:
@@ -204,7 +204,7 @@ def test_a_yes_for_once(world: World) -> None:
     assert asked == ["shell", "shell"]
 
 
-# -- hooks from words
+# -- hooks from descriptions
 
 
 SCOPES = [
@@ -218,7 +218,7 @@ SCOPES = [
 @pytest.mark.parametrize("lang", ["bash", "python"])
 @pytest.mark.parametrize(("name", "scope"), SCOPES)
 def test_a_draft_in_every_dialect(world: World, name: str, lang: Lang, scope: OwnScope) -> None:
-    """What `anyhook new` would write is a draft without faults, wherever it goes; and nothing is left of it."""
+    """What `anyhook new` would write is a valid draft in every scope, and leaves nothing behind."""
     table = dialect(name)
     row = next(row for row in table.events if row.block == "deny_tool")
     sample = {field.key: {"command": "ls"} if field.cell == "input" else "x" for field in row.payload}
@@ -272,7 +272,7 @@ def look(world: World) -> ProjectReview:
 
 
 def test_one_hook_more_is_approved(world: World) -> None:
-    """Exactly as it was shown, and nothing else: the user's answers about others stay."""
+    """Approve one hook exactly as it was shown, and nothing else. Answers about other hooks stay."""
     paths = {}
     for name in ("first", "second", "third"):
         path = world.write(world.project / f"{name}.sh", "#!/bin/sh\n", 0o755)
@@ -288,7 +288,7 @@ def test_one_hook_more_is_approved(world: World) -> None:
     world.write(world.project / "third.sh", "#!/bin/sh\nrm -rf ~\n", 0o755)
     assert not approve_one(look(world), ids["third"], paths["third"])
     assert not approve_one(found, "kodik:project:Stop:none", {})
-    assert approve_one(found, ids["third"], paths["third"])  # as it was when it was looked at
+    assert approve_one(found, ids["third"], paths["third"])  # as it was when `look` read it
     assert {entry.item.id: entry.status for entry in look(world).entries}[ids["third"]] == "changed"
 
 
@@ -314,7 +314,7 @@ def test_a_no_is_kept(world: World) -> None:
 
 
 def test_earlier_sessions(world: World) -> None:
-    """What cannot be read is left out."""
+    """Sessions that cannot be read are left out."""
     kept = Conversations(str(world.state), str(world.project))
     said: dict[str, Any] = {"part_kind": "user-prompt", "content": "Say\n  hello."}
     kept.save(Conversation("one", str(world.project), "m", 2, (), [{"kind": "request", "parts": [said]}]))
@@ -324,7 +324,7 @@ def test_earlier_sessions(world: World) -> None:
 
 
 def test_a_turn_that_ended_without_a_reason() -> None:
-    """What is not there is not shown as `None`."""
+    """A missing reason is not shown as `None`."""
     shown: list[str] = []
 
     async def work(_turn: object) -> TurnResult:

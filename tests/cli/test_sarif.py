@@ -1,4 +1,4 @@
-"""SARIF logs: valid by the real schema, with every problem in its place and no private path."""
+"""SARIF logs: valid against the real schema, with the location of every problem and no private path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo without a terminal: what is restored, whether or not git knows it, and what is reported about the rest."""
+"""Undo without a terminal: what is restored, with or without git, and what is reported about the rest."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_ignored_file_that_was_changed_afterwards_is_left_alone(world: World)
 
 
 def test_a_file_that_both_keep_is_put_back_once(world: World) -> None:
-    """A link is another name of the same file."""
+    """A path through a link names the same file."""
     world.write(world.project / "real/a.txt", "one\n")
     os.symlink("real", world.project / "link")
     kept = opened(world)

@@ -63,7 +63,7 @@ VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"), "{time}"),
     (re.compile(r'(timestamp\\?": ?)[0-9]{13}'), r"\g<1>0"),
 )
-"""What differs from run to run. Paths are the other half: see `normalised`."""
+"""What differs from run to run. `normalised` also replaces paths."""
 
 
 def normalised(text: str, root: str) -> str:
@@ -91,7 +91,7 @@ def load() -> tuple[Inputs, list[Case]]:
 
 
 def save(inputs: Inputs, cases: Sequence[Case]) -> None:
-    """Writes both files. What hooks read is often the same as in an earlier case, which is then named instead."""
+    """Write both files. A case whose hooks read the same as in an earlier case refers to that case."""
     INPUTS.write_text(json.dumps(inputs, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     first: dict[str, str] = {}
     with CASES.open("w", encoding="utf-8") as file:
@@ -105,7 +105,7 @@ def answer_of(case: Case) -> Answer:
 
 
 def lay_out(root: str, scene: dict[str, Any], case: Case) -> None:
-    """Writes the scene's folders: a string is a text, an object has `text` and `mode`, or `link`, or `dir`."""
+    """Write the scene's folders. A string is a text; an object has `text` and `mode`, or `link`, or `dir`."""
     for room in ROOMS:
         base = Path(root, room)
         base.mkdir(exist_ok=True)
@@ -140,7 +140,7 @@ def environment(root: str, scene: dict[str, Any], case: Case) -> dict[str, str]:
 
 
 def started(*command: str) -> Call:
-    """Every call is a new process of this command."""
+    """Start a new process of this command for each call."""
 
     def call(
         words: Sequence[str], stdin: bytes, env: Mapping[str, str], cwd: Path
@@ -153,7 +153,7 @@ def started(*command: str) -> Call:
 
 
 def run_case(root: str, inputs: Inputs, case: Case, call: Call) -> Answer:
-    """One call in a scene that is already on disk, and its answer in comparable form."""
+    """Make one call in a scene that is already on disk; returns its answer in comparable form."""
     scene = inputs["scenes"][case["scene"]]
     env = environment(root, scene, case)
     home = Path(root, "home")
@@ -179,7 +179,7 @@ def run_case(root: str, inputs: Inputs, case: Case, call: Call) -> Answer:
 
 
 def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, call: Call) -> None:
-    """What happens before a call: files, a shell line, or a verb whose own answer is not recorded."""
+    """Do what comes before a call: write files, run a shell line, or call a verb whose answer is not recorded."""
     if "write" in step:
         write(Path(root), step["write"], root, case)
         return
@@ -188,7 +188,7 @@ def prepare(step: dict[str, Any], root: str, env: dict[str, str], case: Case, ca
 
 
 def packed(out: str) -> Answer:
-    """Stdout as it is, or as JSON if that gives the same bytes again, which is shorter and reads better in a diff."""
+    """Stdout as it is, or as JSON if that restores the same bytes: it is shorter and easier to read in a diff."""
     try:
         value = json.loads(out)
     except ValueError:
@@ -217,8 +217,8 @@ def shortened(value: Any) -> Any:
 
 
 def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, call: Call | None = None) -> list[Answer]:
-    """The answers in the order of the cases. Cases of one scene share its folders, unless earlier calls matter to
-    them."""
+    """The answers in the order of the cases. Cases of one scene share its folders, unless they depend on earlier
+    calls."""
     call = call or started(*COMMAND)
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
         found = pool.map(lambda chunk: list(_run_chunk(inputs, chunk, call)), _chunks(cases))
@@ -240,7 +240,7 @@ def _chunks(cases: Sequence[Case], size: int = 20) -> list[list[Case]]:
 
 
 def _run_chunk(inputs: Inputs, chunk: Sequence[Case], call: Call) -> Iterator[tuple[str, Answer]]:
-    root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-", dir="/tmp"))  # answers name columns
+    root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-corpus-", dir="/tmp"))  # answers contain column numbers
     try:
         lay_out(root, inputs["scenes"][chunk[0]["scene"]], chunk[0])
         for case in chunk:
@@ -260,7 +260,7 @@ def differences(case: Case, answer: Answer) -> list[str]:
 
 
 def _exact(value: object) -> str:
-    """JSON text, so that the order of keys and the kind of a number count."""
+    """JSON text, so that the order of keys and the types of numbers count."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -275,7 +275,7 @@ def about(case: Case, words: Sequence[str]) -> bool:
 
 
 def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
-    """Some cases of every dialect and of every host, spread evenly over each."""
+    """Some cases of every dialect and every host, spread evenly."""
     strata: dict[str, list[Case]] = {}
     for case in cases:
         for name in (f"dialect {name}" for name in case["dialects"]):

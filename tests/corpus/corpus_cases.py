@@ -1,4 +1,5 @@
-"""The corpus's calls: every dialect with every answer and event, every host with every payload, and all at once."""
+"""The corpus's calls: every dialect with every answer and event, every host with every payload, and all of them
+together."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Case = dict[str, Any]
 
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "goose", "kimi", "vibe", "cline", "opencode")
 ALIASES = {"claude_agent_sdk": "claude", "kimicode": "kimi"}
-"""Folders of payloads whose agent has another name."""
+"""Payload folders that are not named after their agent."""
 
 SHELL = {
     "kode": "shell", "kodik": "Bash", "agenthooks": "Shell", "kolega": "execute_terminal_command", "kodelet": "bash",
@@ -35,7 +36,7 @@ TOOLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "{home}/.config/anyhook/config.toml", "content": "protect = false\n"}),
     ("Bash", {"command": "x" * 3000}),
 ]
-"""Tools and inputs as different agents have them; one that protection refuses, and a long one."""
+"""Tools and inputs of different agents, including one that self-protection blocks and a long one."""
 
 OPTIONS: dict[str, list[str]] = {
     "session_start": ["--source", "startup"],
@@ -67,7 +68,7 @@ def case(scene: str, argv: list[str], dialects: list[str], **more: Any) -> Case:
 
 
 def fired(tables: dict[str, Any], answers: list[str]) -> Iterator[Case]:
-    """Each dialect alone: every answer before a tool, its own and some others at every event, every posture."""
+    """Each dialect alone: every answer before a tool, and its own and some other answers at every event."""
     for name in DIALECTS:
         others = cycle(["text", "cut-json", "exit-1", "crash", "unread-key", "special-context", "message", "exit-3"])
         for event in tables[name]["events"]:
@@ -80,7 +81,7 @@ def fired(tables: dict[str, Any], answers: list[str]) -> Iterator[Case]:
 
 
 def answers_at(name: str, native: str, canonical: str, answers: list[str], other: str) -> list[str]:
-    """Every answer before a tool; elsewhere the dialect's own, some of them where it has many, and one other."""
+    """Before a tool, every answer. At other events, some of the dialect's own answers and one other."""
     second_name = native in ("BeforeShellExecution", "BeforeReadFile") or (name == "copilot" and native[0].isupper())
     if second_name:
         return OWN[name][:2]
@@ -91,7 +92,7 @@ def answers_at(name: str, native: str, canonical: str, answers: list[str], other
 
 
 def postured(tables: dict[str, Any]) -> Iterator[Case]:
-    """Each dialect alone, before a tool: what broken hooks mean, trust, layers, matchers, shadow, list and explain."""
+    """Each dialect alone, before a tool: failure postures, trust, layers, matchers, shadow, list and explain."""
     for name in DIALECTS:
         pre = next(event["native"] for event in tables[name]["events"] if "pre_tool" in event["canonical"])
         words = ["fire", *event_words(pre, "pre_tool", SHELL[name]), "--json"]
@@ -121,7 +122,7 @@ def postured(tables: dict[str, Any]) -> Iterator[Case]:
 
 
 def payloads(folder: Path) -> dict[str, str]:
-    """What agents sent, by `HOST/EVENT…`; their paths and sessions are placeholders."""
+    """The payloads that agents sent, by `HOST/EVENT…`, with placeholders for paths and sessions."""
     found = {}
     for path in sorted(folder.glob("*/*.json")):
         host = ALIASES.get(path.parent.name, path.parent.name)
@@ -137,7 +138,7 @@ def payloads(folder: Path) -> dict[str, str]:
 
 
 def native_of(key: str) -> str:
-    """The event's name in a payload's: `PreToolUse.Bash` and `tool.execute.before.bash` have a tool behind it."""
+    """The event's name, from a payload's name: `PreToolUse.Bash` and `tool.execute.before.bash` end in a tool."""
     host, _, stem = key.partition("/")
     if host == "opencode":
         found = re.match(r"tool\.execute\.(?:before|after)|event\.session\.\w+|chat\.message", stem)
@@ -146,7 +147,7 @@ def native_of(key: str) -> str:
 
 
 def varied(stdin: dict[str, str]) -> dict[str, str]:
-    """Payloads of calls with other tools and inputs, and some invalid ones."""
+    """Tool-call payloads with other tools and inputs, and some invalid ones."""
     found = {}
     for host in HOSTS:
         keys = [key for key in stdin if key.startswith(f"{host}/") and re.search(r"pre_?tool|before", key, re.I)]
@@ -170,11 +171,11 @@ FIELDS = {
     "prompt": "go on", "custom_instructions": "", "stop_hook_active": False, "hook_event_name": "", "event": "",
     "agentType": "explorer", "toolName": "bash", "toolArgs": {"command": "ls"}, "stopReason": "end_turn",
 }  # fmt: skip
-"""Fields of payloads of events that no recorded run had; an agent sends some of them."""
+"""Payload fields for events that were never recorded; an agent sends some of them."""
 
 
 def unseen(stdin: dict[str, str], events: dict[str, list[str]]) -> dict[str, str]:
-    """Payloads of the events that a host has but nobody has recorded, made up from one that was."""
+    """Payloads for a host's events that were never recorded, derived from one that was."""
     found = {}
     for host in HOSTS:
         base = json.loads(next(text for key, text in stdin.items() if key.startswith(f"{host}/")))
@@ -187,7 +188,7 @@ def unseen(stdin: dict[str, str], events: dict[str, list[str]]) -> dict[str, str
 
 
 def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
-    """The payload with another tool and input, in the fields that it has for them."""
+    """The payload with another tool and input, in its own fields for them."""
     if not isinstance(value, dict):
         return value
     names = ("tool_name", "toolName", "matcher_context", "tool")
@@ -204,7 +205,7 @@ def retold(value: Any, tool: str, given: dict[str, Any]) -> Any:
 
 
 def bridged(stdin: dict[str, str], rounds: int = 0) -> Iterator[Case]:
-    """Every payload of every host, each time with hooks of other dialects that give another of their answers."""
+    """Every payload of every host, each time with hooks of other dialects and another of their answers."""
     turn = cycle(DIALECTS)
     answers = {name: cycle(OWN[name]) for name in DIALECTS}
     postures = cycle([[], [], [], ["--on-failure", "deny"], [], ["--mode", "shadow"], [], ["--trust", "none"]])
@@ -226,7 +227,7 @@ def bridged(stdin: dict[str, str], rounds: int = 0) -> Iterator[Case]:
 
 
 def mixed(stdin: dict[str, str]) -> Iterator[Case]:
-    """Hooks of all dialects at once, with one that has something to say; settings, plugins, bad calls."""
+    """Hooks of all dialects together, where one has an answer; settings, plugins, invalid calls."""
     everyone = list(DIALECTS)
     pre = ["fire", *event_words("pre_tool", "pre_tool", "Bash"), "--json"]
     for number, name in enumerate(DIALECTS):

@@ -1,4 +1,4 @@
-"""The corpus's temporary homes and projects: hooks of every dialect, all of which do what a file next to them says."""
+"""The corpus's temporary homes and projects: hooks of every dialect, each of which does what a file next to it says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ cat >> "{home}/seen.$1.$2"
 echo >> "{home}/seen.$1.$2"
 if [ -f "{home}/behave.$1" ]; then . "{home}/behave.$1"; elif [ -f "{home}/behave.all" ]; then . "{home}/behave.all"; fi
 """
-"""Keeps what it was given, then answers as the case says. `$1` is its dialect, `$2` the event it is declared for."""
+"""Stores its input, then answers as the case says. `$1` is its dialect, `$2` the event it is declared for."""
 
 USER = {
     "kode": ".config/kode/config.yaml",
@@ -85,7 +85,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def hook_files(dialect: str, place: str, events: list[str], call: str = "", matcher: str | None = None) -> Files:
-    """One hook per event, in this dialect's own files; `call` is what is run instead of the script."""
+    """One hook per event, in this dialect's own files. `call` replaces the script."""
 
     def command(event: str) -> str:
         return call or f"{{home}}/h.sh {dialect} {event}"
@@ -121,7 +121,7 @@ def runnable(script: str) -> dict[str, str]:
 
 
 def scenes(native: dict[str, list[str]]) -> dict[str, Any]:
-    """Every scene of the matrix, by name. `native` has each dialect's own names of its events."""
+    """Every scene of the matrix, by name. `native` has each dialect's own event names."""
     script = {"h.sh": {"text": SCRIPT, "mode": "755"}}
     work = {"a.txt": "alpha\n", "src/b.py": "print(1)\n"}
     found: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def scenes(native: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def say(value: object) -> str:
-    """A script's line that prints the value; a `$2` in it is the event."""
+    """A line of shell that prints the value; a `$2` in it is the event."""
     return f"cat <<END\n{json.dumps(value, ensure_ascii=False)}\nEND\n"
 
 
@@ -178,7 +178,7 @@ def special(**fields: object) -> dict[str, object]:
 
 
 def answers() -> dict[str, str]:
-    """What a hook does, by name: every documented way to answer, of every dialect, and ways to be broken."""
+    """What hooks do, by name: every documented answer of every dialect, and ways to be broken."""
     found = {
         "silent": "",
         "text": "echo be brief\n",

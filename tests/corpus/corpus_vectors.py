@@ -1,4 +1,4 @@
-"""Calls copied from the conformance vectors: layouts that the matrix does not have."""
+"""Calls copied from the conformance vectors, for layouts that the matrix does not have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNFIT = re.compile(
     r"sleep|127\.0\.0\.1|localhost|http|--model|setsid|nohup|&\s|/proc|background|async|needs|head -c|seq |dd if|\$\$|"
     r"yes \||urandom|ulimit|date|uuid|limit-ends|overflow|at-once",
 )
-"""What depends on time, the network, a model or the machine; and what is large."""
+"""Vectors that depend on time, the network, a model or the machine, or are large."""
 RECORDED = ("fire", "list", "explain", "bridge")
 PREPARING = ("trust", "enable", "disable")
 PROJECT_VERBS = (*RECORDED[:3], *PREPARING)

@@ -29,7 +29,7 @@ ENDS = {"session_end", "SessionEnd", "sessionEnd", "SessionShutdown", "event.ses
 
 
 def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
-    """All inputs and all cases, without answers; ids count within a scene, so that more cases move few of them."""
+    """All inputs and all cases, without answers. Ids count within a scene, so new cases change few ids."""
     told = subprocess.run([*COMMAND, "dialects", "--json"], capture_output=True, check=True).stdout
     tables = {row["name"]: row for row in json.loads(told)["dialects"] if row["name"] in DIALECTS}
     found = scenes({name: [event["native"] for event in row["events"]] for name, row in tables.items()})
@@ -51,7 +51,7 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
 
 
 def events_of(host: str) -> list[str]:
-    """The events that the command accepts from a host, from its own message about an unknown one."""
+    """The events that the command accepts from a host, taken from its message about an unknown one."""
     told = subprocess.run(
         [*COMMAND, "bridge", host, "Nope"], input="", capture_output=True, text=True, check=False
     ).stderr
@@ -59,7 +59,7 @@ def events_of(host: str) -> list[str]:
 
 
 def left_out(case: Case, number: int) -> bool:
-    """To keep the file small: every other answer that a dialect does not document, and four long lists."""
+    """Whether to leave a case out to keep the file small: every other undocumented answer, and four long lists."""
     scene: str = case["scene"]
     verb: str = case["argv"][0]
     name = scene.removeprefix("user-")
@@ -69,14 +69,15 @@ def left_out(case: Case, number: int) -> bool:
 
 
 def hurried(case: Case) -> bool:
-    """Two agents give their hooks 1 to 3 s when a session ends: too little on a busy machine."""
+    """Whether the call's hooks get too little time for a busy machine: two agents give 1 to 3 s when a session ends."""
     ends = ENDS.intersection(case["argv"][1:3])
     fast = {"claude", "codex"}.intersection([*case["dialects"], case.get("host")])
     return bool(ends and fast and case["argv"][0] in ("fire", "bridge"))
 
 
 def past_counts(case: Case) -> bool:
-    """Kodelet's executables are asked for their event once; read-only calls show whether that has happened."""
+    """Whether earlier calls matter: kodelet's executables are asked for their event only once, and read-only calls show
+    whether that has happened."""
     return case["argv"][0] in ("list", "explain") or case["scene"].startswith(
         ("project-kodelet", "both-kodelet", "all-project", "settings-")
     )

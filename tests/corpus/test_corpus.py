@@ -1,4 +1,4 @@
-"""The command's answers are the recorded ones: a sample always, all of them among the slow tests."""
+"""The command's answers match the recorded ones: a sample always, all of them in the slow tests."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_case_is_answered_as_recorded() -> None:
 
 
 class Noting:
-    """Calls one after another, each with the lines that it added to the journal of its home as part of its stderr."""
+    """Makes calls one after another, and appends the journal lines that each call added to its stderr."""
 
     def __init__(self, call: Call, counts: list[int] | None = None) -> None:
         self.call, self.counts, self.made = call, counts, list[int]()
@@ -87,7 +87,7 @@ class Noting:
         journal = Path(state_dir(env)) / "journal.jsonl"
         before = len(lines_of(journal))
         done = self.call(words, stdin, env, cwd)
-        if self.counts is not None:  # a line may come a moment after the answer
+        if self.counts is not None:  # a line may be written shortly after the answer
             wanted = before + self.counts[len(self.made)]
             eventually(lambda: len(lines_of(journal)) >= wanted, f"{words}: a line is missing")
         added = lines_of(journal)[before:]
@@ -103,7 +103,7 @@ def lines_of(journal: Path) -> list[bytes]:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_warm_server_answers_and_records_as_a_cold_call(launcher: Path) -> None:
-    runtime = tempfile.mkdtemp(prefix="ah-")  # short: a socket's path has 107 bytes
+    runtime = tempfile.mkdtemp(prefix="ah-")  # short: a socket path has at most 107 bytes
     command = ("/usr/bin/env", f"XDG_RUNTIME_DIR={runtime}", str(launcher))
     cold = Noting(started(command[0], "ANYHOOK_WARM=off", *command[1:]))
     answers = run_cases(INPUTS, SERVED, 1, cold)

@@ -1,5 +1,4 @@
-"""The budget for reading a project: what is counted, what is too much, and what happens then. It does not measure
-time."""
+"""The budget for reading a project: what is counted, what is too much, and what happens then. No test measures time."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ def test_up_to_the_limit_and_not_one_more(kind: str) -> None:
         made.charge(kind)
     assert (first.value.where, first.value.lasting) == ("there", True)
     assert rules.UNITS[kind] in first.value.problem().why
-    with pytest.raises(TooLarge) as second:  # a caller that swallowed the first gets it again
+    with pytest.raises(TooLarge) as second:  # a caller that swallowed the first error gets it again
         made.charge(BYTES, 0)
     assert second.value is first.value is made.exceeded
 
@@ -61,7 +60,7 @@ def test_the_largest_place_is_named_not_the_last() -> None:
 
 @pytest.mark.parametrize(("cpu_s", "clock_s", "lasting"), [(rules.MAX_CPU_S + 1, 0.0, True), (0.0, 8.0, False)])
 def test_time_is_the_net_below(cpu_s: float, clock_s: float, lasting: bool) -> None:
-    """CPU time decides permanently; the agent's time limit only for this call."""
+    """Exceeding the CPU time is permanent. Exceeding the agent's time limit only affects this call."""
     now = [0.0, 0.0]
     made = Budget(7.0, LIMITS, lambda: now[0], lambda: now[1])
     made.charge(LOOKS)
@@ -101,7 +100,7 @@ def test_what_is_counted(tmp_path: Path, cost: str) -> None:
         file.truncate(MAX_HASHED_BYTES + 1)
     os.mkfifo(tmp_path / "pipe")
     files = Files()
-    work(files, str(tmp_path))  # nobody pays
+    work(files, str(tmp_path))  # without a budget, nothing is charged
     files = Files()
     files.budget = budget()
     work(files, str(tmp_path))
@@ -130,7 +129,7 @@ def test_lines_are_looked_up_within_a_bound(tmp_path: Path) -> None:
 
 
 def declared(world: World) -> None:
-    """One hook of the user's and one of the project's in each dialect; the project's are approved."""
+    """Declare one user hook and one project hook in each of three dialects, and approve the project's."""
     for table, native in (("kodik", "PreToolUse"), ("agenthooks", "before_tool"), ("copilot", "preToolUse")):
         world.hook(table, native, "exit 2", "user", "mine")
         world.hook(table, native, "exit 2", "project", "theirs")
@@ -143,7 +142,7 @@ def seen(catalog: Catalog) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("kind", [BYTES, HASHED, VALUES, HOOKS, NAMES, LOOKS])
 def test_a_project_is_dropped_as_a_whole(world: World, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """Whichever cost it was, and wherever it arose: the same hooks are left as in an empty project, and one problem."""
+    """Whichever limit was exceeded: the hooks that remain are those of an empty project, with one problem."""
     declared(world)
     whole = build(world.setup(), may_start=False)
     monkeypatch.setitem(rules.LIMITS, kind, 1)
@@ -185,7 +184,7 @@ def test_swallowing_the_exception_does_not_help(world: World) -> None:
 
 
 def test_too_little_time_is_not_remembered(world: World) -> None:
-    """Another call may have more time, so no plan is kept; what is too large for everybody is."""
+    """Another call may have more time, so no plan is stored. A project that is always too large is remembered."""
     declared(world)
     catalog = build(world.setup().replace(read_by_s=0.0), may_start=False)
     assert [problem.code for problem in catalog.problems] == ["project-too-large"]

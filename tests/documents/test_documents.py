@@ -1,5 +1,4 @@
-"""Documents: what is read, what is rejected, and the messages. Nothing here measures time; pytest-timeout ends a
-hang."""
+"""Documents: what is read, what is rejected, and the messages. No test measures time; pytest-timeout ends a hang."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         here = os.getcwd()
-        os.chdir(tmp_path)  # socket addresses are short
+        os.chdir(tmp_path)  # socket paths must be short
         try:
             server.bind("socket")
         finally:
@@ -271,7 +270,7 @@ def test_toml_mistakes_are_named_with_line_and_cure(text: str, line: int, fix: s
 @examples(300)
 @given(st.text(alphabet="[]{}\"'\\,.=# \nab1", max_size=80))
 def test_the_bounds_of_toml_stop_nothing_shallow(text: str) -> None:
-    """Few brackets and dots, so any refusal must be the parser's own."""
+    """Few brackets and dots, so any error must come from the parser."""
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,5 @@
-"""The editor: what it adds can be read, the rest stays the same to the byte, and what cannot be edited is refused."""
+"""The editor: what it adds can be read back, the rest stays the same to the byte, and files that it cannot edit are
+refused."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ LAYOUTS = [
 
 
 def parts_kept(old: str, new: str, cuts: int = 2) -> bool:
-    """Whether the new text is the old one with at most this many pieces added."""
+    """Whether the new text is the old one with at most this many insertions."""
     if cuts == 0:
         return old == new
     same = 0
@@ -101,7 +102,7 @@ GAP = st.sampled_from(["", " ", "  ", "\n", "\r\n", "\t", "\n\n  ", " /* {,} */ 
 
 @st.composite
 def noisy(draw: st.DrawFn, value: Any) -> str:
-    """A document with blanks and comments between any two tokens, and commas after the last item here and there."""
+    """A document with whitespace and comments between any two tokens, and some trailing commas."""
 
     def gap() -> str:
         return draw(GAP)
@@ -130,7 +131,7 @@ SMALL = st.recursive(
 
 @given(st.data(), st.dictionaries(st.sampled_from("abc"), SMALL, min_size=1))
 def test_any_layout_of_json(data: st.DataObject, document: dict[str, Any]) -> None:
-    """No layout is refused, and no comment is lost except those inside what is removed."""
+    """No layout is refused, and no comment is lost except inside what is removed."""
     text = data.draw(noisy(document))
     key = data.draw(st.sampled_from(sorted(document)))
     made = [put(text, "json", ("new",), [1]), put(text, "json", ("new", "x"), {"y": 2})]
@@ -253,7 +254,7 @@ def test_yaml_values_are_set(text: str, place: tuple[str, ...], value: Any, made
 
 @given(st.dictionaries(st.text(min_size=1), JSON, max_size=4), JSON)
 def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
-    """A text in block style, made by the editor itself: what is added can be read back, and the rest is unchanged."""
+    """A text in block style, made by the editor itself: additions can be read back, and the rest is unchanged."""
     document.pop("new", None)
     text = "# top\n"
     try:
@@ -261,7 +262,7 @@ def test_any_yaml_document(document: dict[str, Any], value: Any) -> None:
             text = put(text, "yaml", (key,), item)
         made = put(text, "yaml", ("new",), value)
     except CannotEdit:
-        return  # a character that YAML does not have
+        return  # it has a character that YAML does not allow
     assert read(made, "yaml") == {**document, "new": value}
     assert made.startswith(text)
     if document:

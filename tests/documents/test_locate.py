@@ -1,4 +1,4 @@
-"""Lines: each generated document is written by a printer that notes the line of every key and entry as it writes it."""
+"""Line numbers: a printer writes each generated document and records the line of every key and entry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLES = st.dictionaries(KEYS, VALUES, max_size=5)
 
 
 class Printer:
-    """Writes text and knows the line it is on; subclasses note the line of each place when they come to it."""
+    """Writes text and tracks the current line. Subclasses record the line of each place when they reach it."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -91,14 +91,14 @@ def test_lines_in_json(value: Json, seed: int) -> None:
 
 
 class YamlPrinter(Printer):
-    """Block style with flow style here and there, comments and blank lines, and text in block scalars."""
+    """Block style with some flow style, comments, blank lines and block scalars."""
 
     def comment(self, indent: int) -> None:
         if self.random.random() < 0.3:
             self.put(self.random.choice(["\n", f'{" " * indent}# - "x": [\n', "\n\n"]))
 
     def block(self, value: Json, place: Place, indent: int, in_list: bool = False) -> None:
-        """A non-empty list or mapping, from the beginning of a line. As an entry of a list, it is on the line of its
+        """Write a non-empty list or mapping, from the start of a line. As an entry of a list, it is on the line of its
         first word."""
         for part, item in pairs(value):
             self.comment(indent)
@@ -135,7 +135,7 @@ def test_lines_in_yaml(value: Json, seed: int) -> None:
 
 
 class TomlPrinter(Printer):
-    """Tables and arrays of tables by headers, some dotted or inline, everything else inline over several lines."""
+    """Tables and arrays of tables with headers, some dotted or inline; everything else inline over several lines."""
 
     def key(self, part: str | int) -> str:
         plain = str(part).isascii() and str(part).isalpha()
@@ -164,7 +164,7 @@ class TomlPrinter(Printer):
             self.put(json.dumps(value))
 
     def table(self, table: dict[str, Json], place: Place, header: str) -> None:
-        """Plain entries first, then the tables below: what follows a header belongs to it."""
+        """Plain entries come first, then the nested tables, because everything after a header belongs to it."""
         later: list[tuple[str, Json]] = []
         for part, item in table.items():
             nested = isinstance(item, dict) and item

@@ -1,4 +1,4 @@
-"""YAML: which values result, how mistakes are reported, and what escaping backslashes affects."""
+"""YAML: the resulting values, how mistakes are reported, and what the escaping of backslashes affects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ YAML_MISTAKES = [
 
 @pytest.fixture(params=["c", "pure"], scope="module")
 def load(request: pytest.FixtureRequest) -> Callable[[str], Json]:
-    """Both loaders: the library may be built without its C part."""
+    """Both loaders: the library may be built without its C extension."""
     if request.param == "c":
         assert yaml_tree._Loader.__mro__[1].__name__ == "CSafeLoader"
         return parse_yaml

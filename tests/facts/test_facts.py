@@ -1,4 +1,4 @@
-"""The facts of tool calls, one kind after the other. Nothing is run, and only the links are real."""
+"""The facts of tool calls, one kind after another. Nothing is run, and only the links are real."""
 
 from __future__ import annotations
 
@@ -157,11 +157,11 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     found = facts_of("Bash", {"command": "ls > link/../link/a; rm link"}, cwd=str(tmp_path), home="/h", project=None)
     assert found.writes == (f"{tmp_path}/real/a",)
-    assert found.deletes == (f"{tmp_path}/link",)  # of a link that is deleted, the link itself
+    assert found.deletes == (f"{tmp_path}/link",)  # deleting a link deletes the link itself
 
 
 def test_what_is_not_read_is_said() -> None:
     found = facts_of("PowerShell", {"command": "Remove-Item x"}, cwd="/p", home="/h", project=None)
     assert found.unknown == ("not read: a line of PowerShell or cmd, `Remove-Item x`",)
-    assert found.deletes == ("/p/x",)  # what is the same in every shell
+    assert found.deletes == ("/p/x",)  # this is the same in every shell
     assert facts_of("Bash", {"command": ["rm", 3]}, cwd="/p", home="/h", project=None).deletes == ("/p/3",)

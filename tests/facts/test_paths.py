@@ -1,4 +1,4 @@
-"""Paths as the system finds them."""
+"""Paths as the system resolves them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks can do in every framework, as tests. A framework's own file says how to drive it, and what it lacks."""
+"""What hooks can do in every framework, as tests. Each framework's own file says how to run it, and what it lacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FLAGS = {
 }
 
 Answer = str | dict[str, int] | list[dict[str, int]]
-"""What a scripted model says: words, a call of the tool `add`, or several calls at once."""
+"""What a scripted model says: text, a call of the tool `add`, or several calls at once."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Ran:
 
 
 class Desk:
-    """The tool of all tests, which records every run of its body."""
+    """The tool that all tests use; it records every run of its body."""
 
     def __init__(self) -> None:
         self.sums: list[str] = []
@@ -61,7 +61,7 @@ class Desk:
 
 
 def calls(answer: Answer) -> list[dict[str, int]]:
-    """The tool calls in an answer of the model."""
+    """The tool calls in a model's answer."""
     return [] if isinstance(answer, str) else [answer] if isinstance(answer, dict) else answer
 
 
@@ -71,7 +71,7 @@ def many(event: Event) -> Outcome | None:
 
 
 def played(world: World, monkeypatch: pytest.MonkeyPatch, module: str, **given: Any) -> dict[str, Any]:
-    """Runs the page's program that imports this adapter in the test's world; returns the names it defines."""
+    """Run the page's program that imports this adapter in the test's world; returns the names it defines."""
     monkeypatch.chdir(world.project)
     for name, value in world.env.items():
         monkeypatch.setenv(name, value)
@@ -84,7 +84,7 @@ def played(world: World, monkeypatch: pytest.MonkeyPatch, module: str, **given: 
 
 
 def once(outcome: Outcome) -> Any:
-    """A hook that has something to say the first time."""
+    """A hook that returns the outcome the first time, and nothing after that."""
     left = [outcome]
     return lambda event: left.pop() if left else None
 
@@ -103,7 +103,7 @@ class Contract:
     sees_failures = True
     """A tool's exception is a `post_tool_failure`; otherwise its text is a result."""
     replaces_output = True
-    """A replaced tool output is gone; otherwise the new one is added to it."""
+    """A replaced tool output is removed; otherwise the new one is added to it."""
     checks_rewrites = True
     """Rewritten arguments are checked against the tool's types."""
 
@@ -251,7 +251,7 @@ class Contract:
         assert prompts == (["Add."] if self.goes_on else ["Add.", "Next."])
 
     def test_a_dialects_bound_is_kept(self, world: World) -> None:
-        """A hook that always objects to the end of a turn is ignored in the end."""
+        """A hook that always objects to the end of a turn is eventually ignored."""
         if not self.goes_on:
             pytest.skip("hooks cannot keep this agent working")
         world.hook("agenthooks", "before_stop", "echo more >&2; exit 2")

@@ -1,4 +1,5 @@
-"""Hooks in an agent of the Antigravity SDK: the agent that comes with the SDK, against a model on the loopback."""
+"""Hooks in an agent of the Antigravity SDK: the agent that comes with the SDK, with a model on the loopback
+interface."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """Answers in turn; a sub-agent, whose task has the word SUB, by a script of its own."""
+    """Gives its answers in turn. A sub-agent, whose task contains the word SUB, has its own script."""
 
     def __init__(self, answers: list[Any], sub: list[Any] | None = None) -> None:
         self.answers, self.sub = list(answers), list(sub or ())
@@ -95,7 +96,7 @@ class TestSdk(Contract):
 
 
 def run(world: World, calls: list[Any], sub: list[Any] | None = None, **given: Any) -> list[str]:
-    """What the model is told after it asked for these calls under these hooks."""
+    """What the model receives after it asked for these calls under these hooks."""
     more = {key: given.pop(key) for key in ("hooks",) if key in given}
     engine = world.engine()
     for name, hook in given.items():
@@ -116,7 +117,7 @@ def names(world: World) -> list[str]:
 
 
 def test_hooks_of_other_agents_know_its_tools(world: World) -> None:
-    """A hook for another agent's shell sees this one's, with the fields that it knows."""
+    """A hook for another agent's shell sees this agent's shell, with the fields that the hook knows."""
     script = '! grep -q \'"command": *"touch no"\' || { echo stop it >&2; exit 2; }'
     world.hook("kodik", "PreToolUse", script)
     told = run(world, [shell("touch no", world), shell("touch yes", world)])
@@ -167,7 +168,7 @@ def test_a_sub_agent_is_guarded(world: World) -> None:
 
 
 def test_hook_files_are_not_read(world: World) -> None:
-    """Why an adapter is needed: a file that refuses everything is in every place, and the tool runs."""
+    """This is why an adapter is needed: files that refuse everything are in every place, and the tool still runs."""
     script = world.write(world.project.parent / "refuse", '#!/bin/sh\necho \'{"decision": "deny"}\'\n', 0o755)
     handler = {"type": "command", "command": str(script)}
     declared = json.dumps({"mine": {"PreToolUse": [{"matcher": "*", "hooks": [handler]}]}})
@@ -225,14 +226,14 @@ def test_a_crash_of_ours_lets_nothing_run(world: World, monkeypatch: pytest.Monk
 
 
 async def sent(agent: Agent, prompt: str) -> str:
-    """A prompt that does not go through `chat` of the agent."""
+    """Send a prompt without going through the agent's own `chat`."""
     async with agent:
         text: str = await (await agent.conversation.chat(prompt)).text()
     return text
 
 
 def test_a_prompt_by_another_way(world: World) -> None:
-    """It can be refused; what hooks add to it waits for a tool's result; a rewrite refuses it."""
+    """The prompt can be refused. Context that hooks add waits for a tool's result, and a rewrite refuses the prompt."""
     engine = world.engine()
     answers = {
         "One.": Outcome.block("not today"),

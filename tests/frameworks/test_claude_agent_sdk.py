@@ -1,4 +1,5 @@
-"""Hooks in an agent of the Claude Agent SDK: the agent that comes with the SDK, against a model on the loopback."""
+"""Hooks in an agent of the Claude Agent SDK: the agent that comes with the SDK, with a model on the loopback
+interface."""
 
 from __future__ import annotations
 
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 
 ADD = "mcp__desk__add"
 NOWHERE = "http://127.0.0.1:9"
-"""A proxy that nothing listens on: the agent reaches nothing but its model."""
+"""A proxy that nothing listens on: the agent can reach only its model."""
 
 
 class Model:
-    """Answers requests with tools in turn; this leaves out titles and the like."""
+    """Answers requests that have tools, in turn. Requests for titles and the like have none."""
 
     def __init__(self, answers: list[Any]) -> None:
         self.answers = list(answers)
@@ -106,7 +107,7 @@ class TestSdk(Contract):
 
 
 def bash(world: World, command: str, allowed: bool = True, **hooks: Any) -> str:
-    """What the model is told after it asked the agent's own shell to run a command."""
+    """What the model receives after it asked the agent's own shell to run a command."""
     engine = world.engine()
     for name, hook in hooks.items():
         engine.on(name, hook)
@@ -130,7 +131,7 @@ def test_the_output_of_a_tool_of_its_own(world: World) -> None:
 
 
 def test_hooks_of_other_agents_know_its_tools(world: World) -> None:
-    """A hook for another agent's shell sees this one's, with the fields that it knows."""
+    """A hook for another agent's shell sees this agent's shell, with the fields that the hook knows."""
     answer = '{"decision": "deny", "reason": "stop it"}'
     world.hook("antigravity", "PreToolUse", f"! grep -q '\"CommandLine\": *\"touch no\"' || echo '{answer}'")
     assert "stop it" in bash(world, "touch no")
@@ -196,7 +197,7 @@ def test_a_shape_that_is_not_known(response: Any) -> None:
 
 
 def answer(hooked: Hooked, event: str, **data: Any) -> dict[str, Any]:
-    """What a callback answers when it is called as the SDK does."""
+    """A callback's answer when it is called as the SDK calls it."""
     given = {"session_id": "s", "transcript_path": "t", "cwd": "/", "hook_event_name": event, **data}
     made: dict[str, Any] = asyncio.run(hooked.matchers()[event][0].hooks[0](given, None, {"signal": None}))
     return made

@@ -61,7 +61,7 @@ class TestAdk(Contract):
 
 
 def test_sub_agents_have_the_same_hooks(world: World) -> None:
-    """One plugin for the runner serves the agent to which the first one hands over, too."""
+    """One plugin for the runner also serves the agent that the first one hands over to."""
     engine, desk, seen = world.engine(), Desk(), []
     engine.on("pre_tool", lambda event: Outcome.block("too much") if event.get("tool") == "add" else None)
     engine.on("stop", lambda event: seen.append(event.get("last_message")))

@@ -117,7 +117,7 @@ def test_a_tool_that_answers_with_a_command(world: World) -> None:
 
 
 def test_an_interruption_is_no_failure(world: World) -> None:
-    """A tool that waits for a person is asked about again when it goes on, and only then has a result."""
+    """A tool that waits for a person is asked about again when it resumes, and only then has a result."""
 
     @tool
     def add(a: int, b: int) -> str:

@@ -1,4 +1,4 @@
-"""Hooks in an agent of OpenAI's Agents SDK with its own scripted model."""
+"""Hooks in an agent of OpenAI's Agents SDK, with the SDK's own scripted model."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_without_a_session_the_conversation_goes_along(world: World) -> None:
 
 
 def test_an_exception_that_nobody_words(world: World) -> None:
-    """If a tool does not catch its exceptions, hooks see a failure, and the run fails as it would without them."""
+    """If a tool does not catch its exceptions, hooks see a failure, and the run fails as it would without hooks."""
     seen: list[object] = []
     tool = function_tool(Desk().add, failure_error_function=None)
     agent = Agent(name="adder", model=scripted([{"a": 13, "b": 1}]), tools=[tool])
@@ -165,7 +165,7 @@ def test_tools_that_hooks_cannot_see_are_named(world: World) -> None:
 
 @pytest.mark.parametrize("arguments", ['{"a": 1', "[1, 2]", "rm -rf /"])
 def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
-    """A tool with its own parser may understand what no hook can, so it is not called."""
+    """A tool with its own parser may accept arguments that no hook can read, so it is not called."""
     ran: list[str] = []
 
     async def lenient(context: Any, given: str) -> str:
@@ -183,7 +183,8 @@ def test_arguments_that_are_no_object(world: World, arguments: str) -> None:
 
 
 def test_a_call_that_waits_for_approval(world: World) -> None:
-    """The hooks are asked when it is about to run; when the run goes on, the prompt does not count as a new one."""
+    """The hooks are asked when the call is about to run. When the run continues, the prompt does not count as a new
+    one."""
     desk, engine, seen = Desk(), world.engine(), []
     for name in ("user_prompt_submit", "pre_tool", "post_tool", "stop"):
         engine.on(name, lambda event: seen.append(event.name))

@@ -75,7 +75,7 @@ def test_without_an_event_loop(world: World) -> None:
 
 
 def test_agents_that_share_hooks(world: World) -> None:
-    """Several agents at once: each one's calls and turns are its own, and each session's end is fired once."""
+    """Several agents in parallel: each has its own calls and turns, and the end of each session is fired once."""
     engine, desks, seen = world.engine(), [Desk() for _ in range(4)], []
     engine.on("pre_tool", many)
     engine.on("stop", lambda event: seen.append(event.name))

@@ -52,7 +52,7 @@ def test_a_command(place: tuple[dict[str, str], Path], row: dict[str, Any]) -> N
     ],
 )  # fmt: skip
 def test_what_comes_first_hides_nothing(place: tuple[dict[str, str], Path], before: dict[str, str], line: str) -> None:
-    """Neither a description nor a harmless command before it."""
+    """Neither a description nor a harmless command before it hides an attack."""
     env, project = place
     given: dict[str, Any] = {**before, "command": line.replace("{home}", env["HOME"])}
     assert refusal(Event.pre_tool("shell", given).replace(ours="shell"), env, str(project)) is not None
@@ -68,7 +68,7 @@ def test_the_table_is_worth_its_name() -> None:
     "command", ["'", '"', "$(", "`", "${", "<<", "a <<EOF", "\\", ">", "2>", "(((", "$", "~", "x" * 100_000]
 )
 def test_half_a_line(place: tuple[dict[str, str], Path], command: str) -> None:
-    """A line that no shell would accept is checked all the same, without an exception."""
+    """A line that no shell would accept is still checked, without an exception."""
     env, project = place
     for text in (command, f"rm -rf ~/.local/state/anyhook; {command}"):
         why = refusal(Event.pre_tool("shell", {"command": text}).replace(ours="shell"), env, str(project))

@@ -1,5 +1,5 @@
-"""Self-protection measured: sets of attacks and of innocent lines, by category. Half of each, by the hash of the line,
-is kept aside: the guard is not tuned to it. Nothing is run; only the files and links are real."""
+"""Self-protection, measured on sets of attacks and of innocent lines, by category. Half of each set, chosen by the hash
+of the line, is held out: the guard is not tuned to it. Nothing is run; only the files and links are real."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 
 def lines(name: str, aside: bool) -> Iterator[str]:
-    """The lines of a set; `§` stands for the end of a line inside one."""
+    """The lines of a set; `§` stands for a line break inside a line."""
     for line in (DATA / f"{name}.txt").read_text().splitlines():
         if not line.startswith("## ") and (hashlib.sha256(line.encode()).digest()[0] % 2 == 0) is aside:
             yield line.replace("§", "\n")
@@ -99,8 +99,8 @@ def test_innocent_lines_pass(ground: Ground, aside: bool) -> None:
 
 
 def test_later_sets(ground: Ground) -> None:
-    """Written after the guard was tuned to the others. At first sight it refused 124 of 137 attacks, then 63 of 67, and
-    2 of 95 innocent lines; then it was corrected."""
+    """Written after the guard was tuned to the other sets. In its first runs it refused 124 of 137 attacks, then 63 of
+    67, and 2 of 95 innocent lines. Then it was corrected."""
     given = {name: [*lines(name, True), *lines(name, False)] for name in ("more-attacks", "more-innocent")}
     assert [line for line in given["more-attacks"] if not ground.refuses(line)] == []
     assert [line for line in given["more-innocent"] if ground.refuses(line)] == []

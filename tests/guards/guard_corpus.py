@@ -1,6 +1,6 @@
-"""Reads the corpora. A line is a command; a line that begins with `|` continues the one before it. Three in ten, chosen
-by the hash of the command, are kept aside: rules are not tuned to them. In the fifth set it is half, and none in the
-sets with 0 in `KEPT_ASIDE`."""
+"""Reads the corpora. A line is a command; a line that begins with `|` continues the previous one. Three in ten
+commands, chosen by hash, are held out: rules are not tuned to them. In the fifth set it is half, and none in the sets
+with 0 in `KEPT_ASIDE`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from anyhook.rules.rule_file import RuleFile
 HERE = Path(__file__).parent / "corpus"
 KINDS = ("destructive", "harmless")
 KEPT_ASIDE = {"fifth": 128, "sixth": 0, "seventh": 0, "eighth": 0, "own": 0, "ninth": 256}
-"""By set, how many of 256 are kept aside;"""
+"""How many of 256 are held out, by set."""
 MOSTLY_KEPT_ASIDE = 77
-"""of all others it is three in ten."""
+"""For all other sets: three in ten."""
 
 
 class Command(NamedTuple):
@@ -69,7 +69,7 @@ WORK = HERE / "work"
 WORK_SETS = ("day", "later", "last", "packages")
 RIGHTLY_DENIED = "rightly-denied"
 INPUT = {"Bash": "command", "Grep": "pattern", "Glob": "pattern", "WebFetch": "url", "WebSearch": "query"}
-"""By tool, the field that the rest of a line goes into."""
+"""The input field that takes the rest of a line, by tool."""
 
 
 def work_calls(name: str) -> list[tuple[str, str, dict[str, Json]]]:
@@ -92,7 +92,7 @@ def _call(tool: str, rest: str) -> tuple[str, dict[str, Json]]:
 
 
 def rules(document: dict[str, Json]) -> list[Hook]:
-    """The rules of a rule file; one that cannot be used ends the measurement."""
+    """The rules of a rule file. A rule that cannot be used ends the measurement."""
     files = Files()
     source = Source("anyhook", "user", str(HERE / "hooks.toml"), str(HERE))
     found = RuleFile(source, files, EVENTS, LIMITS["command"]).read(document)
@@ -102,7 +102,7 @@ def rules(document: dict[str, Json]) -> list[Hook]:
 
 
 class Judge:
-    """Judges commands by the rules, without a walk around it."""
+    """Judges commands by the rules directly, without an engine."""
 
     def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
@@ -110,7 +110,7 @@ class Judge:
         self._then = {_name(rule): str(rule.spec["then"]) for rule in self.rules}
 
     def verdict(self, tool: str, given: dict[str, Json]) -> str:
-        """`deny`, `ask` or nothing, the stronger of what the rules say."""
+        """The strongest verdict of the rules: `deny`, `ask` or ""."""
         found = {self._then[name] for name in self.refusals_of(tool, given)}
         return "deny" if "deny" in found else "ask" if found else ""
 
@@ -119,7 +119,8 @@ class Judge:
         return self.refusals_of("Bash", {"command": command}, by_all=by_all)
 
     def refusals_of(self, tool: str, given: dict[str, Json], *, by_all: bool = False) -> list[str]:
-        """Like the engine, it asks only rules whose mark the call has, or all of them."""
+        """The names of the rules that refuse a call. Like the engine, it asks only rules whose marks the call has,
+        unless `by_all` is set."""
         event = Event("pre_tool", {"tool": tool, "input": {**given}})
         made: list[Facts] = []
 

@@ -1,8 +1,8 @@
 """How many destructive commands the guards refuse, and how many harmless ones pass: of the commands that rules are
-tuned to, and of those kept aside. `python tests/guards/measure.py [--misses] [--category NAME]`; misses are
-shown of the tuned part only, so that nobody tunes to the rest.
+tuned to, and of those held out. `python tests/guards/measure.py [--misses] [--category NAME]`. Misses are
+shown only for the tuned part, so that nobody tunes to the rest.
 
-It then says how many calls of ordinary work are denied, or put to the person.
+It then says how many calls of ordinary work are denied, and how many the user is asked about.
 
 `python tests/guards/measure.py FILE.jsonl [PROJECT]` measures a file from elsewhere: lines with `tool`, `input` and
 `label`, which is `destructive` or `harmless`."""

@@ -1,4 +1,5 @@
-"""One rule catches every way to write, delete or run something that can be known, and reports what cannot."""
+"""One rule catches every way to write, delete or run something, if it can be known, and reports what cannot be
+known."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The same rules and the same forty calls through every agent's bridge, each with that agent's names: the decisions are
-the same."""
+"""The same rules and the same forty calls through every agent's bridge, with that agent's names: the decisions are the
+same."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_agent_gets_the_same_forty_decisions(guarded: World, agent: str) -
 
 
 def decide(world: World, agent: str, refused: tuple[str, ...], passed: tuple[str, ...]) -> None:
-    """Fires the calls at one agent's bridge, and looks at what is recorded and what the agent is told."""
+    """Send the calls through one agent's bridge, and check the records and the agent's answers."""
     shown = sample(agent)
     payload = json.dumps(dict(shown.payload))
     assert COMMAND in payload

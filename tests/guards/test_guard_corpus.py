@@ -1,4 +1,4 @@
-"""The guards over the corpora. `make test` looks at a part of them, `make test-all` at all."""
+"""The guards against the corpora. `make test` checks a part of them, `make test-all` checks all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIN_SHARE = {
     ("harmless", False): 0.98,
     ("harmless", True): 0.97,
 }
-"""By kind, and whether the commands are the held-out ones."""
+"""By kind, and whether the commands are held out."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_guards_tell_destructive_from_harmless(judge: Judge, kind: str, aside: b
 
 
 def test_no_rule_that_refuses_is_left_out(judge: Judge) -> None:
-    """The engine asks only rules whose mark a call has; here all are asked."""
+    """The engine asks only rules whose marks a call has. Here, all rules are asked."""
     needs = {f"{Path(rule.source).stem}/{rule.name}": set(rule.condition[1]) for rule in judge.rules if rule.condition}
     for command in [*commands("destructive")][::8]:
         facts = facts_of("Bash", {"command": command.text}, cwd=PROJECT, home=HOME, project=None)
@@ -52,7 +52,7 @@ def test_no_rule_that_refuses_is_left_out(judge: Judge) -> None:
 
 
 def test_of_500_calls_of_ordinary_work_at_most_one_is_denied_wrongly(judge: Judge) -> None:
-    """What is asked about is not denied. Which calls are denied rightly was decided by reading them."""
+    """Asking the user does not count as a denial. People decided which denials are right by reading the calls."""
     calls = [call for name in WORK_SETS for call in work_calls(name)]
     denied = [line for line, tool, given in calls if judge.verdict(tool, given) == "deny"]
     rightly = {*lines(WORK / f"{RIGHTLY_DENIED}.txt")}

@@ -1,4 +1,4 @@
-"""Every pack by its own test file: each rule refuses what it is for, and the pack lets similar calls pass."""
+"""Every pack against its own test file: each rule refuses what it is for, and the pack lets similar calls pass."""
 
 from __future__ import annotations
 

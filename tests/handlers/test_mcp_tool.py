@@ -1,4 +1,5 @@
-"""Hooks that are a tool of an MCP server: a real server on stdio, started for the call, answers in a hook's words."""
+"""Hooks that call a tool of an MCP server: a real stdio server, started for the call, answers in the format of a
+hook."""
 
 from __future__ import annotations
 
@@ -127,7 +128,7 @@ def test_a_server_that_nobody_knows(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_server_of_our_own_settings_refuses_a_call(world: World) -> None:
-    """It starts in the folder that its entry names. A server in the agent's own file wins."""
+    """The server starts in the folder that its entry names. A server in the agent's own file takes precedence."""
     world.write(world.home / ".claude/settings.json", settings("judge", input=ASK))
     script = world.write(world.home / "apart/server.py", SERVER)
     own = f'[agent.mcp.guard]\ncommand = "{sys.executable}"\nargs = ["-P", "server.py"]\ncwd = "{script.parent}"\n'

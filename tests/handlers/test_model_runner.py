@@ -1,4 +1,5 @@
-"""The runner of handlers that ask a model, in process: its door, its limit, its end, and the question it puts."""
+"""The runner of handlers that ask a model, in process: its entry point, its limit, its end, and the question that it
+asks."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 
 def engine(world: World, answer: str, *commands: str) -> Engine:
-    """An engine whose model runs these commands in turn, then answers."""
+    """An engine whose model runs these commands in turn, then gives the answer."""
 
     async def reply(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
         turn = len(messages) // 2
@@ -59,7 +60,7 @@ def test_without_the_extra(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_event_fired_by_a_tool_reaches_no_hook(world: World) -> None:
-    """The model is the program's own here: whatever it does while it is asked happens inside a hook."""
+    """The model belongs to the program here: whatever it does while it is asked happens inside a hook."""
     world.kolega("Stop", {"type": "agent", "prompt": "p"})
     world.hook("kolega", "PreToolUse", "touch fired")
     inner: list[str] = []
@@ -76,7 +77,8 @@ def test_an_event_fired_by_a_tool_reaches_no_hook(world: World) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    """What ends it is another thread, which may only just have noticed; the test's own limit bounds the wait."""
+    """Wait until the process is gone: another thread ends it and may be late. The test's own timeout limits the
+    wait."""
     while lives(pid):
         time.sleep(0.05)
     return True
@@ -120,7 +122,7 @@ def test_the_loop_is_not_held_and_many_ask_at_once(world: World) -> None:
     async def reply(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
         nonlocal waiting
         waiting += 1
-        while waiting < 3:  # each answers only once all have been asked
+        while waiting < 3:  # each answers only after all have been asked
             await asyncio.sleep(0.01)
         return ModelResponse(parts=[TextPart('{"ok": false, "reason": "no"}')])
 

@@ -1,9 +1,9 @@
-"""How long the walk of one event is: functions and files of the package that a call passes, which needs no clock.
+"""The size of the walk of one event: the functions and files of the package that a call enters. No timing needed.
 
-Counted is every `def` of `src/anyhook` that is entered at least once between the first line of `main` and the exit
-status, by `sys.setprofile`: nested functions and methods count, module bodies and comprehensions do not. The call is
-made twice in one process, and the second is counted, so that the plan is kept and every module is loaded. The table in
-`docs/house.md` lists them; a failure shows the one that belongs there."""
+With `sys.setprofile`, the test counts every `def` in `src/anyhook` that is entered at least once between the first line
+of `main` and the exit status. Nested functions and methods count; module bodies and comprehensions do not. The call is
+made twice in one process and the second one is counted, so that the plan is stored and every module is loaded. The
+table in `docs/house.md` lists them; a failure shows the correct table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ MAX_SIZES = {"fire": (100, 25), "bridge": (130, 30)}
 """Functions and files. These may only become smaller."""
 HOUSE = Path(__file__).parents[2] / "docs" / "house.md"
 WAITING = "process/child.py"
-"""On a busy machine, a call takes more of the waiting paths; all functions of this file are counted."""
+"""Which functions of this file a call enters depends on how busy the machine is, so its row of the table is not
+compared."""
 WORDS = {
     "fire": ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json"),
     "bridge": ("bridge", "claude", "PreToolUse"),

@@ -1,7 +1,7 @@
-"""A minimal agent: asks its model over a real connection, calls the commands of its hooks config before each tool,
-obeys or not, and runs the tool. A file FAKE_AGENT in its folder says what is wrong with it: `deaf` calls no hooks,
-`rude` runs what was refused, `stuck` never ends, `mute` asks no model, `bare` offers no tools, `odd` only an unknown
-one, `shy` never runs a tool, `litter` leaves a process behind."""
+"""A minimal agent: it asks its model over a real connection, calls the commands of its hooks config before each tool,
+obeys them or not, and runs the tool. A file FAKE_AGENT in its folder says how it misbehaves: `deaf` calls no hooks,
+`rude` runs what was refused, `stuck` never ends, `mute` asks no model, `bare` offers no tools, `odd` offers only an
+unknown one, `shy` never runs a tool, `litter` leaves a process behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
     head = f"Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close"
     with socket.create_connection(
         (host, int(port))
-    ) as wire:  # a client library takes longer to load than all of this file
+    ) as wire:  # a client library takes longer to load than this whole file
         wire.sendall(f"POST /v1/chat/completions HTTP/1.0\r\n{head}\r\n\r\n".encode() + body)
         answer = b"".join(iter(lambda: wire.recv(65536), b""))
     message: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])["choices"][0]["message"]
@@ -35,7 +35,7 @@ def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def refused(call: dict[str, Any]) -> str:
-    """What the installed entry says about a call; "" for nothing."""
+    """What the installed entry says about a call, or ""."""
     path = Path(os.environ["HOME"], ".agents/plugins/anyhook/hooks/hooks.json")
     if "deaf" in MANNERS or not path.exists():
         return ""

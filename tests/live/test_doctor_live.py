@@ -1,5 +1,5 @@
-"""The doctor's live check, with a small agent that is a real process, speaks to the scripted model and calls the entry
-that `install` wrote. Real agents are `make live`'s business."""
+"""The doctor's live check, with a small agent that is a real process, talks to the scripted model and calls the entry
+that `install` wrote. Real agents are tested by `make live`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from command import run
 from conftest import World
 
 FAKE = Path(__file__).parent / "fake_agent.py"
-AGENT = "goose"  # whose entry and variables the fake knows
+AGENT = "goose"  # the agent whose entry and variables the fake knows
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def staged(world: World) -> World:
     world.write(folder / AGENT, f'#!/bin/sh\nexec "{sys.executable}" "{folder}/fake.py" "$@"\n', 0o755)
     world.env["PATH"] = f"{folder}:{world.env['PATH']}"
     manners(world, "")
-    # A real start also keeps what it found of installed packages, which a forked one has found long before.
+    # A real start also stores what it found out about installed packages; a forked one has found that out already.
     assert run(["install", AGENT], env=world.env, cwd=world.project, cold=True).returncode == 0
     world.hook("kodik", "PreToolUse", f"touch {world.root}/a-hook-of-the-user")
     return world
@@ -55,7 +55,7 @@ def live(world: World, *words: str, status: int = 0) -> dict[str, Any]:
 
 
 def everything(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Everything except what every call stores about installed packages."""
+    """All files except what every call stores about installed packages."""
     ours = folder / "state" / "anyhook"
     return {
         str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
@@ -117,13 +117,13 @@ def test_being_told_to_end(staged: World, number: signal.Signals) -> None:
             time.sleep(0.05)
         asked.send_signal(number)
         asked.communicate()
-    while running(fake):  # the test's own limit ends this
+    while running(fake):  # the test's own timeout ends this
         time.sleep(0.05)
     assert os.listdir(staged.root / "tmp") == []
 
 
 def running(word: bytes) -> list[int]:
-    """Processes that were started with this word, except to ask for the version."""
+    """Processes started with this word, except those that only ask for the version."""
     pids = map(int, filter(str.isdigit, os.listdir("/proc")))
     return [pid for pid in pids if word in program_words(pid) and b"--version" not in program_words(pid)]
 

@@ -1,4 +1,5 @@
-"""The capability matrix against the tables: what was seen must be what is promised now, or the page lies."""
+"""The capability matrix against the tables: what was observed must match what the tables promise now, or the page is
+wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ DRIVEN = [name for name in HOSTS if drive(name) is not None]
 
 
 NOT_DRIVEN: set[str] = set()
-"""Agents that can be driven and have not been yet: no observation is claimed for them."""
+"""Agents that can be driven but have not been yet: no observation is claimed for them."""
 
 
 def test_there_is_data() -> None:

@@ -1,4 +1,4 @@
-"""The scripted model: which step it is at, in every wire, and with the names of the tools that it is offered."""
+"""The scripted model: which step it is at, in every wire format, and with the names of the tools that it is offered."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_tool_that_is_not_offered_is_left_out() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_over_the_wire_of_contents(streamed: bool) -> None:
-    """No client of this wire is among our own dependencies."""
+    """None of our dependencies has a client for this wire format."""
     with ModelServer(script(STEPS, NAMES)) as server:
         verb = "streamGenerateContent?alt=sse" if streamed else "generateContent"
         found = post(f"{server.url}/v1beta/models/m:{verb}", json.dumps(request("contents", 0)).encode())

@@ -1,4 +1,4 @@
-"""Records: the first of a class are made by hand, the later ones by a compiled constructor, with no visible
+"""Records: the first of a class are built by hand, later ones by a compiled constructor. There is no visible
 difference."""
 
 from __future__ import annotations

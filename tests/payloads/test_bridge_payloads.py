@@ -1,4 +1,4 @@
-"""Every payload that real agents sent: what it means, and what the agent is told. Nothing is started here."""
+"""Every payload that real agents sent: what it means, and the answer that the agent gets. Nothing is started here."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_payload_becomes_events(folder: str) -> None:
 
 
 def test_a_new_session_is_called_so_everywhere() -> None:
-    """`startup` is what matchers of published hooks say; all of these runs were fresh ones."""
+    """Matchers of published hooks say `startup`. All of these sessions were new."""
     starts = [path for path in PAYLOADS if path.stem.lower() == "sessionstart"]
     assert len(starts) >= len(BY_FOLDER) // 2
     for path in starts:
@@ -77,13 +77,13 @@ def test_no_opinion_is_what_the_agent_takes_for_none(folder: str) -> None:
 
 
 def test_the_refusals_beside_their_payloads() -> None:
-    """Every captured call of a tool is refused by the exact words that its agent's sample has."""
+    """Every captured tool call is refused with the exact text of its agent's sample."""
     calls = [path for path in PAYLOADS if "pre_tool" in table_of(path)[1].canonical]
     assert len(calls) > ENOUGH // 4
     for path in calls:
         table, row, _, _, found = received(path)
         shown = sample(table.name)
-        wanted = json.loads(json.dumps(dict(shown.stdout)).replace(f"{COMMAND}: ", ""))  # of a part of a call
+        wanted = json.loads(json.dumps(dict(shown.stdout)).replace(f"{COMMAND}: ", ""))  # prefix for a part of a call
         decision = Decision("pre_tool", verdict="block", effect="deny_tool", reason=REASON, hook="h")
         for event in found.events:
             said = express(settle(decision.replace(event=event.name), row.says, "here").effects, row.says)
@@ -93,7 +93,7 @@ def test_the_refusals_beside_their_payloads() -> None:
 
 @each_folder
 def test_hooks_see_their_own_names_for_tools(folder: str) -> None:
-    """A guard for commands, written for one dialect, sees the command in every host."""
+    """A command guard written for one dialect sees the command in every host."""
     of_tools = [path for path in BY_FOLDER[folder] if "tool" in path.stem.lower()]
     for event in (event for path in of_tools for event in received(path)[4].events):
         if "tool" not in event.data or not event.name.startswith(("pre_", "post_", "permission")):
@@ -129,7 +129,7 @@ def specific(event: str, keys: dict[str, Any]) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **keys}}
 
 
-# What each agent was seen to honour: (agent, event) → stdout as an object, or the whole answer.
+# Answers that each agent was seen to honour: (agent, event) → stdout as an object, or the whole answer.
 REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("claude", "PreToolUse"): CLAUDE_DENY,
     ("codex", "PreToolUse"): CLAUDE_DENY,
@@ -161,7 +161,7 @@ REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("codex", "PostToolUse"): BLOCK,
     ("gemini", "AfterTool"): DENY,
     ("vibe", "post_tool"): DENY,
-    # From documents, and from what was measured of twelve more agents.
+    # From documents, and from tests of twelve more agents.
     **dict.fromkeys(product(("droid", "deepagents", "codebuddy", "augment", "kimicli"), ["PreToolUse"]), CLAUDE_DENY),
     **dict.fromkeys(product(("antigravity", "grok", "openhands"), ["PreToolUse"]), DENY),
     **dict.fromkeys(product(("devin", "codepuppy"), ["PreToolUse"]), BLOCK),
@@ -185,7 +185,7 @@ REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("antigravity", "Stop"): {"decision": "continue", "reason": "no"},
     ("augment", "PostToolUse"): specific("PostToolUse", BLOCK),
     ("augment", "Stop"): specific("Stop", BLOCK),
-    # One entry serves two harnesses: what the one reads at the top, the other reads inside.
+    # One entry serves two harnesses: one reads the keys at the top level, the other reads them inside.
     ("vscode", "PreToolUse"): {**CLAUDE_DENY, "permissionDecision": "deny", "permissionDecisionReason": "no"},
     ("vscode", "UserPromptSubmit"): {**BLOCK, "continue": False, "stopReason": "no"},
     ("vscode", "Stop"): {**BLOCK, **specific("Stop", BLOCK)},
@@ -278,12 +278,12 @@ def test_a_rewrite_that_cannot_be_done_is_a_refusal(agent: str) -> None:
     answer = express(settled.effects, row.says)
     assert set(settled.effects) in ({"input"}, {"block"})
     assert "safe" in answer.stdout + answer.stderr
-    if agent != "codex":  # there a rewrite counts only with this word, which grants nothing
+    if agent != "codex":  # codex accepts a rewrite only with this word, which grants nothing
         assert '"allow"' not in answer.stdout, "a rewrite grants nothing"
 
 
 def test_codex_is_told_nothing_that_its_schemas_do_not_have() -> None:
-    """An unknown key is a failed hook there, and a failed hook lets the tool run."""
+    """In Codex, an unknown key is a failed hook, and a failed hook lets the tool run."""
     schemas = json.loads((DATA / "codex-output-schemas.json").read_text())
     checked = 0
     for row in host("codex").events:

@@ -1,4 +1,4 @@
-"""Real payloads, there and back: a captured payload is received as its agent's table says, presented to a hook of the
+"""Real payloads, round trip: a captured payload is received as its agent's table says and presented to a hook of the
 same agent's dialect, and must be the same. Nothing is started here."""
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MADE = {
     "permission_mode", "stop_hook_active", "agent_id", "workspace_roots", "workspaceRoot", "workspacePaths",
     "project_path", "working_directory", "loop_count", "workspaceRoots",
 }  # fmt: skip
-"""Keys whose values differ here: times, our own files, or what only the product keeps."""
+"""Keys whose values differ here: times, our own files, or values that only the product has."""
 OWN_SHAPE = {"tool_response", "toolResult", "tool_output", "tool_result", "error"}
 """Keys under which an agent sends each tool's result in the tool's own shape."""
 
 
 def exceptions(path: Path, sign: str) -> set[str]:
-    """Keys next to a folder of payloads: with `-` those that only this agent can send, so that our hooks do not get
-    them, or get something similar; with `+` those that it documents and did not send."""
+    """The keys in `_keys.txt` next to the payloads. `-` marks keys that only this agent can send: our hooks do not get
+    them, or get something similar. `+` marks keys that the agent documents but did not send."""
     file = path.parent / "_keys.txt"
     words = file.read_text().split() if file.exists() else []
     return {word[1:] for word in words if word[0] == sign}
@@ -72,8 +72,8 @@ def test_a_hook_gets_what_the_agent_gives(agent: str) -> None:
 
 
 def test_other_events_are_told_of() -> None:
-    """Every captured event without a canonical event either repeats a tool call, or is known to be the product's
-    alone."""
+    """Every captured event without a canonical event either repeats a tool call or is known to be specific to the
+    product."""
     others = [path for paths in CAPTURED.values() for path in paths if not received(path)[1].canonical]
     assert others
     for path in others:
@@ -97,12 +97,12 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 MORE_THAN_ITS_DOCUMENT = {("kolega", "post_tool_failure", "output")}
-"""What a released product was seen to honour, and the document that decides about its dialect does not have."""
+"""Effects that a released product was seen to honour but that its dialect's document does not have."""
 
 
 @each_of("agent", AGENTS)
 def test_what_the_agent_honours_its_dialect_reads(agent: str) -> None:
-    """The answer by which we ask an agent for an effect is one by which its own hooks ask us for the same."""
+    """The answer that asks an agent for an effect is also an answer that its own hooks use to ask us for it."""
     assert set(ASKED) <= set(EFFECTS)
     cases = [(said, name, effect) for said in host(agent).events for name in said.canonical for effect in said.says]
     assert cases
@@ -135,7 +135,7 @@ def test_an_agent_that_calls_us_runs_its_own_hooks(agent: str) -> None:
 
 
 def test_codex_answers_are_checked_by_the_published_schemas() -> None:
-    """The keys that its dialect allows at each event are those of the schemas, no more and no fewer."""
+    """The keys that its dialect allows at each event are exactly those of the schemas."""
     schemas: dict[str, Any] = json.loads((DATA / "codex-output-schemas.json").read_text())
     names = {row.native: row.canonical[0] for row in dialect("codex").events}
     found = {}

@@ -1,4 +1,4 @@
-"""Conditions: how they are read, and the messages about mistakes."""
+"""Conditions: how they are parsed, and the messages about mistakes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ PIECES = some.sampled_from(
 
 @given(some.lists(PIECES, max_size=30).map(" ".join) | some.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Nothing else is raised, and no error points outside the text."""
+    """No other exception is raised, and no error points outside the text."""
     column = 1
     try:
         parse(text, NAMES)

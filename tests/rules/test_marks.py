@@ -1,4 +1,4 @@
-"""Marks: a rule that is not asked because a call has none of its marks could not have held."""
+"""Marks: a rule that is skipped because a call has none of its marks could not have matched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLACES = Places("/home/me", "/home/me/app")
         ("writes **/.env", {"writes /.env", "writes *"}),
         ("writes *.py", {"writes"}),
         ("writes @home", {"writes"}),
-        ("deletes src/**", {"deletes"}),  # what deletes a folder above it deletes it as well
+        ("deletes src/**", {"deletes"}),  # deleting a parent folder deletes it too
         ("writes *.py and runs git push", {"runs git push"}),
         ("runs git push or connects", {"runs git push", "connects"}),
         ("not runs git", {ANY}),

@@ -1,4 +1,4 @@
-"""Programs, paths and wildcards of conditions."""
+"""Programs, paths and wildcards in conditions."""
 
 from __future__ import annotations
 

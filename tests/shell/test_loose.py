@@ -1,4 +1,4 @@
-"""Words of commands without a grammar."""
+"""The words of a command, without the grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shell lines read with the grammar: which programs a line runs, through what, where, and what cannot be known."""
+"""Shell lines read with the grammar: which programs a line runs, through which wrappers, in which folder, and what
+cannot be known."""
 
 from __future__ import annotations
 

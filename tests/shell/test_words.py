@@ -1,4 +1,4 @@
-"""The words of a command, without loading `shlex` where its line is plain: they are the same."""
+"""The words of a command, without loading `shlex` for a plain line: the result is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The organisation's tier: written by root, first in order, and turned off by nobody else."""
+"""The organisation's tier: written by root, first in order, and only root can turn it off."""
 
 from __future__ import annotations
 

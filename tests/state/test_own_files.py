@@ -1,4 +1,4 @@
-"""Our own small files: several processes change them, and none loses what another wrote."""
+"""Our own small files: several processes change them, and none loses another's changes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_answers_are_known_though_they_cannot_be_kept() -> None:
 
 
 def test_switches_do_not_wait_for_whoever_indexes_the_journal(tmp_path: Path) -> None:
-    """That one holds the lock of the whole folder, for minutes where the journal is large."""
+    """The indexer locks the whole folder, for minutes if the journal is large."""
     with locked(str(tmp_path)):
         turned = threading.Thread(target=Switches(str(tmp_path)).turn, args=("", "hook", False), daemon=True)
         turned.start()

@@ -1,4 +1,4 @@
-"""Which spellings of a remote's URL are one repository."""
+"""Which spellings of a remote's URL name the same repository."""
 
 from __future__ import annotations
 

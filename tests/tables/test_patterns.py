@@ -1,5 +1,5 @@
-"""Patterns: the same answers as Python's `re` for ordinary patterns, and a limit for hostile ones. Nothing here
-measures time; pytest-timeout ends a hang."""
+"""Patterns: the same answers as Python's `re` for ordinary patterns, and a limit for hostile ones. No test measures
+time; pytest-timeout ends a hang."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_a_catastrophic_pattern_ends(pattern: str) -> None:
 
 
 def test_the_limit_is_really_set() -> None:
-    """At least one of these is too much for the engine, so that the test above has seen the limit work."""
+    """At least one of these is too much for the engine, so the test above really reaches the limit."""
 
     def too_long(pattern: str) -> bool:
         try:

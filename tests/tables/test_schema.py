@@ -1,4 +1,4 @@
-"""Schemas of hook files: every sample fits its own, and what the loader reports as unknown does not."""
+"""Schemas of hook files: every sample matches its schema, and what the loader reports as unknown does not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITH_FILES = [name for name in DIALECTS if schema_of(dialect(name)) is not None]
 
 
 def declaration(name: str) -> dict[str, Any]:
-    """The document of a dialect's sample that declares its hook."""
+    """The document in a dialect's sample that declares its hook."""
     for path, value in sample(name).files.items():
         if not isinstance(value, str):
             return dict(value)  # type: ignore[arg-type]
@@ -41,7 +41,7 @@ def test_the_sample_fits(name: str) -> None:
 
 
 def first_entry(document: dict[str, Any]) -> dict[str, Any]:
-    """The object that says what is run or ruled."""
+    """The object that holds the command or the rule."""
     if "rule" in document:
         return dict(document["rule"][0])
     found: Any = document.get("hooks", document)
@@ -53,7 +53,7 @@ def first_entry(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _holds_entries(value: Any) -> bool:
-    """Whether a value is the way to an entry, and not a part of one."""
+    """Whether a value leads to an entry, and is not a part of one."""
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 

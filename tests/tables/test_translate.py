@@ -1,5 +1,5 @@
-"""A host's names and a dialect's: every table there and back, and nothing changed for events that are taken as they
-are."""
+"""Translation between a host's names and a dialect's: every table round-trips, and events that need no translation are
+unchanged."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ SAID: dict[str, dict[str, tuple[str, dict[str, str] | None]]] = {
     "kolega": {"shell": ("execute_terminal_command", {"command": "ls"})},
     "kodelet": {"shell": ("bash", {"command": "ls"})},
 }
-"""What the five documents themselves name."""
+"""The names in the five documents themselves."""
 
 
 @each_of("name", SAID)

@@ -1,4 +1,4 @@
-"""Every payload that real agents gave us, cold and warm: the same answer and the same lines in the journal."""
+"""Every payload that real agents sent, cold and warm: the same answer and the same journal lines."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ HOOKS = (
     ("codex", "UserPromptSubmit", "echo more to know"),
     ("kodik", "Stop", "exit 1"),
 )
-"""One that refuses, one that adds something, and one that fails; at other events nothing is hooked."""
+"""A hook that blocks, one that adds something and one that fails. Other events have no hooks."""
 
 
 @pytest.fixture
 def doors(launcher: Path, tmp_path: Path) -> Iterator[tuple[Door, Door]]:
-    """Two users with the same hooks, so that neither is told what the other was a moment ago."""
+    """Two users with the same hooks, so that neither gets an answer that was stored for the other."""
     made = []
     for name in ("one", "two"):
         world = World(tmp_path / name)
@@ -45,7 +45,7 @@ def doors(launcher: Path, tmp_path: Path) -> Iterator[tuple[Door, Door]]:
 def test_answers_and_records_are_the_same(doors: tuple[Door, Door], folder: str) -> None:
     cold, warm = doors
     server = warm.start()
-    cold.cold("fire", "turn_end")  # as the start of the server did
+    cold.cold("fire", "turn_end")  # the start of the server did the same
     before = len(cold.world.journal())
     eventually(lambda: len(warm.world.journal()) == before, "a line is missing")
     for path in BY_FOLDER[folder]:
@@ -60,14 +60,14 @@ def test_answers_and_records_are_the_same(doors: tuple[Door, Door], folder: str)
 
 
 def parents(door: Door) -> set[str]:
-    """Who started the commands that ran a hook."""
+    """The processes that started commands that ran a hook."""
     noted = door.world.home / "parents"
     return set(noted.read_text().split()) if noted.exists() else set()
 
 
 def account(door: Door, done: Done, before: int, after: int) -> str:
-    """What a call came to, with its lines in the journal, of which there have to be this many: the launcher does not
-    wait for those of what it answers by itself."""
+    """The result of a call with its journal lines, once the journal has `after` lines. For calls that the launcher
+    answers by itself, it does not wait until they are written."""
     eventually(lambda: len(door.world.journal()) >= after, "a line is missing")
     lines = door.world.journal()[before:]
     told = plain(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), lines]))

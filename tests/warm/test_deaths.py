@@ -29,7 +29,7 @@ PRE_TOOL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}'
 BRIDGE = ("bridge", "claude", "PreToolUse")
 UNHOOKED = ("bridge", "claude", "PostToolUse")
 FAULTS = int(os.environ.get("FAULT_CALLS", "400"))
-"""How many calls a fault run makes, at least. It goes on until there were enough deaths."""
+"""The minimum number of calls in a fault run. It continues until enough processes were killed."""
 
 
 def payload(number: int) -> bytes:
@@ -67,7 +67,7 @@ def test_a_server_that_dies_before_it_accepts_leaves_the_call_to_the_caller(door
     server = door.start()
     os.kill(server, signal.SIGSTOP)
     eventually(lambda: Path(f"/proc/{server}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"T", "it goes on")
-    everyone = servers_of(door.runtime)  # nobody is added any more
+    everyone = servers_of(door.runtime)  # no new process is added now
     for pid in everyone:
         os.kill(pid, signal.SIGSTOP)
     with door.popen(*BRIDGE) as call:
@@ -102,7 +102,7 @@ def test_a_call_outlives_its_server(door: Door, world: World) -> None:
 
 
 def fake_server(door: Door) -> socket.socket:
-    """A socket where the server's would be. The test is the worker."""
+    """A socket at the server's path. The test acts as the worker."""
     Path(door.runtime, "anyhook").mkdir(mode=0o700)
     server = socket.socket(socket.AF_UNIX)
     server.bind(socket_of(door.launcher, door.env))
@@ -174,8 +174,9 @@ sys.exit(2)
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", ["shell", "Python"])
 def test_every_call_is_answered_whoever_is_killed(door: Door, world: World, kind: str) -> None:
-    """A fault run: while calls are made, the server, a worker, the writer of notes, the interpreter of a Python hook, a
-    process of its runs, or the launcher is killed at any moment. Every other call is of an event that nobody hooked."""
+    """A fault run: while calls are made, a random process is killed at a random time: the server, a worker, the writer
+    of notes, the interpreter of a Python hook, one of its run processes, or the launcher. Every other call is for an
+    event without hooks."""
     ran = world.root / "ran"
     if kind == "shell":
         world.hook("kodik", "PreToolUse", SHELL.format(ran=ran))
@@ -189,14 +190,14 @@ def test_every_call_is_answered_whoever_is_killed(door: Door, world: World, kind
         while not stop.wait(chance.uniform(0.02, 0.5)):
             found = {"server": sorted(servers_of(door.runtime)), "interpreter": sorted(interpreters_of(door.runtime))}
             who = chance.choice(["server", "interpreter"] if found["interpreter"] else ["server"])
-            if len(found["server"]) > 1:  # one that starts may come to serve
+            if len(found["server"]) > 1:  # a server that is starting may be about to serve
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(chance.choice(found[who]), signal.SIGKILL)
                     deaths[who] += 1
             folder = Path(door.runtime, "anyhook")
             for lock in (*folder.glob("*.lock"), *folder.glob("python/*.lock")):
                 with contextlib.suppress(OSError):
-                    os.utime(lock, (0, 0))  # as if a minute had passed: then the next one is started
+                    os.utime(lock, (0, 0))  # as if a minute had passed, so that the next one is started
 
     def is_enough(number: int) -> bool:
         kinds = ("server",) if kind == "shell" else ("server", "interpreter")
@@ -230,7 +231,7 @@ def test_every_call_is_answered_whoever_is_killed(door: Door, world: World, kind
     assert len(calls) > made // 2 - killed - lost - made // 20
 
     def is_over() -> bool:
-        door.call("warm", "--stop")  # one that was starting may have come up since
+        door.call("warm", "--stop")  # a server that was starting may be up by now
         return not servers_of(door.runtime)
 
     eventually(is_over, "a process is left")

@@ -1,4 +1,5 @@
-"""The memory that workers copy in advance: what the first calls have copied, later workers copy before their call."""
+"""The memory pages that workers copy in advance: pages that the first calls copied, later workers copy before their
+call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Python hooks in interpreters that are already there, through the whole door: every Python hook of the vectors and the
-examples answers as it does cold; settings say whose may; functions of a `hooks.py` are warm without being asked."""
+"""Python hooks in running interpreters, tested end to end: every Python hook of the vectors and the examples answers as
+it does cold. Settings say whose hooks may run warm. Functions in a `hooks.py` run warm without a setting."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VOLATILE = re.compile(r'("duration_ms": )[0-9.]+|session-\w{16}')
 
 
 def interpreters(door: Door) -> set[str]:
-    """Their sockets. Those of killed ones are there until the next one is started."""
+    """The sockets of the interpreters. Those of killed interpreters stay until the next one is started."""
     folder = Path(door.runtime, "anyhook", "python")
     return {path.name for path in folder.iterdir() if "." not in path.name} if folder.exists() else set()
 
@@ -42,7 +42,7 @@ def interpreters(door: Door) -> set[str]:
 def warmed(
     door: Door, words: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float
 ) -> Ended:
-    """The last answer of several, each given in the state in which the first found everything."""
+    """The last of several answers. The files are restored after each call, so every call starts from the same state."""
     root = cwd.parent
     kept = root.with_name(f"{root.name}-kept")
     given = {**env, "XDG_RUNTIME_DIR": door.runtime, "ANYHOOK_WARM": "on"}
@@ -56,7 +56,7 @@ def warmed(
     shutil.copytree(root, kept, symlinks=True)
     for number in range(RUNS):
         ended = call(words, stdin, given, cwd, limit_s)
-        time.sleep(0.5)  # an interpreter starts, or learns
+        time.sleep(0.5)  # time for an interpreter to start or learn
         if number < RUNS - 1:
             for part in kept.iterdir():
                 shutil.rmtree(root / part.name)
@@ -70,7 +70,7 @@ def warmed(
 def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
     served, wrong = 0, dict[str, list[str]]()
     for vector in load_suite(None, ()).all():
-        has_peer = any(isinstance(step, ShellStep) for step in vector.steps)  # a server that answers once
+        has_peer = any(isinstance(step, ShellStep) for step in vector.steps)  # a server that answers only once
         if has_peer or "python" not in repr(vector.layout) + repr(vector.steps):
             continue
         before = interpreters(door)
@@ -146,13 +146,13 @@ def test_settings_say_whose_scripts_may_be_warm(door: Door, world: World, said: 
     for scope in [scope for scope, is_warm in wanted.items() if is_warm == "True"]:
         is_warm_at_last(door, scope)
     if "True" not in wanted.values():
-        time.sleep(0.5)  # as long as it takes to start one
+        time.sleep(0.5)  # enough time to start one
     assert seen(door) == wanted
     door.call("warm", "--stop")
 
 
 def test_killed_interpreters_do_not_count(door: Door, world: World) -> None:
-    """A server has eight at most. What killed ones have left is deleted."""
+    """A server has at most eight interpreters. Files of killed ones are deleted."""
     scripted(world, "user")
     door.start()
     folder = Path(door.runtime, "anyhook", "python")

@@ -1,4 +1,5 @@
-"""Calls that a warm server answers: the same answers, in a process like the one that the caller would have been."""
+"""Calls that a warm server answers: the answers are the same, from a process like the one the caller would have
+been."""
 
 from __future__ import annotations
 
@@ -40,13 +41,13 @@ CALLS: dict[str, tuple[tuple[str, ...], bytes]] = {
 
 
 def from_server(world: World) -> list[int]:
-    """Who started the command that ran the hook, call by call."""
+    """The process that started the command that ran the hook, for each call."""
     return [int(line) for line in (world.root / "parents").read_text().split()]
 
 
 @pytest.fixture
 def noted(world: World) -> World:
-    """A project whose hook notes who started the command."""
+    """A project whose hook records which process started the command."""
     world.hook("kodik", "PreToolUse", f"{PARENT} >> {world.root}/parents; echo note >&2; exit 2")
     return world
 
@@ -58,7 +59,7 @@ def test_answers_and_records_are_the_same(door: Door, noted: World) -> None:
     for name, (words, stdin) in CALLS.items():
         answers, records = [], []
         for way in (door.cold, door.call):
-            numbered += 1  # a call that is repeated within seconds has its answer from the first
+            numbered += 1  # a call repeated within seconds would get the first call's answer
             done = way(*words, stdin=stdin.replace(b"t%d", b"turn-%d-" % numbered))
             answers.append((done.returncode, plain(done.stdout), plain(done.stderr)))
             lines = noted.journal()[before:]
@@ -131,7 +132,7 @@ def without_capability() -> None:
 
 
 def in_namespace(kind: int) -> Callable[[], None]:
-    """In a namespace of its own, as `unshare` makes it, where that is allowed; in a sandbox elsewhere."""
+    """Enter a new namespace, as `unshare` does, if that is allowed; otherwise a sandbox."""
 
     def enter() -> None:
         import ctypes
@@ -171,7 +172,7 @@ def test_a_call_that_differs_goes_cold(door: Door, noted: World, why: str) -> No
 
 
 def test_no_secret_touches_a_disk(door: Door, noted: World) -> None:
-    """Not by the socket, and not by what the launcher is left to know."""
+    """Neither the socket nor the launcher's tables write a secret to disk."""
     door.start()
     secret = {"MY_TOKEN": "Zebra7Canary-5f1c9a"}
     for number in range(3):
@@ -209,7 +210,7 @@ def test_a_first_call_starts_one_server_and_does_not_wait(door: Door, noted: Wor
 
 
 def test_a_server_holds_nothing_of_the_call_that_started_it(door: Door, noted: World) -> None:
-    """An agent may wait for the end of a pipe that it has left open in its children."""
+    """An agent may wait for EOF on a pipe that its children inherited."""
     words = ("fire", "turn_end")
     eventually(lambda: door.cold(*words).returncode == 0 and read_plan(noted.setup()) is not None, "no plan is kept")
     reading, writing = os.pipe()
@@ -231,7 +232,7 @@ def test_calls_at_once_are_all_answered(door: Door, noted: World) -> None:
 
 
 def test_without_a_launcher_the_variable_asks_for_a_server(door: Door, noted: World) -> None:
-    """The pure wheel: the script alone."""
+    """The pure wheel has only the script."""
     script = str(door.launcher.with_name("anyhook-python"))
     words = [script, "bridge", "claude", "PreToolUse"]
     for turn in range(2):
@@ -257,7 +258,8 @@ def test_a_killed_caller_ends_its_hooks(door: Door, world: World) -> None:
 
 
 def test_stdin_that_nobody_closes_is_left_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its watchdog answers in time; a server has none for what never arrives. Nothing that was read gets lost."""
+    """This process has a watchdog that answers in time; a server has none for input that never arrives. No input that
+    was already read is lost."""
     monkeypatch.setattr(client, "STDIN_S", 0.0)
     before, (end, start) = os.dup(0), os.pipe()
     try:
@@ -275,7 +277,7 @@ def test_stdin_that_nobody_closes_is_left_to_this_process(monkeypatch: pytest.Mo
 
 
 def test_two_entries_of_one_agent_run_hooks_once(door: Door, world: World) -> None:
-    """One entry is told its answer before it is kept for the other, which waits for that."""
+    """One entry gets its answer before the answer is stored for the other entry, which waits for it."""
     world.hook("kodik", "PreToolUse", f"cat > /dev/null; echo ran >> {world.root}/ran; exit 2")
     door.start()
     words = ("bridge", "claude", "PreToolUse")

@@ -1,4 +1,4 @@
-"""Where a server lives and when it ends; what its parts do alone."""
+"""Where a server runs and when it ends, and unit tests of its parts."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ server.serve(lambda caller: None, folder + "/socket", lock)
 
 @pytest.mark.parametrize("change", ["server.UNUSED_S = 0.0", "", "server.MAX_WORKERS = 0"])
 def test_it_ends_by_itself(tmp_path: Path, change: str) -> None:
-    """When nobody has called for long, and when its socket is gone."""
+    """It ends when it has been idle for long, and when its socket is gone."""
     command = [sys.executable, "-c", IDLE.format(change=change), str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
         if "UNUSED" not in change:
@@ -151,7 +151,7 @@ def test_an_edited_module_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
-    """A hook may open the terminal that its agent has: nobody can lend it to another session."""
+    """A hook may open its agent's terminal, and a terminal cannot be lent to another session."""
     world.hook("kodik", "PreToolUse", f"{PARENT} > {world.root}/parent; echo through > /dev/tty; exit 2")
     door.start()
     call = f"{door.launcher} {' '.join(PRE_TOOL[:4])} </dev/null"
@@ -166,12 +166,12 @@ def test_a_terminal_has_a_server_of_its_own(door: Door, world: World) -> None:
     parent = (world.root / "parent").read_text().strip()
     assert f'"pid": {parent}' in shown, "its own server served the last call"
     assert parent not in [str(pid) for pid in servers_of(door.runtime) if os.getsid(pid) == pid]
-    assert b"Stopped" in door.call("warm", "--stop").stdout  # that of the terminal may have ended with it
+    assert b"Stopped" in door.call("warm", "--stop").stdout  # the terminal's server may have ended with it
     eventually(lambda: servers_of(door.runtime) == set(), "a server is left")
 
 
 def test_a_system_without_proc_has_a_place_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`anyhook warm` says there that no server runs."""
+    """On such a system, `anyhook warm` says that no server runs."""
 
     def missing(*_: object, **__: object) -> NoReturn:
         raise FileNotFoundError
@@ -182,7 +182,7 @@ def test_a_system_without_proc_has_a_place_too(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -> None:
-    """An agent in a sandbox calls often: it is not refused each time by a server outside."""
+    """An agent in a sandbox calls often. It must not be turned away each time by a server outside."""
     world.hook("kodik", "PreToolUse", f"{PARENT} > {world.root}/parent; readlink /proc/self/ns/net >&2; exit 2")
     outside = door.start()
     call = f"{door.launcher} {' '.join(PRE_TOOL[:4])} </dev/null"
@@ -202,7 +202,7 @@ def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -
 
 
 def test_other_surroundings_have_a_server_from_their_second_call_on(door: Door) -> None:
-    """An agent may have a new sandbox for each call: it does not start a server each time."""
+    """An agent may use a new sandbox for each call. It must not start a server each time."""
     door.start()
     other = {"PYTHONUNBUFFERED": "1", "ANYHOOK_WARM": "auto"}
 
