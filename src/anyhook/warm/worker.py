@@ -30,7 +30,7 @@ from anyhook.warm.messages import (
     receive_streams,
 )
 from anyhook.warm.place import is_module, is_wanted, parse_env, read_at_start
-from anyhook.warm.quiet import keep_tables
+from anyhook.warm.quiet import delete_tables, keep_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,6 +175,8 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
             os.lseek(0, 0, os.SEEK_SET)
             with open(0, "rb", closefd=False) as stdin:
                 keep_tables(state.path, words[1], words[2], stdin.read(), env)
+            if state.has_failed:  # in the meantime
+                delete_tables(state.path)
         except Exception:  # noqa: BLE001 (the answer is given; without a table the next call is an ordinary one)
             return
 
