@@ -308,7 +308,8 @@ class Stage:
         for home in {scene.home for scene in SCENES}:
             (folder / home).mkdir()
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        self.env = {"PATH": path, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        # Without a warm server, which would outlive the demo.
+        self.env = {"PATH": path, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "ANYHOOK_WARM": "off"}
         self.bold, self.plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
 
     def play(self, number: int, scene: Scene) -> None:

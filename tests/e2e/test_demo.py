@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -129,6 +130,20 @@ def demo_module() -> ModuleType:
     return module
 
 
+def running_in(folder: Path) -> list[str]:
+    """Processes that have the folder in their environment. A process that has just ended counts for a moment."""
+    for _ in range(100):
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.fsencode(folder) in (entry / "environ").read_bytes():
+                    found.append((entry / "cmdline").read_text())
+        if not found:
+            break
+        time.sleep(0.05)
+    return found
+
+
 def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path / "t"), "HOME": str(tmp_path / "home")}
     for folder in ("t", "home"):
@@ -139,6 +154,7 @@ def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -
     assert "scenes came out as promised" in done.stdout
     assert list((tmp_path / "t").iterdir()) == []
     assert list((tmp_path / "home").iterdir()) == []
+    assert running_in(tmp_path) == []
     # Lines with a path in this test's folder may be longer. All others must fit into 80 columns.
     wide = [line for line in done.stdout.splitlines() if len(line) > 80 and str(tmp_path) not in line]
     assert wide == []
