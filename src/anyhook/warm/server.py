@@ -48,8 +48,12 @@ TICK_S = 20.0
 """How often it checks whether it is still needed."""
 UNUSED_S, IDLE_S = 60.0, 600.0
 """How long it waits for its first call, and for the next one."""
-COUNTERS = struct.Struct("=dIII")
-"""The time of the last call, the number of calls and of workers, and whether the journal has failed."""
+USED = struct.Struct("=dI")
+"""The time of the last call, and the number of calls."""
+WORKERS_AT = USED.size
+HAS_FAILED_AT = WORKERS_AT + NUMBER.size
+"""Where the number of workers is, and whether the journal has failed. Several processes write here at the same time, so
+each writes only what it changes."""
 
 
 class Shared:
@@ -66,8 +70,8 @@ class Shared:
         self.loaded = Installation()
         self.imports = sys.path[1:] if is_module(sys.argv[0]) else sys.path[:]
         """Where the script imports from; `python -m` puts the current directory before it."""
-        self._shared = mmap.mmap(-1, COUNTERS.size)
-        COUNTERS.pack_into(self._shared, 0, monotonic(), 0, 0, 0)
+        self._shared = mmap.mmap(-1, HAS_FAILED_AT + NUMBER.size)
+        USED.pack_into(self._shared, 0, monotonic(), 0)
 
     def knows_agents(self) -> bool:
         """Whether this call would find the same agents of other packages as this server. The list may be cached in the
@@ -78,31 +82,31 @@ class Shared:
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 
     def busy_since(self) -> None:
-        COUNTERS.pack_into(self._shared, 0, monotonic(), self.calls + 1, self.workers, self.has_failed)
+        USED.pack_into(self._shared, 0, monotonic(), self.calls + 1)
 
     def fail(self) -> None:
         """The journal cannot be written: from here on every call is an ordinary one, which reports it."""
-        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, self.workers, 1)
+        NUMBER.pack_into(self._shared, HAS_FAILED_AT, 1)
         delete_tables(self.path)
 
     @property
     def used_s(self) -> float:
-        return float(COUNTERS.unpack_from(self._shared)[0])
+        return float(USED.unpack_from(self._shared)[0])
 
     @property
     def calls(self) -> int:
-        return int(COUNTERS.unpack_from(self._shared)[1])
+        return int(USED.unpack_from(self._shared)[1])
 
     @property
     def workers(self) -> int:
-        return int(COUNTERS.unpack_from(self._shared)[2])
+        return int(NUMBER.unpack_from(self._shared, WORKERS_AT)[0])
 
     @property
     def has_failed(self) -> bool:
-        return bool(COUNTERS.unpack_from(self._shared)[3])
+        return bool(NUMBER.unpack_from(self._shared, HAS_FAILED_AT)[0])
 
     def count(self, workers: int) -> None:
-        COUNTERS.pack_into(self._shared, 0, self.used_s, self.calls, workers, self.has_failed)
+        NUMBER.pack_into(self._shared, WORKERS_AT, workers)
 
     def numbers(self) -> tuple[int, int, int]:
         """Its pid, the seconds it has been idle, the number of its workers."""

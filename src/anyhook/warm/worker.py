@@ -11,6 +11,7 @@ import socket
 import sys
 from functools import partial
 
+from anyhook.journal.journal import Recorder
 from anyhook.process.run import prctl
 from anyhook.process.spawn import here
 from anyhook.process.warm_python import Interpreters, WarmChild
@@ -171,6 +172,9 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
         return None
 
     def keep() -> None:
+        if Recorder.has_failed:
+            state.fail()
+            return
         try:
             os.lseek(0, 0, os.SEEK_SET)
             with open(0, "rb", closefd=False) as stdin:
