@@ -63,7 +63,8 @@ def replace(text: str, place: Place, value: Json) -> str:
     if spot is None:
         return text
     node = spot.node
-    if spot.name is not None and not node.value and isinstance(value, (dict, list)) and value:
+    is_empty = not node.value or node.tag == "tag:yaml.org,2002:null"
+    if spot.name is not None and is_empty and isinstance(value, (dict, list)) and value:
         text = text[: node.start_mark.index].rstrip(" ") + text[node.end_mark.index :]
         return _below(text, spot.name.end_mark.index, block(value, spot.column + STEP))
     return _spliced(text, node, scalar(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
-from anyhook.documents.places import lies_in, stamp
-from anyhook.documents.read import Unreadable, head, read_bytes
+from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model import lean_json
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.platform.places import MAX_HASHED_BYTES, content, head, lies_in, names_digest, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from anyhook.documents.budget import Budget
     from anyhook.documents.parse import Place
-    from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
     from anyhook.model.words import HookScope, Severity
+    from anyhook.platform.places import Stamp
 
-MAX_HASHED_BYTES = 256 * 1024 * 1024
 MAX_KEPT_BYTES = 262_144
 """How many bytes of a file are kept with its digest, to show it and what changed in it."""
 MAX_SENTENCE = 1000
@@ -49,10 +49,13 @@ class Fingerprint(Record):
 
 
 class Files:
-    """A snapshot of the disk. `stamps` is what a compiled catalog depends on."""
+    """A snapshot of the disk. `stamps` and `contents` are what a compiled catalog depends on."""
 
     def __init__(self) -> None:
         self.stamps: dict[str, Stamp | None] = {}
+        """Every path that was looked at."""
+        self.contents: dict[str, str] = {}
+        """What was read, as `places.content` tells it: a stamp alone does not prove that it is still the same."""
         self.budget: Budget | None = None
         """The budget for reading. None for the user's own files, which have no limit."""
         self._problems: list[Problem] = []
@@ -63,6 +66,7 @@ class Files:
         self._prints: dict[str, Fingerprint] = {}
         self._inside: dict[str, dict[str, bool]] = {}
         self._real: dict[str, str] = {}
+        self._listed: dict[str, list[str]] = {}
         self._remembered = self._located = 0
         self.owner: tuple[str, HookScope] = ("", "")
         """Dialect and scope of the layer that is being read."""
@@ -101,8 +105,9 @@ class Files:
         return self._told.get(path, 0) >= MAX_PROBLEMS
 
     def problem_at(
-        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: Severity = ERROR
-    ) -> None:
+        self, code: str, what: str, path: str, place: Place, *, fix: str = "", severity: Severity = ERROR,
+        event: str = "",
+    ) -> None:  # fmt: skip
         """A problem at a place in a document. Its line is looked up later, together with all others of that document.
         Beyond a limit, problems are only counted, so that a document full of mistakes stays cheap."""
         told = self._told[path] = self._told.get(path, 0) + 1
@@ -111,7 +116,7 @@ class Files:
             return
         self.charge(PROBLEMS)
         self._unplaced.setdefault(path, []).append((len(self._problems), place))
-        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner))
+        self._problems.append(Problem(code, _clipped(what), path, "", _clipped(fix), severity, *self.owner, event))
 
     @property
     def problems(self) -> list[Problem]:
@@ -136,6 +141,11 @@ class Files:
             self.charge(LOOKS)
         return self.stamps[path]
 
+    def watch(self, path: str) -> None:
+        """For a file that someone else is about to read: what depends on it ends with its contents."""
+        if self.look(path) is not None:
+            self.contents[path] = content(path)
+
     def lies_in(self, path: str, folder: str) -> bool:
         """`places.lies_in`, with a cache of folders."""
         return lies_in(path, folder, self._inside.setdefault(folder, {}))
@@ -152,6 +162,7 @@ class Files:
             return None
         try:
             data = read_bytes(path)
+            self.contents[path] = lean_json.digest(data)
             if path not in self._texts:
                 self.charge(BYTES, len(data))
             text = data.decode("utf-8")
@@ -220,17 +231,19 @@ class Files:
             os.close(handle)
             return Fingerprint(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
         with open(handle, "rb") as file:
-            hashed, size, kept = hashlib.sha256(), 0, b""
+            hashed, also, size, kept = hashlib.sha256(), lean_json.hasher(), 0, b""
             try:
                 while chunk := file.read(1 << 20):
                     self.charge(HASHED, len(chunk))
                     hashed.update(chunk)
+                    also.update(chunk)
                     size += len(chunk)
                     kept = kept or chunk[:MAX_KEPT_BYTES]
                     if size > MAX_HASHED_BYTES:
                         return Fingerprint(f"{UNPINNED}it is larger than {MAX_HASHED_BYTES:,} bytes", True)
             except OSError as error:
                 return Fingerprint(f"{UNPINNED}it cannot be read ({error.strerror})")
+        self.contents[path] = also.hexdigest()
         return Fingerprint(hashed.hexdigest(), b"\0" in kept[:8192], size, kept)
 
     def texts(self) -> list[str]:
@@ -238,13 +251,18 @@ class Files:
         return list(self._texts)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, sorted; [] if it does not exist."""
+        """The names in a folder, sorted; [] if it does not exist. Listed once: it counts each name."""
+        if folder in self._listed:
+            return self._listed[folder]
         if self.look(folder) is None:
             self._is_there(folder)
             return []
         try:
             with os.scandir(folder) as entries:
-                return sorted(self._counted(entries))
+                found = sorted(self._counted(entries))
+            self.contents[folder] = names_digest(found)
+            self._listed[folder] = found
+            return found
         except OSError as error:
             self.problem(
                 "unreadable", "this folder cannot be read", folder, error.strerror or "", "Check its permissions."

@@ -60,20 +60,6 @@ def read_bytes(path: str, limit: int = MAX_BYTES) -> bytes:
         os.close(handle)
 
 
-def head(path: str, size: int = 4096) -> bytes | None:
-    """The first bytes of a regular file; None if it does not exist or cannot be read. It never blocks."""
-    try:
-        handle = os.open(path, _OPEN_FLAGS)
-    except (OSError, ValueError):
-        return None
-    try:
-        return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else None
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
 def _read_all(handle: int, limit: int) -> bytes:
     """Reads to the end rather than to the announced size: a file may grow, and kernel files announce none."""
     parts: list[bytes] = []

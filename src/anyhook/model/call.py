@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Call(Record):
-    """One process to start: everything that `process/run.py` needs and `explain` shows."""
+    """One process to start: everything that `platform/run.py` needs and `explain` shows."""
 
     argv: tuple[str, ...]
     stdin: bytes

@@ -120,9 +120,30 @@ CODES = {
         "anyhook cannot read this rule, so what it guards is not guarded.",
         "Correct the rule; the message says where.",
     ),
+    "ignored-value": Code(
+        ENTRY,
+        ERROR,
+        "anyhook does not understand this value of a rule. The rule counts without it, which is stricter.",
+        "Correct the value; the message says what is possible.",
+    ),
+    "invalid-relaxation": Code(
+        ENTRY,
+        ERROR,
+        "anyhook does not understand this [[relax]], so its rule stays as it was.",
+        "Correct it, or remove it.",
+    ),
+    "unknown-rule": Code(
+        ENTRY, ERROR, "This [[relax]] names no rule, so it does nothing.", "Correct the name, or remove the [[relax]]."
+    ),
     "unknown-pack": Code(
         ENTRY, ERROR, "The file uses a pack of rules that does not exist.", "Correct the name, or remove it from `use`."
     ),
+    "damaged-pack": Code(
+        ENTRY, ERROR, "A pack that comes with anyhook is empty or cut, or a package of the user has lost files.",
+        "Install anyhook again, or add the package again."),
+    "turned-on-gone": Code(
+        ENTRY, ERROR, "Packs or rules that the user had turned on are no longer in the user's rule file.",
+        "Turn them on again with `anyhook add`, or confirm with `anyhook remove` that they are off."),
     "unknown-agent": Code(
         ENTRY, WARNING, "anyhook knows no agent of this name, so the rule may never apply.",
         "Correct the name. A program that embeds anyhook may have its own name."),
@@ -265,6 +286,9 @@ CODES = {
     "rewrite-conflict": Code(
         ANSWER, WARNING, "Two hooks want different values for one field.",
         "Let one hook rewrite it, or let the second use the first one's value."),
+    "partial-rewrite": Code(
+        ANSWER, WARNING, "A rewritten input lacks a field that the tool needs. The field keeps its value.",
+        "Print the whole input, with the fields that stay as they are."),
     "unseen-form": Code(
         ANSWER, WARNING, "The gate answered before the call was rewritten, or failed on its final form.",
         "Let one hook do both, or declare the gate for another agent too: gates of other dialects are asked again."),
@@ -292,8 +316,14 @@ CODES = {
     "switches-damaged": Code(
         OWN,
         ERROR,
-        "anyhook cannot read the list of disabled hooks, so those hooks run again.",
-        "Remove the file, and disable the hooks again.",
+        "anyhook cannot read what the user turned on and off: disabled hooks run again, and what is gone is not seen.",
+        "Look at `anyhook guards`, remove the file, and disable the hooks again.",
+    ),
+    "installs-damaged": Code(
+        OWN,
+        ERROR,
+        "anyhook cannot read in which agents it was installed, so an entry that is gone is not seen.",
+        "Remove the file, and install anyhook in your agents again.",
     ),
     "cases-not-searched": Code(
         OWN,
@@ -324,6 +354,12 @@ CODES = {
         ERROR,
         "anyhook could not judge an agent's event, so `on_failure` decided.",
         "Report it with the line shown. Until it is fixed, `on_failure` in the settings decides.",
+    ),
+    "disobeyed": Code(
+        OWN,
+        ERROR,
+        "The agent ran a call that anyhook had told it not to run.",
+        "Find out why with `anyhook doctor --live`. Until then, do not rely on guards in this agent.",
     ),
     "fired-twice": Code(
         OWN,

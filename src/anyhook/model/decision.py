@@ -31,6 +31,12 @@ class Report(Record):
     stdout: str = ""
     stderr: str = ""
     verdict: Verdict = "none"
+    shadow: bool = False
+    """Whether the hook itself is in shadow mode, so that its verdict does not count."""
+
+    def as_dict(self) -> dict[str, Json]:
+        """All fields; `shadow` only if it is so."""
+        return {field: getattr(self, field) for field in self.fields if field != "shadow" or self.shadow}
 
 
 IDLE: Statuses = {
@@ -92,6 +98,6 @@ class Decision(Record):
         made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
         for field in ("context", "messages", "follow_ups"):
             made[field] = list(getattr(self, field))
-        made["hooks"] = [{field: getattr(report, field) for field in report.fields} for report in self.hooks]
+        made["hooks"] = [report.as_dict() for report in self.hooks]
         made["problems"] = [dict(problem.as_dict()) for problem in self.problems]
         return made

@@ -91,6 +91,7 @@ FIELDS: dict[str, Json] = {
     "reason": "",
     "agent_type": "",
     "agent_name": "",
+    "agent_id": "",
     "message": "",
     "session": "",
     "usage": {"input_tokens": 0, "output_tokens": 0, "current_context_window": 0, "max_context_window": 0},
@@ -199,6 +200,8 @@ class Event(Record):
     """Our input fields → the host's, where they differ."""
     also: tuple[str, ...] = ()
     """Other names of the tool that matchers are tried against."""
+    refused: str = ""
+    """Why self-protection refuses this call of an agent; "" if it does not, or was not asked."""
 
     def get(self, field: str) -> Json:
         """A field's value, or its empty value; an object with known keys has all of them."""

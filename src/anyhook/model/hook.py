@@ -7,6 +7,7 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from anyhook.model.json_types import Json
@@ -82,6 +83,10 @@ class Hook(Record):
     """The folder whose file declares it, if that is above the folder that the agent works in. "" otherwise."""
     condition: Condition | None = None
     """When it applies, if it is a rule."""
+    pins: Mapping[str, str] = {}
+    """What an approved hook of a project runs: path → what it held when the approval was checked (`places.content`)."""
+    unpinned: tuple[str, ...] = ()
+    """What such a hook runs as well and no approval pins, each as the end of "it also runs …"."""
 
     @property
     def trusted(self) -> bool:

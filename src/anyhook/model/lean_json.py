@@ -161,6 +161,11 @@ def same(one: Json, other: Json) -> bool:
         return dumps(one) == dumps(other)
 
 
+def hasher() -> blake2b:
+    """The hash of `digest`, for bytes that come in parts."""
+    return blake2b(digest_size=32)
+
+
 def digest(data: bytes) -> str:
     """The hash for everything that is proven or compared by one: BLAKE2b with 256 bits, in hexadecimal digits."""
     return blake2b(data, digest_size=32).hexdigest()

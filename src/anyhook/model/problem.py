@@ -26,6 +26,8 @@ class Problem(Record):
     dialect: str = ""
     scope: HookScope = ""
     """Whose hook file it is about, if it is about one."""
+    event: str = ""
+    """The event of the declaration that it is about, in the dialect's own words, where that is known."""
 
     def as_dict(self) -> dict[str, str]:
         """All five fields; the code's own meaning and fix if this problem has none."""

@@ -7,7 +7,7 @@ import select
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.process.child import Child
+from anyhook.platform.child import Child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def watched(started: Sequence[Waitable | Run]) -> list[Waitable | Run]:
     if len(children) == len(running):
         watch_together(children)
         return [*started]
-    from anyhook.process.watcher import Watched
+    from anyhook.platform.watcher import Watched
 
     return [each if isinstance(each, Run) or each is running[0] else Watched(each) for each in started]
 

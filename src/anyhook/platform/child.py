@@ -13,8 +13,8 @@ from _thread import RLock
 from time import monotonic, time_ns
 
 from anyhook.model.call import Run
-from anyhook.process.spawn import here, spawner
-from anyhook.process.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
+from anyhook.platform.spawn import here, spawner
+from anyhook.platform.tree import Tree, carries, environment, holds_pipe, program_of, status_of_reaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
-    from anyhook.process.beside import SharedPoll
-    from anyhook.process.spawn import Spawner
+    from anyhook.platform.beside import SharedPoll
+    from anyhook.platform.spawn import Spawner
 
 OUTPUT_LIMIT = 10 * 1024 * 1024
 """Bytes per stream."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 
-from anyhook.process.tree import Tree
+from anyhook.platform.tree import Tree
 
 VARIABLE = "ANYHOOK_AGENT"
 """Not the variable that marks hook runs: an event fired by one of the agent's commands is an ordinary event."""

@@ -11,6 +11,7 @@ from anyhook.model import lean_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import BinaryIO
 
     from anyhook.model.json_types import Json
 
@@ -93,6 +94,17 @@ def lies_in(path: str, folder: str, known: dict[str, bool] | None = None) -> boo
     return found
 
 
+def may_exist(path: str) -> bool:
+    """Whether there is something at a path, or its folder does not let us see that."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
+
+
 def real_path(path: str) -> str:
     """A path as the system would resolve it. Characters that no path can contain, a NUL or half a character, are left
     out or replaced, as agents do."""
@@ -112,8 +124,8 @@ Stamp = tuple[int, int, int, int, int]
 
 
 def stamp(path: str) -> Stamp | None:
-    """A file's identity without reading it: different contents have different stamps. None if the path does not
-    exist."""
+    """A file's identity without reading it; None if the path does not exist. An equal stamp does not prove equal
+    contents (a write through a memory map need not change it): where that matters, `content` decides."""
     try:
         seen = os.stat(path)
     except (OSError, ValueError):
@@ -121,10 +133,63 @@ def stamp(path: str) -> Stamp | None:
     return (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode)
 
 
+MAX_HASHED_BYTES = 256 * 1024 * 1024
+
+
+def content(path: str) -> str:
+    """What a path holds, as a digest: the bytes of a regular file, or the names in a folder. "" if there is nothing,
+    and one word for everything that cannot be read or is too large. Everything that is kept, and was made from files,
+    is checked with this at every use."""
+    try:
+        descriptor = os.open(path, AT_ONCE)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError):
+        return "unread"
+    try:
+        seen = os.fstat(descriptor)
+        if stat.S_ISDIR(seen.st_mode):
+            return names_digest(os.listdir(descriptor))
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_HASHED_BYTES:
+            return "unread"
+        hashed = lean_json.hasher()
+        while chunk := os.read(descriptor, 1 << 20):
+            hashed.update(chunk)
+        return hashed.hexdigest()
+    except OSError:
+        return "unread"
+    finally:
+        os.close(descriptor)
+
+
+def names_digest(names: list[str]) -> str:
+    """The content of a folder with these names."""
+    return lean_json.digest("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+
+
+def is_unchanged(contents: Mapping[str, str]) -> bool:
+    """Whether each of these paths holds what it held."""
+    return all(content(path) == seen for path, seen in contents.items())
+
+
 PRIVATE = 0o600
 MAX_OWN = 64 << 20
 AT_ONCE = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-"""How our own files are opened: if someone replaced one by a pipe, it is empty, and we do not wait for a writer."""
+"""How files are opened on the way to an answer: if one is a pipe, it is empty, and we do not wait for a writer."""
+
+
+def open_regular(path: str, limit: int = MAX_OWN) -> BinaryIO:
+    """A regular file of at most `limit` bytes, open for reading. Raises OSError for anything else: a pipe has a writer
+    to wait for, a device has no end."""
+    descriptor = os.open(path, AT_ONCE)
+    try:
+        seen = os.fstat(descriptor)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > limit:
+            raise OSError(22, "it is not a regular file, or too large", path)
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def replace_file(path: str, data: bytes, mode: int = PRIVATE) -> None:
@@ -172,8 +237,42 @@ def write_private(path: str, data: bytes) -> None:
 def read_object(path: str) -> dict[str, Json] | None:
     """The JSON object in one of our small files, or None."""
     try:
-        with open(os.open(path, AT_ONCE), "rb") as file:
-            found = lean_json.loads(file.read(MAX_OWN).decode())
+        with open_regular(path) as file:
+            found = lean_json.loads(file.read().decode())
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def head(path: str, size: int = 4096) -> bytes | None:
+    """The first bytes of a regular file; None if it does not exist or cannot be read. It never blocks."""
+    try:
+        handle = os.open(path, AT_ONCE)
+    except (OSError, ValueError):
+        return None
+    try:
+        return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
+    """There is no folder that only this user can write to."""
+
+
+def private_dir(env: Mapping[str, str]) -> str:
+    """The folder, created if it is missing. Raises NoPlace if it belongs to another user or if others can enter it."""
+    folder = runtime_dir(env)
+    try:
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+        seen = os.lstat(folder)
+    except OSError as error:
+        raise NoPlace(f"{folder} cannot be made ({error.strerror})") from None
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or stat.S_IMODE(seen.st_mode) & 0o077:
+        raise NoPlace(f"{folder} is not a folder that only this user can enter")
+    return folder

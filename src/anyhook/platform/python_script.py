@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
+from anyhook.platform.places import head
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,11 +64,8 @@ def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Python
 
 def _by_first_line(words: list[str], cwd: str) -> list[str] | None:
     """What the system starts for a script with a shebang: `#!/usr/bin/env python3` or the path of an interpreter."""
-    try:
-        with open(os.path.join(cwd, words[0]), "rb") as file:
-            first = file.readline(200).decode("utf-8", "replace").split()
-    except OSError:
-        return None
+    begin = head(os.path.join(cwd, words[0]), 200) or b""
+    first = begin.partition(b"\n")[0].decode("utf-8", "replace").split()
     if not first or not first[0].startswith("#!") or len(first) > 2 or "python" not in first[-1]:
         return None
     if len(first) == 2 and os.path.basename(first[0]) != "env":

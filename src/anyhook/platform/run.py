@@ -13,8 +13,8 @@ from _signal import SIG_DFL, SIG_IGN, SIGCHLD, SIGHUP, SIGINT, SIGTERM, getsigna
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.process.child import Child
-from anyhook.process.spawn import here
+from anyhook.platform.child import Child
+from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _no_run(child: Child, ending: Ending, why: str) -> Run:
 
 def _start_error(call: Call, program: str | None, error: Exception | None) -> str:
     try:
-        from anyhook.process.start_failure import explain_failure
+        from anyhook.platform.start_failure import explain_failure
     except OSError as also:  # without a free descriptor, this module cannot be imported either
         return f"{program or call.argv[0]} could not be started: {also.strerror}"
     return explain_failure(call, program, error)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from anyhook.model.call import Call
-    from anyhook.process.child import Child
+    from anyhook.platform.child import Child
 
     Spawner: TypeAlias = Callable[[Call, str, int, int, int], tuple[int, Popen[bytes] | None]]
 

@@ -131,6 +131,6 @@ def _interpreter(path: str) -> str | None:
 
 def _head(path: str) -> bytes:
     """The first bytes of a regular file. Opening a pipe would wait for a writer."""
-    from anyhook.documents.read import head
+    from anyhook.platform.places import head
 
     return head(path, 256) or b""

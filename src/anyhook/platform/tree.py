@@ -26,6 +26,7 @@ _MAX_SCANS = 100
 _MAX_UNSURE_SCANS = 8
 """How many scans in a row may find nothing new while other processes start: a process that appeared after the listing
 may be the child of a member that was gone before we read it."""
+PS_LIMIT_S = 5.0
 _DEATH_S = 2.0
 """How long to wait until killed processes are gone. One that hangs in the kernel may stay forever."""
 
@@ -40,6 +41,8 @@ class Process(Record):
     session: int
     born: int
     zombie: bool
+    terminal: int = 0
+    """The device of its terminal; 0 if it has none."""
 
 
 class _SwitchInterval:
@@ -183,7 +186,7 @@ class Tree:
 
     def _is_known(self, row: Process, me: int) -> bool:
         entries = environment(row.pid)
-        if carries(entries, self.mark) or (self.limit and self.limit in _read(f"/proc/{row.pid}/limits")):
+        if carries(entries, self.mark) or (self.limit and self.limit in contents(f"/proc/{row.pid}/limits")):
             return True
         # A tick is 10 ms; within one, pids tell the order, so an orphan of an earlier run is not ours.
         if self.is_orphan is None or row.parent != me or (row.born == self.eldest and row.pid < self.leader):
@@ -193,7 +196,7 @@ class Tree:
 
 def _newest_pid() -> bytes:
     """The pid that was assigned last, or b"" if the system does not say."""
-    return _read("/proc/loadavg").rpartition(b" ")[2]
+    return contents("/proc/loadavg").rpartition(b" ")[2]
 
 
 def _descends(row: Process, members: dict[int, Process]) -> bool:
@@ -216,31 +219,30 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 
-def read_process(pid: int) -> Process | None:
-    """One row of /proc, even for a zombie; None if there is no such process or no /proc."""
-    text = _read(f"/proc/{pid}/stat")
+def read_process(pid: int | str) -> Process | None:
+    """One row of /proc (`self` is this process), even for a zombie; None if there is no such process or no /proc."""
+    text = contents(f"/proc/{pid}/stat")
     # The second field is the program's name in brackets, and the name may itself contain brackets and spaces.
     fields = text[text.rfind(b")") + 2 :].split()
     if len(fields) < 20:
         return None
     return Process(
-        pid=pid,
+        pid=int(text[: text.find(b" ")]),
         parent=int(fields[1]),
         group=int(fields[2]),
         session=int(fields[3]),
         born=int(fields[19]),
         zombie=fields[0] in (b"Z", b"X"),
+        terminal=int(fields[4]),
     )
 
 
 def _processes_from_ps() -> list[Process]:
     """Used if there is no /proc. It shows parents and groups, but no marks."""
-    import subprocess
+    from anyhook.platform.other_programs import ask
 
     try:
-        listing = subprocess.run(
-            ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        ).stdout
+        listing = ask(("ps", "-A", "-o", "pid=,ppid=,pgid=,stat="), PS_LIMIT_S).out
     except OSError:
         return []
     rows = [line.split() for line in listing.splitlines()]
@@ -259,12 +261,12 @@ def environment(pid: int) -> list[bytes]:
             return []
     except OSError:
         return []
-    return _read(f"{folder}/environ").split(b"\0")
+    return contents(f"{folder}/environ").split(b"\0")
 
 
-def _read(path: str) -> bytes:
-    """Without a file object, which doubles the number of system calls: each may have to wait for the interpreter
-    lock."""
+def contents(path: str) -> bytes:
+    """What a file of /proc says; b"" if we may not read it. Without a file object, which doubles the number of system
+    calls: each may have to wait for the interpreter lock."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:

@@ -1,0 +1,77 @@
+"""How our own processes start. An agent's call is started by the native launcher, which waits for the answer
+(`native/python.c`): it hides our stderr until the answer is known, and answers itself if there is none. A traceback
+does not answer an agent."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+
+NO_ANSWER = 70
+"""The exit status that says so; no agent's answer has it."""
+MARK = "--ready="
+"""The launcher's word, with the number of the real stderr."""
+OLDEST_S = 60.0
+"""A process older than this had no slow start, but a wrong clock (a frozen container)."""
+
+
+class Launcher:
+    waits = False
+    """Whether this process is its child, and has not answered."""
+    can_answer = False
+    """Whether it answers if this process cannot."""
+    stderr = -1
+
+
+def own_python() -> tuple[str, str]:
+    """How this package starts Python for itself: isolated, so that a project's environment cannot move it. A package
+    that only its user has would not be found then."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    is_users = root.endswith("/site-packages") and not root.startswith((sys.prefix, sys.base_prefix))
+    return sys.executable, "-P" if is_users else "-I"
+
+
+def take_mark() -> None:
+    if sys.argv[1:2] and sys.argv[1].startswith(MARK):
+        Launcher.stderr = int(sys.argv.pop(1)[len(MARK) :])
+        Launcher.waits = Launcher.can_answer = True
+
+
+def ready() -> None:
+    """The answer is known: from here on this process has the real stderr, and the launcher only waits."""
+    if not Launcher.waits:
+        return
+    Launcher.waits = False
+    try:
+        sys.stderr.flush()
+        os.write(2, b"\0")
+        if Launcher.stderr >= 0:
+            os.dup2(Launcher.stderr, 2)
+            os.close(Launcher.stderr)
+    except (OSError, ValueError, AttributeError):
+        pass  # it has no stderr
+
+
+class Started:
+    """The process whose start time counts: the caller's, in a warm worker."""
+
+    process = "self"
+
+
+def begun_s() -> float:
+    """When this process was started, on the monotonic clock; the current time if the system does not say. The agent's
+    time limit already ran while Python was starting."""
+    try:
+        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            line = os.read(descriptor, 4096)
+        finally:
+            os.close(descriptor)
+        from time import CLOCK_BOOTTIME, clock_gettime
+
+        started_s = int(line.rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        age_s = clock_gettime(CLOCK_BOOTTIME) - started_s
+    except (OSError, ValueError, IndexError, ImportError, AttributeError):
+        return monotonic()
+    return monotonic() - min(max(age_s, 0.0), OLDEST_S)
