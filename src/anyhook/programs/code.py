@@ -1,27 +1,183 @@
-"""Python code inside a line, read with Python's own grammar: the calls that open, write, delete and start things, with
-the known values of its names. Nothing is imported or run."""
+"""Code in other languages inside a line: Python is read with its own grammar, the rest by the calls that open, write,
+delete and start things. Computed values are reported as unknown."""
 
 from __future__ import annotations
 
 import ast
 import base64
 import os
+import re
 import shlex
 import textwrap
 import warnings
 
-from anyhook.facts.by_table import URL
-from anyhook.facts.paths import HERE
+from anyhook.programs.effects import URL
+from anyhook.programs.paths import HERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.facts.collect import Collector
-    from anyhook.shell.program import Program
+    from anyhook.programs.collect import Collector
+    from anyhook.programs.program import Program
+
+PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+
+OTHERS = re.compile(
+    r"(node|nodejs|perl|ruby|php|deno|bun|lua|osascript|Rscript|R|tclsh|julia|elixir|groovy|tsx|ts-node)[0-9.]*"
+)
+
+
+def look_at_code(program: Program, into: Collector) -> None:
+    """Add what the code on an interpreter's command line does."""
+    if program.code is None:
+        return
+    if PYTHON.fullmatch(program.name):
+        if not PythonCode(program, into).read(program.code):
+            into.unknown.append("code that is not valid Python")
+            _others(program, into)
+    elif OTHERS.fullmatch(program.name):
+        _others(program, into)
+
+
+# -- other languages: by their calls
+
+TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*)?(['\"])(?P<path>(?:(?!\1)[^\\\n]|\\.)*)\1"
+
+CALLS: tuple[tuple[str, str], ...] = (
+    ("delete", r"\b(?:rimraf['\"]?\)?(?:\.sync)?|emptyDirSync|emptyDir|file\.remove|File\.rm_rf!?|"
+        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|rmtree|removeSync|"
+        r"remove|delete|removeAll|Deno\.remove(?:Sync)?)"),
+    ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
+        r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
+            r"IO\.write|chmodSync|symlinkSync)"),
+    ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readFileSync|"
+        r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
+    ("line", r"\b(?:execSync|exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|os\.execute|"
+        r"io\.popen|do shell script)"),
+)  # fmt: skip
+
+NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
+
+"""A function's name, not a string in a list of words: `fs.rm`, `fs['rm']`."""
+
+_PATTERNS = tuple((action, re.compile(NAMED + named + r"(?:['\"]\])?" + TEXT, re.DOTALL)) for action, named in CALLS)
+
+TWO = re.compile(
+    r"\b(renameSync|rename|copyFileSync|copyFile|copy|cp|mv|move|cpSync)"
+    + TEXT
+    + r"\s*,\s*(['\"])(?P<to>(?:(?!\3).)*)\3"
+)
+
+OPENED = re.compile(
+    r"\bopen(?:Sync)?\s*\(?\s*(?:my\s+)?(?:\$?\w+\s*,\s*)?(['\"])(?P<a>[^'\"]*)\1(?:\s*,\s*(['\"])(?P<b>[^'\"]*)\3)?"
+)
+
+TICKS = re.compile(r"(?:`([^`]+)`|%x[({]([^)}]+)[)}]|qx[({/]([^)}/]+)[)}/])")
+
+
+SCRIPT_TICKS = re.compile(r"\$\\?`([^`]+?)\\?`")
+
+"""A line in a template that some libraries run: $`LINE`."""
+
+
+def _others(program: Program, into: Collector) -> None:
+    code = _with_home(program.code or "", into.home)
+    for action, pattern in _PATTERNS:
+        for found in pattern.finditer(code):
+            path = found["path"]
+            if action == "line":
+                into.line(_with_list(code, found, path), program)
+            elif action == "read" and "require" in found[0] and "/" not in path:
+                continue
+            elif not program.remote:
+                into.note(action, path, program.cwd)
+    for found in TWO.finditer(code):
+        if not program.remote:
+            into.note(
+                "delete" if found[1] in ("rename", "renameSync", "mv", "move") else "read", found["path"], program.cwd
+            )
+            into.note("write", found["to"], program.cwd)
+    for found in OPENED.finditer(code):
+        _opened(found, program, into)
+    is_script = program.name.startswith(("node", "deno", "bun", "ts"))
+    for groups in SCRIPT_TICKS.findall(code) if is_script else TICKS.findall(code):
+        into.line("".join(groups), program)
+    for url in URL.findall(code):
+        into.connect(url)
+    if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]", code):
+        into.unknown.append(f"code or path computed by {program.name}")
+
+
+HOME_CALL = (
+    r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home|(?<![\w.])homedir\(\)"
+    r"|ENV\[['\"]HOME['\"]\]|getenv\(['\"]HOME['\"]\))"
+)
+
+HOMES = (
+    (re.compile(r"File\.expand_path\(\s*(['\"])~/([^'\"]*)\1\s*\)"), r"\1{home}/\2\1"),
+    (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
+    (re.compile(r"(?<=[,(])\s*\$ENV\{['\"]?HOME['\"]?\}(?=\s*[,)])"), "'{home}'"),
+    (re.compile(r"[#$]\{" + HOME_CALL + r"\}|\$ENV\{['\"]?HOME['\"]?\}"), "{home}"),
+    (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),
+    (re.compile(HOME_CALL), "'{home}'"),
+)
+
+"""How other languages spell the home folder."""
+
+
+def _with_home(code: str, home: str) -> str:
+    for pattern, text in HOMES:
+        code = pattern.sub(text.replace("{home}", home), code)
+    return code.replace("`", "'") if "homedir" in code else code
+
+
+WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
+
+"""A string, or a variable whose value is known only at run time."""
+
+
+def _with_list(code: str, found: re.Match[str], first: str) -> str:
+    """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
+    import shlex
+
+    tail = code[found.end() : found.end() + 500]
+    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);]|$)", tail)
+    if listed is None:
+        return first
+    words = [
+        f"${name}" if name else shlex.quote(single or double) for single, double, name in re.findall(WORD, listed[1])
+    ]
+    return " ".join([first, *words])
+
+
+def _opened(found: re.Match[str], program: Program, into: Collector) -> None:
+    first, second = found["a"], found["b"]
+    if program.remote:
+        return
+    if second is None:
+        piece = re.match(r"\s*(\+?[<>]{1,2})?\s*(.+?)\s*(\|)?$", first)
+        if piece and piece[3]:
+            into.line(piece[2], program)
+        elif piece:
+            into.note("write" if ">" in (piece[1] or "") else "read", piece[2], program.cwd)
+        return
+    if re.fullmatch(r"\s*\+?[<>|-]{1,2}.*", first):  # perl: the mode comes first
+        if "|" in first:
+            into.line(second, program)
+        else:
+            into.note("write" if ">" in first else "read", second, program.cwd)
+    else:
+        into.note("write" if any(sign in second for sign in "wax+") else "read", first, program.cwd)
+
+
+# Python code inside a line, read with Python's own grammar: the calls that open, write, delete and start things, with
+# the known values of its names. Nothing is imported or run.
+
 
 DELETERS = {
     "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "unlink", "remove", "rmtree", "rmdir",
     "send2trash.send2trash",
 }  # fmt: skip
+
 WRITERS = {
     "os.mkdir": 0,
     "os.makedirs": 0,
@@ -30,26 +186,36 @@ WRITERS = {
     "os.chmod": -1,
     "os.chown": -1,
 }
+
 MOVERS = {"os.rename", "os.replace", "shutil.move", "os.renames"}
+
 COPIERS = {
     "shutil.copy",
     "shutil.copy2",
     "shutil.copyfile",
-    "shutil.copytree",
     "copy",
     "copyfile",
     "os.symlink",
     "os.link",
     "shutil.copymode",
 }
+
+LINKERS = {"os.symlink", "os.link"}
+
+UNPACKERS = {"unpack_archive", "extractall", "copytree"}
+
 RUNNERS = {
     "os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
     "subprocess.Popen", "subprocess.getoutput", "subprocess.getstatusoutput", "system", "popen", "run", "call",
     "check_call", "check_output", "Popen", "pty.spawn", "asyncio.create_subprocess_shell",
 }  # fmt: skip
+
 REPLACERS = ("os.exec", "os.spawn", "os.posix_spawn")
+
 """Prefixes of functions whose arguments follow the program's path."""
+
 CODERS = {"exec", "eval", "compile", "__import__", "runpy.run_path"}
+
 PATH_METHODS = {
     "unlink": "delete", "rmdir": "delete", "write_text": "write", "write_bytes": "write", "touch": "write",
     "mkdir": "write", "read_text": "read", "read_bytes": "read", "chmod": "change", "rename": "move",
@@ -61,8 +227,11 @@ JOINING = frozenset({
     "Path", "PurePath", "PosixPath", "str", "abspath", "realpath", "fspath", "expandvars", "join", "joinpath",
     "resolve", "absolute", "normpath",
 })  # fmt: skip
+
 """Functions and methods that build a path from strings."""
+
 LISTING = frozenset({"glob", "rglob", "iterdir", "iglob"})
+
 """Functions that list the files of a folder."""
 
 
@@ -158,7 +327,9 @@ class PythonCode:
         short = node.func.attr if isinstance(node.func, ast.Attribute) else self.name(node.func).rpartition(".")[2]
         texts = [each for each in (owner, *given) if isinstance(each, str)]
         if short in JOINING:
-            if short == "join" and isinstance(owner, str) and given and isinstance(given[0], list):
+            if short == "join" and isinstance(owner, str):
+                if not given or not isinstance(given[0], list):
+                    return None
                 parts = [each for each in given[0] if isinstance(each, str)]
                 return owner.join(parts) if len(parts) == len(given[0]) else None
             return os.path.join(*texts) if texts and len(texts) >= len(given) else None
@@ -211,13 +382,28 @@ class PythonCode:
         elif name in MOVERS:
             self.note("delete", args[:1])
             self.note("write", args[1:2])
+        elif _attribute(node.func) in UNPACKERS:
+            self._tree(node, _attribute(node.func))
         elif name in COPIERS:
-            self.note("read", args[:1])
+            self.note("link" if name in LINKERS else "read", args[:1])
             self.note("write", args[1:2])
         elif name in WRITERS:
             self.note("change" if WRITERS[name] < 0 else "write", args[:1])
         elif isinstance(node.func, ast.Attribute) and node.func.attr in PATH_METHODS and not name.startswith("os."):
             self._method(node, node.func)
+
+    def _tree(self, node: ast.Call, short: str) -> None:
+        """A tree that is copied, or an archive that is unpacked, over a folder."""
+        named = {keyword.arg: keyword.value for keyword in node.keywords}
+        if short == "copytree":
+            self.note("read", node.args[:1])
+            self.note("write", node.args[1:2])
+        given = node.args if short == "extractall" else node.args[1:2]
+        into = [*given[:1], *(named[key] for key in ("path", "extract_dir", "dst") if key in named)]
+        folder = self.value(into[0]) if into else "."
+        source = self.value(node.args[0]) if node.args and short != "extractall" else None
+        if isinstance(folder, str) and not self.program.remote:
+            self.into.tree(folder, source if isinstance(source, str) else None, self.program.cwd)
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
         """A method of a path."""
@@ -263,6 +449,11 @@ class PythonCode:
                         self.into.note(action, each, self.program.cwd)
                 elif not isinstance(each, int):
                     self.into.unknown.append(f"path from Python's {ast.unparse(node)[:60]}")
+
+
+def _attribute(func: ast.expr) -> str:
+    """The last part of a function's name, whatever it belongs to."""
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def _emptied_by_open(func: ast.expr) -> ast.Call | None:

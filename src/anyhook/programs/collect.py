@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from anyhook.facts.facts import Facts
-from anyhook.facts.paths import STREAMS, resolve
-from anyhook.facts.programs import look_at
-from anyhook.facts.secrets import kind_of_path
-from anyhook.shell.program import UNKNOWN, Word
-from anyhook.shell.read import read_line
+import os
+
+from anyhook.programs.facts import Facts
+from anyhook.programs.paths import STREAMS, resolve
+from anyhook.programs.program import UNKNOWN, Word
+from anyhook.programs.secrets import kind_of_path
+from anyhook.programs.special import look_at
+from anyhook.programs.statements import read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.facts.facts import GitOperation
-    from anyhook.shell.program import Program
+    from anyhook.programs.facts import GitOperation
+    from anyhook.programs.program import Program
 
 NO_FOLDER = "path from the folder of"
 """The start of a note about a path whose folder is not known."""
@@ -42,7 +44,10 @@ class Collector:
         self.git: list[GitOperation] = []
         self.secrets: list[str] = []
         self.unknown: list[str] = []
+        self.unread: list[str] = []
         self.doers: list[tuple[str, str, str]] = []
+        self.links: list[str] = []
+        self.trees: list[tuple[str, str]] = []
         self.doer = ""
         self.lines = 0
 
@@ -50,6 +55,7 @@ class Collector:
         """The facts of a line."""
         line = read_line(text, cwd, self.home, self.variables)
         self.unknown.extend(line.unknown)
+        self.unread.extend(line.unread)
         for found in line.programs:
             program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
             self.program(program)
@@ -61,19 +67,24 @@ class Collector:
         try:
             look_at(program, self)
             if program.code is not None:
-                from anyhook.facts.code import look_at_code  # it has most of the patterns
+                from anyhook.programs.code import look_at_code  # it has most of the patterns
 
                 look_at_code(program, self)
         except Exception as error:  # noqa: BLE001
-            self.unknown.append(f"not read: {type(error).__name__} while reading `{program.name}`")
+            self.give_up(f"{type(error).__name__} while reading `{program.name}`")
         finally:
             self.doer = before
+
+    def give_up(self, why: str) -> None:
+        """Notes that a part of the call is not read."""
+        self.unread.append(f"not read: {why}")
+        self.unknown.append(self.unread[-1])
 
     def line(self, text: str, program: Program) -> None:
         """A shell line inside the code of another language."""
         self.lines += 1
         if self.lines > MAX_LINES:
-            self.unknown.append("not read: too many lines inside code")
+            self.give_up("too many lines inside code")
             return
         self.shell(text, program.cwd, program.remote, (*program.via, program.name))
 
@@ -120,6 +131,21 @@ class Collector:
     def change(self, word: Word | str, cwd: str | None) -> None:
         self._add("changes", self._path(word, cwd))
 
+    def link(self, word: Word | str, cwd: str | None) -> None:
+        """A path that gets a second name."""
+        self.links.append(self._path(word, cwd))
+
+    def tree(
+        self, folder: Word | str, source: Word | str | None, cwd: str | None, *, only_if_new: bool = False
+    ) -> None:
+        """A tree that is copied or unpacked over a folder. `only_if_new`: unless the folder is there, as then the tree
+        goes below it."""
+        place = self._path(folder, cwd)
+        if only_if_new and os.path.isdir(place):
+            return
+        is_known = source is not None and (isinstance(source, str) or source.known)
+        self.trees.append((place, self._path(source, cwd) if source is not None and is_known else ""))
+
     def make_executable(self, word: Word | str, cwd: str | None) -> None:
         self._add("makes_executable", resolve(word, cwd))
 
@@ -127,10 +153,12 @@ class Collector:
         self.connects.append(address)
 
     def note(self, action: str, path: Word | str, cwd: str | None) -> None:
-        """One of `read`, `write`, `delete`, `change`, `empty`."""
+        """One of `read`, `write`, `delete`, `change`, `empty`, `link`."""
         if action == "empty":
             self.write(path, cwd)
-        acts = {"read": self.read, "write": self.write, "delete": self.delete, "change": self.change}
+        elif action == "link":
+            self.read(path, cwd)
+        acts = {"link": self.link, "read": self.read, "write": self.write, "delete": self.delete, "change": self.change}
         acts.get(action, self.empty)(path, cwd)
 
     def facts(self) -> Facts:
@@ -141,5 +169,5 @@ class Collector:
             tuple([program for program in self.runs if program.name or program.path]),
             once(self.reads), once(self.writes), once(self.deletes), once(self.makes_executable),
             once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
-            tuple(self.doers),
+            tuple(self.doers), once(self.links), tuple(dict.fromkeys(self.trees)), once(self.unread),
         )  # fmt: skip

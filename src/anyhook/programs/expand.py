@@ -3,11 +3,12 @@ by characters that no text uses, so that the remaining braces, spaces and globs 
 
 from __future__ import annotations
 
+import itertools
 import re
 from fnmatch import translate
 
-from anyhook.shell.grammar import text_of
-from anyhook.shell.program import UNKNOWN, Word
+from anyhook.programs.grammar import text_of
+from anyhook.programs.program import UNKNOWN, UnreadError, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from anyhook.shell.program import Program
+    from anyhook.programs.program import Program
 
+MAX_MADE = 10_000_000
+"""How many characters the words of one line may grow to: `b=$a$a; c=$b$b` doubles each time."""
 MAX_WORDS = 64
 """How many words one word may become."""
 SPECIAL = "{},*?[]~ \t\n.:="
@@ -69,7 +72,13 @@ class Values:
         """The values that a variable may have; None if that is not known."""
         self.output: Callable[[Node], tuple[str | None, tuple[Program, ...]]] = lambda _node: (None, ())
         """The known output of a substitution, and the programs in it."""
+        self.made = 0
+        """How many characters the expansions of the line have made."""
         self.assign: Callable[[str, Sequence[str]], None] = lambda _name, _values: None
+
+
+CAN_BE_EMPTY = ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string")
+"""Nodes that are a word even if it has no characters."""
 
 
 def expand(node: Node, values: Values) -> list[str]:
@@ -77,12 +86,17 @@ def expand(node: Node, values: Values) -> list[str]:
     text = text_of(node)
     if LITERAL.fullmatch(text):
         return [text]
+    return joint([node], values)
+
+
+def joint(nodes: Sequence[Node], values: Values) -> list[str]:
+    """The same for nodes that touch each other: to a shell they are one word."""
     found: list[str] = []
     signs = "".join(values.lookup("IFS") or ())
-    for marked in _pieces(node, values, quoted=False):
+    for marked in _product([_pieces(node, values, quoted=False) for node in nodes], values):
         for each in braces(marked):
             found.extend(_split(_tilde(each, values), signs))
-    if not found and node.type in ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string"):
+    if not found and any(node.type in CAN_BE_EMPTY for node in nodes):
         return [""]
     return found[:MAX_WORDS]
 
@@ -152,15 +166,19 @@ def _tilde(marked: str, values: Values) -> str:
 
 
 def _split(marked: str, signs: str) -> list[str]:
-    """The words of a text, split at spaces and at the characters in `IFS`."""
+    """The words of a text, split at spaces and at the characters in `IFS`; none if it is empty."""
     blank = rf"[ \t\n{re.escape(signs)}]"
-    return [piece for piece in re.split(f"{blank}+", marked) if piece] if re.search(blank, marked) else [marked]
+    return [piece for piece in re.split(f"{blank}+", marked) if piece]
 
 
-def _product(parts: list[list[str]]) -> list[str]:
+def _product(parts: list[list[str]], values: Values) -> list[str]:
     made = [""]
     for part in parts:
-        made = [before + after for before in made for after in part][:MAX_WORDS]
+        wanted = itertools.islice(itertools.product(made, part), MAX_WORDS)
+        made = [before + after for before, after in wanted]
+        values.made += sum(map(len, made)) if len(made) > 1 or len(made[0]) > 1_000 else 0
+        if values.made > MAX_MADE:
+            raise UnreadError(f"its words grow to more than {MAX_MADE} characters")
     return made
 
 
@@ -172,7 +190,7 @@ def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
     if kind == "raw_string":
         return [text_of(node)[1:-1].translate(QUOTED)]
     if kind == "ansi_c_string":
-        return [ansi(text_of(node)[2:-1]).translate(QUOTED)]
+        return [_ansi(text_of(node)[2:-1]).partition("\0")[0].translate(QUOTED)]  # a shell's word ends there
     if kind == "simple_expansion":
         return _variable(text_of(node)[1:], text_of(node), values, quoted)
     if kind == "expansion":
@@ -181,6 +199,8 @@ def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
         return _substitution(node, values, quoted)
     if kind == "arithmetic_expansion":
         return [values.unknowns.sign(text_of(node))]
+    if kind == "``":
+        return [""]
     if kind == "brace_expression":
         return [text_of(node)]
     if quoted:
@@ -207,9 +227,9 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
         if begin < place:
             continue
         if child.type == '"':
-            plain(begin)
-        elif is_nothing(child) and whole.strip(b'"') != child.text and values.lookup(text_of(child)[1:]) is None:
-            plain(begin)  # `r$1m`, which disguises a name
+            plain(end - 1)  # blanks before it belong to the text
+        elif is_nothing(child, values) and child.text not in (whole, whole.strip(b'"')):
+            plain(begin)  # `r$1m` or `r${@}m`, which disguises a name
         elif child.is_named or child.type == "``":
             lead = len(text_of(child)) - len(text_of(child).lstrip()) if child.type == "command_substitution" else 0
             plain(begin + lead)
@@ -218,12 +238,18 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
             continue
         place = end
     plain(len(whole))
-    return _product(parts)
+    return _product(parts, values)
 
 
-def is_nothing(node: Node) -> bool:
-    """Whether it is a parameter of a line that has none."""
-    return node.type == "simple_expansion" and (text_of(node)[1:] in ("@", "*") or text_of(node)[1:].isdigit())
+def is_nothing(node: Node, values: Values) -> bool:
+    """Whether it is a parameter of a line that has none, quoted or not."""
+    if node.type == "string" and node.named_child_count == 1:
+        inner = node.named_children[0]
+        return text_of(node) == f'"{text_of(inner)}"' and is_nothing(inner, values)
+    if node.type not in ("simple_expansion", "expansion"):
+        return False
+    name = text_of(node).removeprefix("$").removeprefix("{").removesuffix("}")
+    return (name in ("@", "*") or (name.isdigit() and name != "0")) and values.lookup(name) is None
 
 
 def _unescaped(text: str, only: str | None) -> str:
@@ -235,16 +261,19 @@ def _unescaped(text: str, only: str | None) -> str:
 
 
 def ansi(text: str) -> str:
-    """The text of `$'…'`, and of `echo -e` and `printf`."""
+    """The text of `echo -e` and `printf`, without null characters: a shell drops them."""
+    return _ansi(text).replace("\0", "")
 
+
+def _ansi(text: str) -> str:
     def value(found: re.Match[str]) -> str:
         code = found[1]
         if code[0] in "xuU" and len(code) > 1:
-            return chr(min(int(code[1:], 16), 0x10FFFF) or 0x20)
+            return chr(min(int(code[1:], 16), 0x10FFFF))
         if code[0] in "01234567":
-            return chr(int(code, 8) & 0xFF or 0x20)
+            return chr(int(code, 8) & 0xFF)
         if code[0] == "c" and len(code) > 1:
-            return chr(ord(code[1]) & 0x1F or 0x20)
+            return chr(ord(code[1]) & 0x1F)
         return ESCAPES.get(code, code if code in "\\'\"?" else f"\\{code}")
 
     return ANSI.sub(value, text)
@@ -254,6 +283,8 @@ def _variable(name: str, source: str, values: Values, quoted: bool) -> list[str]
     found = values.lookup(name)
     if found is None:
         return [values.unknowns.sign(source)]
+    if quoted and name == "*":
+        found = [" ".join(found)]
     return [value.translate(QUOTED) for value in found] if quoted else list(found)
 
 
@@ -282,6 +313,11 @@ def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
         return _default(node, found, sign, known, values, quoted)
     if known is None:
         return [values.unknowns.sign(source)]
+    if found["name"] in ("@", "*") and (part := re.fullmatch(r":\s*(\d+)(?::(\d+))?", rest)):
+        begin = max(int(part[1]), 1) - 1
+        known, rest = known[begin : None if part[2] is None else begin + int(part[2])], ""
+    if quoted and (found["name"] == "*" or found["index"] == "*") and not rest:
+        known = [" ".join(known)]
     if found["index"] is not None and found["index"].isdigit() and int(found["index"]) < len(known):
         known = [known[int(found["index"])]]
     try:
@@ -307,7 +343,7 @@ def _default(
 ) -> list[str]:
     """`${x:-y}`: either value if it is unknown whether x is set."""
     children = [child for child in node.named_children if child.type not in ("variable_name", "subscript")]
-    other = _product([_pieces(child, values, quoted) for child in children]) if children else [""]
+    other = _product([_pieces(child, values, quoted) for child in children], values) if children else [""]
     if sign.endswith("+"):
         return other
     here = [] if known is None else [value.translate(QUOTED) if quoted else value for value in known if value]
@@ -336,6 +372,8 @@ def _edited(value: str, rest: str) -> str | None:
         end = len(value) if size is None else begin + int(size) if int(size) >= 0 else len(value) + int(size)
         return value[begin:end]
     swap = re.fullmatch(r"(//?)([^/]+)(?:/(.*))?", rest, re.DOTALL)
+    if swap and len(value) * len(rest) > MAX_MADE:
+        raise UnreadError(f"its words grow to more than {MAX_MADE} characters")
     if swap and "$" not in rest:
         pattern = translate(swap[2].replace("\\", "").strip("\"'")).removesuffix(r"\Z").removesuffix(r"\z")
         return re.sub(pattern, lambda _: swap[3] or "", value, count=int(swap[1] == "/"))

@@ -4,7 +4,7 @@ known."""
 from __future__ import annotations
 
 from anyhook.model.record import Record
-from anyhook.shell.program import Program, Word
+from anyhook.programs.program import Program, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,13 @@ class Facts(Record):
     doers: tuple[tuple[str, str, str], ...] = ()
     """Which program does what to a path: the field (`deletes`), the path, and the program's name; "" for a redirection
     and for a tool that works on files itself."""
+    links: tuple[str, ...] = ()
+    """Paths that get a second name, by which they can be changed later."""
+    trees: tuple[tuple[str, str], ...] = ()
+    """Folders over which a whole tree is copied or unpacked, and the tree or archive; "" if that is not known."""
+
+    unread: tuple[str, ...] = ()
+    """Those of `unknown` that say that a part of the call was not read at all."""
 
     @property
     def all_changed(self) -> tuple[str, ...]:

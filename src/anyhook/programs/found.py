@@ -6,12 +6,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from anyhook.shell.program import Word
+from anyhook.programs.program import Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.shell.program import Program
+    from anyhook.programs.program import Program
 
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 """Options that are followed by what is run for each file."""

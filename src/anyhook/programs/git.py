@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from anyhook.facts.facts import GitOperation
-from anyhook.facts.options import sort_options
+from anyhook.programs.facts import GitOperation
+from anyhook.programs.options import sort_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.facts.options import SortedOptions
-    from anyhook.shell.program import Program, Word
+    from anyhook.programs.options import SortedOptions
+    from anyhook.programs.program import Program, Word
 
 GLOBAL_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env")
 GROUPS = frozenset(
@@ -80,6 +80,8 @@ def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
     """What a git command does; None if it has no sub-command."""
     left = list(program.words)
     folder = program.cwd or ""
+    if by_variable := next((value for name, value in program.set if name == "GIT_WORK_TREE"), ""):
+        folder = os.path.normpath(os.path.join(folder, by_variable))
     settings: list[str] = []
     while left and left[0].text.startswith("-"):
         option = left.pop(0)

@@ -13,10 +13,20 @@ def is_assignment(word: str) -> bool:
     return bool(sign) and name.isidentifier()
 
 
+def joined(text: str) -> str:
+    """The text without the continuations in it."""
+    if "\\\n" not in text:
+        return text
+    from anyhook.programs import continuations
+
+    return continuations.joined(text)
+
+
 def loose_words(command: str) -> list[str]:
     """The words of a shell line, split without a shell."""
     import shlex
 
+    command = joined(command)
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -29,7 +39,7 @@ def loose_words(command: str) -> list[str]:
 def loose_commands(text: str) -> list[list[str]]:
     """The parts between the operators of a text, as commands: for what no grammar understands."""
     found: list[list[str]] = [[]]
-    for line in text.splitlines():
+    for line in joined(text).splitlines():
         for word in loose_words(line):
             if word and all(sign in ";&|()<>" for sign in word):
                 found.append([])
@@ -50,8 +60,8 @@ def words_read(command: str) -> list[str]:
     found = [word for before, word in zip(["", *words], words, strict=False) if not before.endswith(">")]
     if not any(sign in command.replace("${", "$") for sign in COMPUTED):
         return found
-    from anyhook.shell.program import UNKNOWN
-    from anyhook.shell.read import read_line
+    from anyhook.programs.program import UNKNOWN
+    from anyhook.programs.statements import read_line
 
     made: list[str] = []
     for program in read_line(command, None, "~").programs:
@@ -64,6 +74,7 @@ def plain_parts(line: str) -> list[str] | None:
     """The commands of a line as text, without variables in front; None if commands hide inside of commands."""
     if any(sign in line for sign in HIDDEN):
         return None
+    line = joined(line)
     for separator in SEPARATORS:
         line = line.replace(separator, "\0")
     return [_without_assignments(part) for part in line.split("\0")]

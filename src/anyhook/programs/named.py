@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
-from anyhook.shell.commands import expand_home
+from anyhook.programs.commands import expand_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,22 @@ def module_files(module: str, folders: Sequence[str]) -> Iterator[str]:
             stem = f"{folder}/{'/'.join(parts[: depth + 1])}"
             for end in ends:
                 yield from (f"{stem}{end}", f"{stem}/__init__{end}", f"{stem}/__main__{end}")
+
+
+NOT_BY_OTHERS = ("test", "this", "idlelib", "turtle", "turtledemo", "lib2to3", "ensurepip", "venv")
+"""Modules of the standard library that no other module imports: a project's own `test` package is in nobody's way."""
+
+
+def is_standard(name: str) -> bool:
+    """Whether Python code may load this module of the standard library without naming it."""
+    return name in sys.stdlib_module_names and name not in NOT_BY_OTHERS
+
+
+def stands_alone(path: str, files: Files) -> bool:
+    """Whether Python would run this compiled file without comparing it with a source. It does compare the files that it
+    writes itself, and those come and go with every run."""
+    head = files.fingerprint(path).head
+    return len(head) < 8 or head[4] & 0b11 == 0b01
 
 
 def within(path: str, folder: str) -> bool:

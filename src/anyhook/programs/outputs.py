@@ -8,14 +8,14 @@ import binascii
 import os
 import re
 
-from anyhook.shell.expand import UNKNOWNS, ansi
-from anyhook.shell.program import UNKNOWN
+from anyhook.programs.expand import UNKNOWNS, ansi
+from anyhook.programs.program import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.shell.program import Program
+    from anyhook.programs.program import Program
 
 
 def output_of(program: Program, cwd: str | None, file: Callable[[str], str | None]) -> str | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
-from anyhook.shell.program import UNKNOWN, Word
+from anyhook.programs.program import UNKNOWN, Word
 
 HERE = "$PWD"
 """Replaces a folder that is not known."""
@@ -21,6 +22,8 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
     text, source = word.text, word.source
     if text.startswith("file://"):
         text, source = _decoded(text[7:]), _decoded(source[7:])
+    if "/proc/" in text[:8]:
+        text, source = _without_proc(text, cwd), _without_proc(source, cwd)
     if text.startswith(UNKNOWN):
         return source
     if not text.startswith("/"):
@@ -35,6 +38,16 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
         path = real(folder or "/", True).rstrip("/") + "/" + rest
         return os.path.normpath(path) if ".." in rest else path
     return real(text, follow)
+
+
+PROC = re.compile(r"/+proc/+[^/]+/+(?:[^/]+/+\.\./+)*(?:task/+[^/]+/+)?(?P<what>root|cwd)(?=/|$)")
+
+
+def _without_proc(text: str, cwd: str | None) -> str:
+    """`/proc/1/root/a` is `/a`, `/proc/self/cwd/a` is in the program's folder, whichever process is meant."""
+    while found := PROC.match(text):
+        text = (cwd or HERE if found["what"] == "cwd" else "") + text[found.end() :] or "/"
+    return text
 
 
 def _decoded(text: str) -> str:

@@ -70,6 +70,10 @@ class Program(Record):
     """The code that an interpreter runs, if the line contains it."""
 
 
+class UnreadError(Exception):
+    """Reading a line takes more than it may; the text says what. What was read until then counts."""
+
+
 class ShellLine(Record):
     """Everything that a shell line would run, in order."""
 
@@ -78,3 +82,5 @@ class ShellLine(Record):
     """What could not be known: `program from $X`, `eval of $X`, `not read: …`."""
     cwd: str | None
     """The shell's folder afterwards."""
+    unread: tuple[str, ...] = ()
+    """Those of `unknown` that say that a part was not read at all: anything may be in it."""

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from anyhook.shell.program import Program
+    from anyhook.programs.program import Program
 
 MAX_VALUES = 64
 """How many values of one variable are kept."""

@@ -12,10 +12,10 @@ import sys
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
-from anyhook.documents.read import head as first_bytes
 from anyhook.model.record import Record
-from anyhook.shell.commands import INTERPRETERS, SHELLS, expand_home
-from anyhook.shell.loose import is_assignment, loose_words
+from anyhook.platform.places import head as first_bytes
+from anyhook.programs.commands import INTERPRETERS, SHELLS, expand_home
+from anyhook.programs.loose import is_assignment, loose_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

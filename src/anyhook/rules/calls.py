@@ -6,18 +6,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from anyhook.facts.by_table import URL
-from anyhook.facts.collect import Collector
-from anyhook.facts.patches import patched
 from anyhook.model import lean_json
+from anyhook.programs.collect import Collector
+from anyhook.programs.effects import URL
+from anyhook.programs.special import patched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anyhook.facts.facts import Facts
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.programs.facts import Facts
 
 LINES = (
     "command",
@@ -136,7 +136,7 @@ def facts_of(
         for name, given in _parts(tool, dict(tool_input), agent):
             _look(name, given, cwd, into)
     except Exception as error:  # noqa: BLE001 (whatever it was: a rule can ask for what is unknown)
-        into.unknown.append(f"not read: {type(error).__name__} while reading the call")
+        into.give_up(f"{type(error).__name__} while reading the call")
     return into.facts()
 
 
@@ -169,7 +169,7 @@ def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[s
 def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     folder = next(filter(None, _texts(given, FOLDERS)), "")
     if folder and not any(key in given for key in ("old_text", "content")):
-        from anyhook.facts.paths import resolve
+        from anyhook.programs.paths import resolve
 
         cwd = resolve(folder.replace("~", into.home, 1) if folder.startswith("~/") else folder, cwd)
     words = _words(tool)
@@ -264,8 +264,8 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: 
 
 def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: Collector) -> None:
     """A tool that runs code in some language."""
-    from anyhook.facts.code import look_at_code
-    from anyhook.shell.program import Program
+    from anyhook.programs.code import look_at_code
+    from anyhook.programs.program import Program
 
     language = str(given.get("language") or given.get("lang") or "").lower()
     name = INTERPRETED.get(language) or next(

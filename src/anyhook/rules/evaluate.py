@@ -10,15 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from anyhook.facts.facts import Facts, Program
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.programs.facts import Facts, Program
     from anyhook.rules.language import Node
     from anyhook.rules.paths import PathPattern, Places
     from anyhook.rules.programs import Words
 
 MAX_TEXT = 200_000
-"""How many characters of a call's texts a pattern is matched against."""
+"""How many characters of a text a pattern is matched against at once. A longer text is matched in parts."""
+OVERLAP = 4_000
 
 
 class RuleCall:
@@ -236,7 +237,12 @@ def _found(pattern: str, *texts: str) -> bool:
     from anyhook.tables.patterns import compile_pattern
 
     compiled = compile_pattern(f"(?i){pattern}")
-    return any(bool(text) and compiled.search(text[:MAX_TEXT]) for text in texts)
+    return any(compiled.search(text[start : start + MAX_TEXT]) for text in texts for start in _windows(len(text)))
+
+
+def _windows(size: int) -> range:
+    """Where the parts of a text begin that a pattern is matched against: they overlap, so that nothing is cut."""
+    return range(0, size, MAX_TEXT - OVERLAP) if size > MAX_TEXT else range(min(size, 1))
 
 
 def texts_of(value: Json) -> Iterator[str]:

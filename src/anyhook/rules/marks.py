@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.facts.facts import Facts
+    from anyhook.programs.facts import Facts
     from anyhook.rules.language import Node
     from anyhook.rules.paths import PathPattern
 

@@ -13,12 +13,12 @@ from anyhook.rules.marks import needs_of
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
-from anyhook.rules.wildcards import is_plain, like
+from anyhook.rules.wildcards import is_plain, names_rule
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from anyhook.documents.files import Files
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import EventRow, Limits
 
     Place = tuple[str | int, ...]
+    Parts = tuple[Node, tuple[Any, ...], dict[str, Json]]
+    """A rule's condition, the paths that it spares, and what it does."""
 
 USUAL = {"when": "pre_tool", "before": "pre_tool", "after": "post_tool"}
 """The keys for a condition, and their default event."""
@@ -42,9 +44,12 @@ TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run"
 LISTS = ("agents", "tools", "except")
 KEYS = (*TEXTS_OF_A_RULE, *LISTS, "to", "timeout", "enabled")
 RELAXED = ("rule", "then", "unless", "except", "enabled")
-TOP = ("rule", "relax", "use", "words", "paths", "pack", "$schema")
-PACKS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guard", "packs")
+END = "end"
+"""The last table of a shipped pack: a file without it has been cut, and rules are missing."""
+TOP = ("rule", "relax", "use", "words", "paths", "pack", END, "$schema")
+PACKS = os.path.join(os.path.dirname(__file__), "packs")
 """The packs that come with anyhook."""
+AGAIN = "If it was there before, install anyhook again."
 
 
 class RuleError(Exception):
@@ -62,7 +67,14 @@ class RuleFile:
         self.source, self.files, self.limits = source, files, limits
         self.rows = {row.native: row for row in rows}
         self.hooks: list[Hook] = []
-        self.relaxed: list[dict[str, Json]] = []
+        self.relaxed: dict[int, dict[str, Json]] = {}
+        """The relaxations that can be understood, by their number in the file."""
+        self.relaxing: set[int] = set()
+        """Those that name a rule."""
+        self.refused: set[int] = set()
+        """Those that a rule cannot be used with."""
+        self.known: list[str] = []
+        """The names of all rules, with their packs."""
         self.path, self.label = source.path, ""
         self.line: int | None = None
         """The line of the declaration, if it cannot be found in the document."""
@@ -79,17 +91,59 @@ class RuleFile:
         if not isinstance(document, dict):
             self.complain("wrong-type", f"the file must hold tables, not {type_name(document)}", ())
             return []
-        self.relaxed = self.tables(document, "relax")
-        for place, relaxed in enumerate(self.relaxed):
-            self.unknown_keys(relaxed, RELAXED, ("relax", place), "a relaxation")
+        for number, relaxed in enumerate(self.tables(document, "relax")):
+            if self.understood(relaxed, ("relax", number)):
+                self.relaxed[number] = relaxed
         self.rules(document)
-        used = document.get("use", [])
-        if not isinstance(used, list) or not all(isinstance(name, str) for name in used):
-            self.complain("wrong-type", "`use` must be a list of packs", ("use",), 'Write use = ["git"].')
-            used = []
+        used = _many(document.get("use"))
+        if "use" in document and not (
+            isinstance(document["use"], list) and all(isinstance(name, str) for name in used)
+        ):
+            self.complain("ignored-value", "`use` must be a list of packs", ("use",), 'Write use = ["git"].')
         for place, name in enumerate(used):
-            self.pack(str(name), ("use", place))
+            if isinstance(name, str):
+                self.pack(name, ("use", place))
+        for number, relaxed in self.relaxed.items():
+            if number not in self.relaxing:
+                self.names_nothing(str(relaxed["rule"]), ("relax", number, "rule"))
         return numbered(self.hooks)
+
+    def understood(self, relaxed: Mapping[str, Json], place: Place) -> bool:
+        """Whether a relaxation can be applied. What is only half understood is not: it could take away more than its
+        author wants."""
+        for key in relaxed:
+            if key not in RELAXED:
+                fix = f"Known keys: {', '.join(RELAXED)}.{guess(key, RELAXED)}"
+                return self.not_applied(f"it has an unknown key `{key}`", (*place, key), fix)
+        wanted, then = relaxed.get("rule"), relaxed.get("then", ACTIONS[0])
+        if not isinstance(wanted, str) or not wanted.strip():
+            return self.not_applied("it does not say which rule", place, 'Write rule = "git/hard reset".')
+        if then not in ACTIONS:
+            fix = f"Actions: {', '.join(ACTIONS)}.{guess(str(then), ACTIONS)}"
+            return self.not_applied(f"`then` {canonical(then)} is not an action", (*place, "then"), fix)
+        if not isinstance(relaxed.get("enabled", True), bool):
+            return self.not_applied("`enabled` must be true or false", (*place, "enabled"), "Write enabled = false.")
+        return True
+
+    def not_applied(self, what: str, place: Place, fix: str) -> bool:
+        """Report a relaxation that is left out; the rule stays as it was."""
+        self.files.problem_at(
+            "invalid-relaxation", f"this relaxation is ignored: {what}", self.source.path, place, fix=fix
+        )
+        return False
+
+    def names_nothing(self, wanted: str, place: Place) -> None:
+        pack = wanted.partition("/")[0]
+        if f"{pack}.toml" in self.files.names(PACKS) and not any(name.startswith(f"{pack}/") for name in self.known):
+            what = f"`{wanted}` is in the pack `{pack}`, which this file does not use; the relaxation does nothing"
+            fix = f"Turn the pack on with `anyhook add {pack}`, or remove this [[relax]]."
+            self.files.problem_at("unknown-rule", what, self.source.path, place, fix=fix, severity=WARNING)
+            return
+        fix = f"`anyhook guards --rules` lists the rules of packs.{guess(wanted, self.known)}"
+        self.files.problem_at(
+            "unknown-rule", f"there is no rule `{wanted}` in this file or its packs; the relaxation does nothing",
+            self.source.path, place, fix=fix,
+        )  # fmt: skip
 
     def pack(self, name: str, place: Place) -> None:
         """The rules of a pack: a shipped one by its name, any other by its path from this file's folder."""
@@ -100,8 +154,12 @@ class RuleFile:
         if not isinstance(document, dict):
             if self.files.look(path) is None:
                 known = [each.removesuffix(".toml") for each in self.files.names(PACKS) if each.endswith(".toml")]
-                fix = f"Packs: {', '.join(known)}.{guess(name, known)}" if shipped else "Correct the path."
+                fix = f"Packs: {', '.join(known)}.{guess(name, known)} {AGAIN}" if shipped else "Correct the path."
                 self.complain("unknown-pack", f"there is no pack `{name}`", place, fix)
+            return
+        if shipped and END not in document:
+            what = f"the pack `{name}` is damaged, so none of its rules is used: {path} is empty or has lost its end"
+            self.complain("damaged-pack", what, place, AGAIN)
             return
         self.path, self.label = path, os.path.basename(path).removesuffix(".toml")
         self.changed = "" if shipped else self.change_of(name)
@@ -113,7 +171,7 @@ class RuleFile:
     def change_of(self, name: str) -> str:
         """Why the rules of a package do not count: its files have changed since they were added. "" if they have not,
         and for files outside packages."""
-        from anyhook.documents.lock import FOLDER, changed_files, packages_in
+        from anyhook.documents.pins import FOLDER, changed_files, packages_in
 
         top, _, rest = os.path.normpath(name).partition("/")
         package, folder = rest.partition("/")[0], os.path.dirname(self.source.path)
@@ -126,10 +184,12 @@ class RuleFile:
 
     def tables(self, document: Mapping[str, Json], key: str) -> list[dict[str, Json]]:
         found = document.get(key, [])
-        if isinstance(found, list) and all(isinstance(each, dict) for each in found):
-            return [each for each in found if isinstance(each, dict)]
-        self.complain("wrong-type", f"`{key}` must be a list of tables", (key,), f"Write [[{key}]] above each.")
-        return []
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            # A rule in single brackets still guards; an exception in them is not taken.
+            code = "ignored-value" if isinstance(found, dict) or key == "relax" else "wrong-type"
+            self.complain(code, f"`{key}` must be a list of tables", (key,), f"Write [[{key}]] above each.")
+            found = [] if key == "relax" else _many(found)
+        return [each for each in found if isinstance(each, dict)]
 
     def unknown_keys(self, value: Mapping[str, Json], known: tuple[str, ...], place: Place, owner: str) -> None:
         for key in value:
@@ -170,27 +230,69 @@ class RuleFile:
         key = next((each for each in USUAL if each in table), "")
         named = table.get("name")
         name = named if isinstance(named, str) and named else str(table.get(key, "rule"))
-        given: dict[str, Json] = {**table, "name": name}
-        for relaxed in self.relaxed:
-            given = _relaxed(given, relaxed, self.label)
-        limit_s = self.limits.default_s
+        given = self.stricter({**table, "name": name}, names, place)
+        self.known.append(f"{self.label}/{name}" if self.label else name)
+        limit_s, _ = read_limit(given.get("timeout"), self.limits)
+        limit_s = limit_s or self.limits.default_s
         try:
-            limit_s = self.limit(given)
-            tree = self.condition(given, names, key)
-            events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
-            spared = tuple(compile_path(path) for path in _list(given, "except"))
-            spec = self.spec(given, function)
+            parts = self.parts(given, names, key, function)
+            given, parts = self.relax(given, parts, names, key, function)
         except RuleError as error:
             at = (*place, error.key) if error.key in table else place
             wrong = f"`{error.key}`: {error.what}" if error.key else error.what
             self.complain("invalid-rule", f"rule `{name}` cannot be used: {wrong}", at, error.fix)
             self.add(given, [USUAL.get(key, "pre_tool")], {"then": "deny"}, at, limit_s, BROKEN, wrong)
             return
+        tree, spared, spec = parts
+        events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
         self.unknown_agents(named_in(tree, "agent"), name, (*place, "agents" if "agents" in table else key))
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
         status: HookState = DISABLED if off else "armed"
         self.add(given, events, spec, (*place, key), limit_s, status, why, (tree, needs_of(tree), spared))
+
+    def parts(self, given: Mapping[str, Json], names: Names, key: str, function: str) -> Parts:
+        """What a rule is made of; raises RuleError if it cannot be used."""
+        tree = self.condition(given, names, key)
+        spared = tuple(compile_path(path) for path in _list(given, "except"))
+        return tree, spared, self.spec(given, function)
+
+    def stricter(self, given: dict[str, Json], names: Names, place: Place) -> dict[str, Json]:
+        """The rule without values that cannot be understood, where it guards more without them; they are reported. A
+        slip in one of them does not turn a guard off."""
+        made = dict(given)
+        for key, wrong, fix in _slips(given, names, self.limits):
+            self.complain("ignored-value", f"rule `{given['name']}`: `{key}`: {wrong}", (*place, key), fix)
+            del made[key]
+            if key == "then":
+                made = {
+                    **{name: value for name, value in made.items() if name not in ("run", "to")},
+                    "then": ACTIONS[0],
+                }
+        return made
+
+    def relax(
+        self, given: dict[str, Json], parts: Parts, names: Names, key: str, function: str
+    ) -> tuple[dict[str, Json], Parts]:
+        """The rule with the file's relaxations. One that it cannot be used with is left out and reported where it
+        stands."""
+        name = str(given["name"])
+        own = (name, _short(name))
+        called = (*own, *(f"{self.label}/{each}" for each in own)) if self.label else own
+        for number, relaxed in self.relaxed.items():
+            if not names_rule(str(relaxed["rule"]), called):
+                continue
+            self.relaxing.add(number)
+            changed = _relaxed(given, relaxed)
+            try:
+                given, parts = changed, self.parts(changed, names, key, function)
+            except RuleError as error:
+                if number not in self.refused:
+                    self.refused.add(number)
+                    at: Place = ("relax", number, *([error.key] if error.key in relaxed else []))
+                    wrong = f"`{error.key}`: {error.what}" if error.key else error.what
+                    self.not_applied(f"{wrong} (rule `{name}`)", at, error.fix or "Correct it, or remove it.")
+        return given, parts
 
     def unknown_agents(self, names: Iterable[str], rule: str, place: Place) -> None:
         """Agents that anyhook does not know: either a program that embeds it, or a rule that never applies."""
@@ -203,12 +305,6 @@ class RuleFile:
             if is_plain(name) and name not in known:
                 what = f"rule `{rule}` is for the agent `{name}`, which anyhook does not know"
                 self.complain("unknown-agent", what, place, f"Agents: {', '.join(HOSTS)}.{guess(name, known)}", WARNING)
-
-    def limit(self, table: Mapping[str, Json]) -> float:
-        limit_s, complaint = read_limit(table.get("timeout"), self.limits)
-        if complaint or limit_s is None:
-            raise RuleError(complaint, "timeout", "Give seconds.")
-        return limit_s
 
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
         """The complete condition: `when`, without `unless`, for these agents and tools."""
@@ -232,16 +328,7 @@ class RuleFile:
 
     def spec(self, table: Mapping[str, Json], function: str) -> dict[str, Json]:
         then = "function" if function else str(table.get("then") or ("run" if "run" in table else "deny"))
-        if then not in ACTIONS and not function:
-            raise RuleError(
-                f"`{then}` is not an action", "then", f"Actions: {', '.join(ACTIONS)}.{guess(then, ACTIONS)}"
-            )
         severity = str(table.get("severity", "medium"))
-        if severity not in SEVERITIES:
-            fix = f"Severities: {', '.join(SEVERITIES)}.{guess(severity, SEVERITIES)}"
-            raise RuleError(f"`{severity}` is not a severity", "severity", fix)
-        if not isinstance(table.get("enabled", True), bool):
-            raise RuleError("it must be true or false", "enabled")
         condition = next(str(table[key]) for key in USUAL if key in table)
         spec: dict[str, Json] = {"then": then, "severity": severity, "condition": condition}
         if function:
@@ -307,11 +394,33 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
                 raise RuleError(wrong, key)
 
 
-def _relaxed(table: dict[str, Json], relaxed: Mapping[str, Json], label: str) -> dict[str, Json]:
-    """A rule with the file's relaxations applied."""
-    wanted, name = str(relaxed.get("rule", "")), str(table["name"])
-    if not (like(wanted, name) or (label and like(wanted, f"{label}/{name}"))):
-        return table
+def _slips(given: Mapping[str, Json], names: Names, limits: Limits) -> Iterator[tuple[str, str, str]]:
+    """The values that cannot be understood and that a rule guards more without: key, what is wrong, and the fix."""
+    for key in ("agents", "tools", "except"):
+        listed = given.get(key, [])
+        if not (isinstance(listed, list) and all(isinstance(each, str) and each for each in listed)):
+            yield key, f"it must be a list of texts, not {type_name(listed)}", f'Write {key} = ["…"].'
+    for key in ("because", "instead"):
+        if not isinstance(given.get(key, ""), str):
+            yield key, f"it must be text, not {type_name(given[key])}", "Put it in quotes."
+    for key, words, name in (("then", ACTIONS, "an action; the rule denies"), ("severity", SEVERITIES, "a severity")):
+        if key in given and given[key] not in words:
+            fix = f"One of {', '.join(words)}.{guess(str(given[key]), words)}"
+            yield key, f"{canonical(given[key])} is not {name}", fix
+    if not isinstance(given.get("enabled", True), bool):
+        yield "enabled", "it must be true or false", "Write enabled = false."
+    _, complaint = read_limit(given.get("timeout"), limits)
+    if complaint:
+        yield "timeout", complaint, "Give seconds."
+    try:
+        for other in _list(given, "unless"):
+            _parsed(other, names, "unless")
+    except RuleError as error:
+        yield "unless", error.what, error.fix
+
+
+def _relaxed(table: dict[str, Json], relaxed: Mapping[str, Json]) -> dict[str, Json]:
+    """A rule with one relaxation applied."""
     made = {**table, **{key: relaxed[key] for key in ("then", "enabled") if key in relaxed}}
     if "unless" in relaxed:
         made["unless"] = [*_many(table.get("unless")), *_many(relaxed["unless"])]

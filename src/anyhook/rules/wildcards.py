@@ -46,6 +46,17 @@ def is_plain(pattern: str) -> bool:
     return not any(sign in pattern for sign in SIGNS)
 
 
+def spelled(name: str) -> str:
+    """The one spelling of a rule's name: blanks and hyphens are the same."""
+    return " ".join(name.replace("-", " ").split())
+
+
+def names_rule(wanted: str, names: tuple[str, ...] | list[str]) -> bool:
+    """Whether what a person wrote is one of a rule's names, or a pattern for one."""
+    plain = spelled(wanted)
+    return any(like(wanted, name) or like(plain, spelled(name)) for name in names)
+
+
 def like(pattern: str, text: str) -> bool:
     """Whether a pattern matches a name; `*` matches any characters, including slashes."""
     if pattern in ("*", text):

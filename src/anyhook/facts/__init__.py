@@ -1,1 +1,0 @@
-"""Facts: what a tool call would do, the same for every agent."""

@@ -1,0 +1,1220 @@
+"""Files, links and copies that a line makes, for when it reads or runs them later."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from anyhook.programs import expand
+from anyhook.programs.commands import SHELLS
+from anyhook.programs.continuations import CONTINUED, joined
+from anyhook.programs.expand import STRANGE
+from anyhook.programs.found import producers_words
+from anyhook.programs.grammar import parse, text_of
+from anyhook.programs.outputs import output_of
+from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
+from anyhook.programs.scope import NOTHING, Scope, Stream
+from anyhook.programs.wrappers import FOR_EACH, LINE_VARIABLES, argument_file, inner_commands, likely_programs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from anyhook.programs.program import Program, Redirection
+    from anyhook.programs.scope import Scope
+    from anyhook.programs.wrappers import InnerCommand
+
+    Edit = tuple[int, int, bytes]
+    from collections.abc import Mapping
+
+
+FETCHERS = {
+    "curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "aria2c": ("-o", "--out"),
+    "axel": ("-o", "--output"),
+}  # fmt: skip
+
+"""Programs that download, and the options that say where to."""
+
+PROGRAM_FOLDER = re.compile(r"/(usr/)?(local/)?s?bin/")
+
+LINKERS = ("ln", "cp", "install")
+
+
+class MadeFiles:
+    """The part of the interpreter that remembers what the line has made."""
+
+    scope: Scope
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.scope.cwd or "/", path))
+
+    def _keep(self, redirections: Sequence[Redirection], out: Stream) -> None:
+        """Remembers what the line writes into a file, for when it runs or reads that file."""
+        for each in redirections:
+            if each.writes and each.target.known and (out.text is not None or out.origins):
+                path = self._absolute(each.target.text)
+                before = self.scope.files.get(path, Stream("")) if ">>" in each.sign else Stream("")
+                self.scope.files[path] = before.then(out)
+
+    def _fetch(self, program: Program) -> None:
+        """Remembers into which file something was downloaded or written by `tee`."""
+        if program.name == "tee":
+            for word in program.words:
+                if not word.text.startswith("-") and word.known:
+                    self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
+            return
+        options = FETCHERS.get(program.name)
+        if options is None:
+            return
+        texts = [word.text for word in program.words]
+        named = [
+            texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])
+        ]
+        urls = [text for text in texts if "/" in text and not text.startswith("-") and text not in named]
+        if not named and (
+            program.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)
+        ):
+            named = [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
+        for name in named:
+            if name not in ("-", "") and UNKNOWN not in name:
+                self.scope.files[self._absolute(name)] = Stream(None, (program,))
+
+    def _file(self, path: str) -> str | None:
+        kept = self.scope.files.get(self._absolute(path))
+        return kept.text if kept else None
+
+    def _link(self, name: str, words: Sequence[Word]) -> None:
+        """Remembers a link, or a copy of a program."""
+        named = [word for word in words[1:] if not word.text.startswith("-")]
+        if len(named) != 2 or not named[1].known or not named[0].text.startswith("/"):
+            return
+        if name == "ln" or PROGRAM_FOLDER.match(named[0].text):
+            self.scope.links[self._absolute(named[1].text)] = named[0].text
+
+    def _followed(self, word: Word, is_program: bool) -> Word:
+        """A word that names a link or a copy which the line has made, as what it stands for. (A link that is only
+        deleted stays a link.)"""
+        if not word.known or "/" not in word.text:
+            return word
+        path, slash = self._absolute(word.text), "/" * word.text.endswith("/")
+        for link, target in self.scope.links.items():
+            if (path == link and (is_program or slash)) or path.startswith(f"{link}/"):
+                return Word(made := target.rstrip("/") + path[len(link) :] + slash, made, word.globs)
+        return word
+
+
+def _bundles(text: str, option: str) -> bool:
+    """Whether short options in one word end in this one: `-fsSLo`."""
+    return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2
+
+
+# Simple commands: what one is, what it changes in the scope, and what else it runs.
+
+
+CODE_OPTIONS = {
+    "python": "c", "node": "ep", "perl": "eE", "ruby": "e", "php": "r", "deno": "", "bun": "e", "lua": "e",
+    "osascript": "e", "tclsh": "", "Rscript": "e", "R": "e", "julia": "eE", "elixir": "e", "groovy": "e",
+    "tsx": "ep", "ts-node": "ep",
+}  # fmt: skip
+
+"""Interpreters, and their options whose value is a program."""
+
+INTERPRETER = re.compile(
+    r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript|R|julia|elixir|groovy|tsx"
+    r"|ts-node)[0-9.]*"
+)
+
+STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+"""Arguments that make an interpreter read its program from stdin."""
+
+MAX_STEPS = 20_000
+
+MAX_PROGRAMS = 5_000
+
+MOVERS = ("cd", "pushd", "chdir", "z")
+
+DECLARERS = ("export", "declare", "local", "readonly", "typeset")
+
+CHANGERS = frozenset(
+    {*MOVERS, *DECLARERS, *LINKERS, "popd", "eval", "trap", "read", "hash", "alias", "printf", "set", "shift"}
+)
+
+"""Commands that change the state of the shell."""
+
+
+class Commands(MadeFiles):
+    """The part of the interpreter for simple commands."""
+
+    def __init__(self, home: str) -> None:
+        self.programs: list[Program] = []
+        self.unknown: list[str] = []
+        self.unread: list[str] = []
+        self.visited: dict[int, Node] = {}
+        """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
+        self.steps = 0
+        self.home, self.depth = home, 0
+        self.via: tuple[str, ...] = ()
+        self.remote = False
+        self.traps: list[Word] = []
+        self.unknowns = expand.Unknowns()
+        self.values = expand.Values(self.unknowns, home)
+        self.values.lookup = self._lookup
+        self.values.output = self._substituted
+        self.values.assign = self._assign
+        self.scope = Scope(None, {})
+
+    def command(
+        self,
+        words: Sequence[Word],
+        redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream:
+        """One simple command: what it is, what it changes in the scope, and what else it runs."""
+        self.step()
+        starts = next((at for at, word in enumerate(words) if word.source not in ("{", "!")), 0)
+        if starts:  # the grammar takes a block for arguments
+            self.give_up(f"the block in `{' '.join(word.source for word in words[:9])[:60]}`")
+            words = words[starts:]
+        if self.scope.links:
+            words = [self._followed(words[0], True), *(self._followed(word, False) for word in words[1:])]
+        first = words[0]
+        name = _name_of(first)
+        if not first.known:
+            self.unknown.append(f"program from {first.source}")
+            if first.text == UNKNOWN and len(words) > 1 and not words[1].text.startswith("-"):
+                self._apart(lambda: self.command(words[1:], redirections, set_, stdin))  # `$NOTHING rm x` is `rm x`
+        if first.globs and (meant := likely_programs(name)):
+            self.unknown.append(f"program from {first.source}")
+            outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
+            return Stream(None, tuple(origin for out in outs for origin in out.origins))
+        if name in self.scope.functions and "/" not in first.text:
+            return self._call(name, words, stdin)
+        for redirection in redirections:
+            if redirection.sign == "<" and redirection.target.known:
+                path = self._absolute(redirection.target.text)
+                stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
+        for key, value in set_:
+            self._run_later(key, value)
+        self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
+        if name == "xargs" and (file := argument_file(words)) is not None:
+            stdin = self._behind(file) or Stream(None, file.origins)
+        given = self._handed_words(stdin) if name in FOR_EACH else []
+        inner = inner_commands(name, words, given, self._word_of(stdin))
+        if inner:
+            return self._wraps(inner, words, redirections, set_, stdin)
+        program = self._tell(first, words[1:], redirections, set_, stdin, ())
+        if name in CHANGERS:
+            self._change(name, words, stdin)
+        self._fetch(program)
+        return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def give_up(self, why: str) -> None:
+        """Notes that a part of the line is not read."""
+        self.unread.append(f"not read: {why}")
+
+    def step(self) -> None:
+        """Counts one statement, so that every line ends: functions that call each other twice double."""
+        self.steps += 1
+        if self.steps > MAX_STEPS or len(self.programs) > MAX_PROGRAMS:
+            raise UnreadError(f"it has more than {MAX_STEPS} steps or {MAX_PROGRAMS} programs")
+
+    def _wraps(
+        self,
+        inner: Sequence[InnerCommand],
+        words: Sequence[Word],
+        redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream:
+        """A command that runs others."""
+        first = words[0]
+        lines = [each.line for each in inner if each.line is not None]
+        if any(not line.known and not _readable(line) for line in lines):
+            self.unknown.append(f"code from {lines[0].source[:80]}")
+            self._tell(first, words[1:], redirections, set_, stdin, lines[0].origins)
+            return Stream(None, lines[0].origins)
+        if any(each.keep for each in inner):
+            program = self._tell(first, words[1:], redirections, set_, stdin, ())
+            return Stream(None, (*self._inside(inner, set_, stdin).origins, program))
+        if redirections:
+            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+        return self._inside(inner, set_, stdin)
+
+    def _run_later(self, key: str, value: str) -> None:
+        """A variable whose value another program will run as a line."""
+        if key in LINE_VARIABLES and value:
+            self._apart(lambda: self._via(key, lambda: self._text(self.unknowns.word(value), NOTHING)))
+
+    def _handed_words(self, stdin: Stream) -> list[Word]:
+        """The words that a program reads from its input, if they are known."""
+        given = [self.unknowns.word(each) for each in (stdin.text or "").split()]
+        return given or producers_words(stdin.origins)
+
+    def _word_of(self, stdin: Stream) -> Word | None:
+        return None if stdin.text is None else self.unknowns.word(stdin.text)
+
+    def _inside(self, inner: Sequence[InnerCommand], set_: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
+        """What a program runs."""
+        outs: list[Stream] = []
+        for each in inner:
+            before = self.via, self.remote
+            self.via, self.remote = (*self.via, each.label), self.remote or each.remote
+            try:
+                outs.append(self._apart(lambda each=each: self._inner(each, set_, stdin)))  # type: ignore[misc]
+            finally:
+                self.via, self.remote = before
+        return outs[0] if len(outs) == 1 else Stream(None, tuple(origin for out in outs for origin in out.origins))
+
+    def _inner(self, inner: InnerCommand, outer: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
+        if inner.folder is not None:
+            self.scope.cwd = self._moved(inner.folder)
+        for key, word in inner.set:
+            self._assign(key, [word.text.replace(UNKNOWN, self.unknowns.sign(word.source))])
+        if inner.line is None:
+            set_ = (*outer, *((key, word.source) for key, word in inner.set))
+            return self.command(inner.words, (), set_, stdin)
+        for place, word in enumerate(inner.params):
+            self.scope.variables[str(place)] = (word.text.replace(UNKNOWN, self.unknowns.sign(word.source)),)
+        self.scope.variables["@"] = self.scope.variables["*"] = tuple(
+            word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in inner.params[1:]
+        )
+        return self._text(inner.line, stdin)
+
+    def _text(self, word: Word, stdin: Stream) -> Stream:
+        """A shell line in a word, if it can be read."""
+        if not word.known:
+            self.unknown.append(f"code from {word.source[:80]}")
+        return self.line(word.text.replace(UNKNOWN, "$__unknown__"), self.scope, stdin)
+
+    def _tell(
+        self, first: Word, rest: Sequence[Word], redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream, fed: tuple[Program, ...],
+    ) -> Program:  # fmt: skip
+        """Notes one program."""
+        name = _name_of(first)
+        if first.text == first.source == "" and not redirections:
+            return Program("")
+        origins = (
+            *stdin.origins,
+            *fed,
+            *[origin for word in rest if word.origins and _is_handed(name, word) for origin in word.origins],
+        )
+        code, where = self._code(first, rest, stdin)
+        program = Program(
+            name, tuple([word.source for word in rest]), tuple(rest), first.source, self.via, (*origins, *where),
+            stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
+        )  # fmt: skip
+        self.programs.append(program)
+        if code is not None and _runs_code(name, first):
+            if not (name in SHELLS and rest and rest[0].text == "-n"):  # it only checks the syntax
+                self._apart(lambda: self.line(code, self.scope))
+        elif where and any(origin.name in FETCHERS for origin in where):
+            self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
+        elif code is None and program.stdin_from and _reads_code(name, rest):
+            self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")
+        return program
+
+    def _code(self, first: Word, rest: Sequence[Word], stdin: Stream) -> tuple[str | None, tuple[Program, ...]]:
+        """The code that an interpreter runs, if it can be read, and the programs that wrote it."""
+        name = first.text.rpartition("/")[2]
+        is_shell = name in SHELLS or name in ("source", ".")
+        found = INTERPRETER.fullmatch(name)
+        if not is_shell and not found:
+            return self._kept(self.scope.files.get(self._absolute(first.text)) if "/" in first.text else None)
+        letters = "" if is_shell or found is None else CODE_OPTIONS.get(found[1].removesuffix("js"), "")
+        texts: list[str] = []
+        for place, word in enumerate(rest):
+            if word.text in STDIN:
+                break
+            if word.text.startswith("-") and not word.text.startswith("--") and letters:
+                if word.text[-1:] in letters and place + 1 < len(rest):
+                    texts.append(rest[place + 1].source)
+                elif word.text[1:2] in letters and len(word.text) > 2:
+                    texts.append(word.source[2:])
+            elif word.text in ("--eval", "--print", "eval") and place + 1 < len(rest):
+                texts.append(rest[place + 1].source)
+            elif not word.text.startswith("-") and not texts:
+                return self._kept(self._behind(word))
+        if texts:
+            return "\n".join(texts), ()
+        reads_stdin = name not in ("source", ".") or bool(rest)  # they read it only if they are told to
+        return (self._shown(stdin.text) if stdin.text is not None and reads_stdin else None), ()
+
+    def _behind(self, word: Word) -> Stream | None:
+        """What the line has put into a file that it has written, or the output of `<(…)`."""
+        if word.source.startswith("<(") and word.origins:
+            return Stream(output_of(word.origins[-1], self.scope.cwd, self._file))
+        return self.scope.files.get(self._absolute(word.text))
+
+    def _kept(self, kept: Stream | None) -> tuple[str | None, tuple[Program, ...]]:
+        """The code in a file that the line has written."""
+        if kept is None:
+            return None, ()
+        return (None if kept.text is None else self._shown(kept.text)), kept.origins
+
+    def _shown(self, text: str) -> str:
+        return self.unknowns.word(text).source
+
+    def _change(self, name: str, words: Sequence[Word], stdin: Stream) -> None:
+        """What one of the CHANGERS does."""
+        texts = [word.text for word in words]
+        if name in MOVERS:
+            named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
+            self.scope.cwd = self._moved(named[0]) if named else self.home
+        elif name == "popd":
+            self.scope.cwd = None
+        elif name == "eval":
+            joined = Word(" ".join(texts[1:]), " ".join(word.source for word in words[1:]))
+            if not joined.known:
+                self.unknown.append(f"code from eval of {joined.source[:80]}")
+            if _readable(joined):
+                self._via("eval", lambda: self._text(joined, stdin))
+        elif name == "trap" and len(texts) > 2 and texts[1] not in ("-", "-p", "-l"):
+            self.traps.append(words[1])
+            if not {"EXIT", "0"}.issuperset(texts[2:]):  # it may run earlier, too
+                self._via("trap", lambda: self._text(words[1], NOTHING))
+        elif name == "read":
+            for word in words[1:]:
+                if word.text.isidentifier():
+                    given = (stdin.text or "").split() if stdin.text is not None else []
+                    named = producers_words(stdin.origins) if stdin.origins else []
+                    if named and all(each.known for each in named):
+                        given = given or [each.text for each in named]
+                    self._assign(word.text, given or [self.unknowns.sign(f"${word.text}", stdin.origins)])
+        elif name in LINKERS:
+            self._link(name, words)
+        elif name == "hash" and texts[1:2] == ["-p"] and len(texts) > 3:
+            self.scope.functions[texts[3]] = texts[2]
+        elif name == "alias":
+            for text in texts[1:]:
+                key, sign, value = text.partition("=")
+                if sign:
+                    self.scope.functions[key] = value
+        elif name == "printf" and texts[1:2] == ["-v"] and len(texts) > 3:
+            out = output_of(Program("printf", tuple(texts[3:]), tuple(words[3:])), self.scope.cwd, self._file)
+            self._assign(texts[2], [out if out is not None else self.unknowns.sign(f"${texts[2]}")])
+        elif name == "set" and "--" in texts:
+            self._number(texts[texts.index("--") + 1 :])
+        elif name == "shift" and "@" in self.scope.variables:
+            self._number(self.scope.variables["@"][int(texts[1]) if texts[1:] and texts[1].isdigit() else 1 :])
+        elif name in DECLARERS:
+            for text in texts[1:]:
+                key, sign, value = text.partition("=")
+                if sign:
+                    self._declare(key, [value])
+
+    def _number(self, given: Sequence[str]) -> None:
+        """The parameters of a function or a shell."""
+        self.scope.variables["@"] = self.scope.variables["*"] = tuple(given)
+        for place in range(1, max(len(given), 9) + 1):
+            self.scope.variables[str(place)] = (given[place - 1] if place <= len(given) else "",)
+
+    def _via(self, label: str, act: Callable[[], Stream]) -> Stream:
+        before, self.via = self.via, (*self.via, label)
+        try:
+            return act()
+        finally:
+            self.via = before
+
+    def _call(self, name: str, words: Sequence[Word], stdin: Stream) -> Stream:
+        """A function of the line itself."""
+        body = self.scope.functions[name]
+        call = name if isinstance(body, str) else f"{name} {body.id}"  # it may define itself again
+        if call in self.scope.calls:
+            self.unknown.append(f"the function {name} calls itself")
+            return NOTHING
+        calls, kept = self.scope.calls, {key: self.scope.variables.get(key) for key in ("@", "*", *"123456789")}
+        self.scope.calls = (*calls, call)
+        given = [word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in words[1:]]
+        self._number(given)
+        try:
+            if isinstance(body, str):
+                return self.line(" ".join([body, *given]), self.scope, stdin)
+            return self.called(body, stdin)
+        finally:
+            self.scope.calls = calls
+            for key, value in kept.items():
+                if value is None:
+                    self.scope.variables.pop(key, None)
+                else:
+                    self.scope.variables[key] = value
+
+    def _apart(self, act: Callable[[], Stream]) -> Stream:
+        """In a temporary scope."""
+        before = self.scope
+        self.scope = before.copy()
+        try:
+            return act()
+        finally:
+            self.scope = before
+
+    @staticmethod
+    def _all_of(first: Stream, second: Stream) -> Stream:
+        text = None if first.text is None or second.text is None else first.text + second.text
+        return Stream(text, first.origins + second.origins)
+
+    def _moved(self, folder: Word) -> str | None:
+        if folder.text == "-":
+            return None
+        if not folder.known:
+            self.unknown.append(f"folder from {folder.source}")
+            return None
+        return self._absolute(folder.text) if self.scope.cwd or folder.text.startswith("/") else None
+
+    def _lookup(self, name: str) -> Sequence[str] | None:
+        if name == "PWD":
+            return (self.scope.cwd,) if self.scope.cwd else None
+        found = self.scope.variables.get(name)
+        return ("/tmp",) if found is None and name == "TMPDIR" else found  # noqa: S108
+
+    def _declare(self, name: str, values: Sequence[str]) -> None:
+        """A variable that the line sets for what follows. If other programs run its value, that counts as run."""
+        self._assign(name, values)
+        for value in values:
+            self._run_later(name, value)
+
+    def _assign(self, name: str, values: Sequence[str]) -> None:
+        self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
+
+    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
+        """The output of a substitution."""
+        raise NotImplementedError
+
+    def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
+        """Walks through one line."""
+        raise NotImplementedError
+
+    def run(self, node: Node, stdin: Stream) -> Stream:
+        """Walks through one part of the tree."""
+        raise NotImplementedError
+
+    def called(self, node: Node, stdin: Stream) -> Stream:
+        """Walks through the body of a function."""
+        raise NotImplementedError
+
+
+def plain(marked: str) -> str:
+    """A word without the marks of what was quoted."""
+    return marked.translate(expand.PLAIN)
+
+
+def _name_of(program: Word) -> str:
+    """A program's base name; "" if only running the line would show it."""
+    return program.text.rpartition("/")[2] if program.known else ""
+
+
+def _readable(word: Word) -> bool:
+    """Whether enough of a line is known to read it: more than one expansion."""
+    return bool(word.text.replace(UNKNOWN, "").strip())
+
+
+def _is_handed(name: str, word: Word) -> bool:
+    """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
+    return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
+
+
+def _runs_code(name: str, program: Word) -> bool:
+    """Whether a program's code is shell code: for a shell, or for a script that is run directly."""
+    return name in SHELLS or name in ("source", ".") or ("/" in program.text and not INTERPRETER.match(name))
+
+
+def _reads_code(name: str, rest: Sequence[Word]) -> bool:
+    """Whether an interpreter takes its program from its input or from a substitution."""
+    if name not in (*SHELLS, "source", ".") and not INTERPRETER.fullmatch(name):
+        return False
+    named = [word for word in rest if not word.text.startswith("-")]
+    return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
+
+
+# Rewrites lines that tree-sitter's grammar parses wrongly into a spelling that it parses like every shell: `a$X/b$Y/c`
+# is two words to it, and so is ``a`b`c``.
+
+
+OTHERS = (
+    (re.compile(r"<>"), ">"),  # opened for both: what counts is that it is written
+    (re.compile(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
+    (re.compile(r"\r\n"), "\n"),
+    (re.compile(r"(\bfor\s+\w+(?:\s+in\b[^;\n]*)?[;\n]\s*)\{(\s.*[;\n]\s*)\}", re.DOTALL), r"\1do\2done"),
+    (re.compile(r"(\$|(?<![^\s;&|(`]))\(\((?=.*\)[^)]+\))", re.DOTALL), r"\1( ("),  # `$((a); b)`: a subshell is first
+    (re.compile(r"\s*\Z"), "\n"),
+)
+
+"""Texts that the grammar does not accept, and the same in a form that it does."""
+
+DOUBTFUL = re.compile(r"\$(?:(?<=[^\s\"'(=;&|\\]\$)|(?<=[^\s(=;&|\\][\"']\$))[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
+
+"""A variable or a backtick in the middle of a word. The sign stands first: long texts are searched faster."""
+
+LITERAL = ("raw_string", "ansi_c_string", "comment", "heredoc_body")
+
+"""Nodes in which a continuation stays."""
+
+PREFIX = re.compile(
+    r"(?:^|[;&|(){`\n]|\b(?:then|do|else|elif|if|while|until)(?=\s))\s*"
+    r"(?:(?P<word>(?=\{[^\s{};]*,))|(?P<all>(?:(?:time(?:\s+-p)?(?:\s+--)?|!|coproc(?:\s+\w+(?=\s+[{(]))?)\s+){1,9})"
+    r"(?=[{(!]|\[\[|(?:if|for|while|until|case|select|function|time|coproc)\b))"
+)
+
+"""Words before a statement that change nothing in what it runs: the grammar takes what follows for their arguments. And
+a command like `{rm,-r,x}`, which is a block to it."""
+
+NAME = re.compile(rb"[0-9]|[A-Za-z_]\w*")
+
+MISREAD = re.compile(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
+
+"""Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
+
+MAX_ROUNDS = 4
+
+
+def understood(text: str) -> Node:
+    """The tree of a line. What this grammar rejects although every shell accepts it is tried in another spelling."""
+    text = joined(text)
+    root = parse(text)
+    if PREFIX.search(text) or "$()" in text:
+        edits = sorted([*_prefixes(root, text), *_empty(root, text.encode("utf-8", "replace"))])
+        text = _edited(text.encode("utf-8", "replace"), edits)
+        root = parse(text)
+    if CONTINUED in text and (edits := sorted(_left(root, text.encode("utf-8", "replace")))):
+        text = _edited(text.encode("utf-8", "replace"), edits)
+        root = parse(text)
+    if DOUBTFUL.search(text):
+        for _ in range(MAX_ROUNDS):
+            edits = sorted(_edits(root, text.encode("utf-8", "replace")))
+            if not edits:
+                break
+            text = _edited(text.encode("utf-8", "replace"), edits)
+            root = parse(text)
+    if root.has_error:
+        every = text
+        for pattern, other in OTHERS:
+            every = pattern.sub(other, every)
+            for each in dict.fromkeys((pattern.sub(other, text), every)):
+                changed = parse(each)
+                if not changed.has_error:
+                    return changed
+    return root
+
+
+def _edited(text: bytes, edits: list[Edit]) -> str:
+    for start, end, other in reversed(edits):
+        text = text[:start] + other + text[end:]
+    return text.decode("utf-8", "replace")
+
+
+def _empty(root: Node, text: bytes) -> Iterator[Edit]:
+    """Nothing for each `$()`, which the grammar does not understand inside of a word."""
+    for found in re.finditer(rb"(?<!\\)\$\(\)", text):
+        if _around(root, found.start(), LITERAL) is None:
+            yield found.start(), found.end(), b""
+
+
+def _around(root: Node, place: int, kinds: Sequence[str]) -> Node | None:
+    """The innermost node of some kinds at a place of the text."""
+    node = root.descendant_for_byte_range(place, place + 1)
+    while node is not None and node.type not in kinds:
+        node = node.parent
+    return node
+
+
+def _prefixes(root: Node, text: str) -> Iterator[Edit]:
+    """Blanks for `time`, `!` and `coproc` before a statement, and `''` before braces, outside of quotes."""
+    for found in PREFIX.finditer(text):
+        place = len(text[: found.start(found.lastgroup or 0)].encode("utf-8", "replace"))
+        node = _around(root, place, (*LITERAL, "string", *SUBSTITUTIONS))
+        if node is None or node.type in SUBSTITUTIONS:
+            size = len(found["all"] or "")
+            yield place, place + size, b" " * size or b"''"
+
+
+def _left(root: Node, text: bytes) -> Iterator[Edit]:
+    """The continuations that are literal to the scan and not to the grammar: they go too."""
+    place = text.find(CONTINUED.encode())
+    while place >= 0:
+        node, end = root.descendant_for_byte_range(place, place + 2), place + 2
+        while node is not None and node.type not in LITERAL:
+            node = node.parent
+        if node is not None:
+            end = node.end_byte
+        elif text[max(place - 1, 0) : place] != b"\\":
+            yield place, end, b""
+        place = text.find(CONTINUED.encode(), end)
+
+
+def _edits(root: Node, text: bytes) -> Iterator[Edit]:
+    """`${X}` for each `$X` that was not seen as a variable, `$(…)` for each pair of backticks that ends a word."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "command_substitution" and text_of(node).startswith("`") and _touches(node, text):
+            inner = re.sub(r"\\([`$\\])", r"\1", text_of(node)[1:-1])
+            yield node.start_byte, node.end_byte, f"$({inner})".encode()
+        elif node.children:
+            waiting.extend(node.children)
+        elif (node.type == "word" and text_of(node).endswith("$")) or _is_lone(node):
+            end = node.end_byte
+            name = NAME.match(text, end)
+            if name and text[end - 2 : end - 1] != b"\\":
+                yield end - 1, name.end(), b"${" + name[0] + b"}"
+
+
+def _is_lone(node: Node) -> bool:
+    """A `$` that belongs to no expansion."""
+    parent = node.parent
+    return node.type == "$" and parent is not None and "expansion" not in parent.type and parent.type != "string"
+
+
+def _touches(node: Node, text: bytes) -> bool:
+    """Whether there is text right before or after it that the grammar sees as another word."""
+    word = node.parent if node.parent is not None and node.parent.type == "concatenation" else node
+    ends = (word.start_byte, word.end_byte)
+    before, after = text[max(ends[0] - 1, 0) : ends[0]], text[ends[1] : ends[1] + 1]
+    inside = node.parent is not None and node.parent.type in ("string", "heredoc_body")
+    return not inside and bool(before.strip(b"(;&|={\"'<>") or after.strip(b");&|}\"'<>"))
+
+
+# The walk over a line's tree: statements in order, with the scope that a shell would have. Branches are all taken,
+# loops once with every value, functions where they are called.
+
+
+MAX_DEPTH = 12
+
+"""How deeply nested lines are read."""
+
+TOO_DEEP = "the line is nested too deeply"
+
+MAX_LOOSE = 100_000
+
+"""How many characters of a line that the grammar does not understand are read without it."""
+
+HANDLERS = ("command_not_found_handle", "command_not_found_handler")
+
+"""Functions that a shell calls by itself."""
+
+BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", "elif_clause", "ERROR"})
+
+REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
+
+STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell", "compound_statement")
+
+SUBSTITUTIONS = ("command_substitution", "process_substitution")
+
+WATCHED = frozenset({
+    *SUBSTITUTIONS, *STATEMENTS, "negated_command", "if_statement", "while_statement", "case_statement", "case_item",
+    "for_statement", "c_style_for_statement", "declaration_command", "unset_command",
+})  # fmt: skip
+
+"""Nodes that run something. Each one of a tree is run, whatever stands around it."""
+
+OPENERS = re.compile(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
+
+"""Where a substitution starts in the text."""
+
+HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
+
+
+class LineReader(Commands):
+    """Reads one line."""
+
+    def line(self, text: str, scope: Scope, stdin: Stream = NOTHING) -> Stream:
+        """Walks through one line, and changes the given scope."""
+        if self.depth >= MAX_DEPTH:
+            self.give_up("lines inside lines go too deep")
+            return NOTHING
+        before, self.scope = self.scope, scope
+        waiting, self.traps = self.traps, []
+        self.depth += 1
+        try:
+            root = understood(text)
+            out = self.run(root, stdin)
+            self._rest(root)
+            for trap in self.traps:
+                self._via("trap", lambda trap=trap: self._text(trap, NOTHING))  # type: ignore[misc]
+            if root.has_error:
+                self._doubt(text)
+        finally:
+            self.depth -= 1
+            self.scope, self.traps = before, waiting
+        return out
+
+    def _rest(self, root: Node) -> None:
+        """What the walk has not come to: whatever construct hides a command, it is run, in a scope apart."""
+        literal: list[tuple[int, int]] = []
+        seen: set[int] = set()
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            kind = node.type
+            if kind in ("raw_string", "ansi_c_string", "comment") or (kind == "heredoc_body" and _is_quoted(node)):
+                literal.append((node.start_byte, node.end_byte))
+                continue
+            if kind == "function_definition":
+                body = node.child_by_field_name("body")
+                if body is not None and body.id not in self.visited:  # it is not called
+                    literal.append((body.start_byte, body.end_byte))
+                    waiting.extend(child for child in node.children if child.id != body.id)
+                    continue
+            elif kind in WATCHED and node.id not in self.visited:
+                self._apart(lambda node=node: self.run(node, NOTHING))  # type: ignore[misc]
+            elif kind in ("$(", "`", "``", "<(", ">(", "$(("):
+                seen.update(range(node.start_byte, node.end_byte))
+            waiting.extend(reversed(node.children))
+        self._unseen(root.text or b"", root.start_byte, literal, seen)
+
+    def _unseen(self, text: bytes, start: int, literal: Sequence[tuple[int, int]], seen: set[int]) -> None:
+        """Substitutions that the grammar takes for text, as in a pattern: read as separate lines."""
+        place = 0
+        while found := OPENERS.search(text, place):
+            begin = found.start(2) + start
+            place = max([found.end(), *(end - start for first, end in literal if first <= begin < end)])
+            if begin in seen or any(first <= begin < end for first, end in literal):
+                continue
+            end = _closing(text, found.end(), found[2])
+            inner = text[found.end() : end if end >= 0 else None].decode("utf-8", "replace")
+            inner = re.sub(r"\\([`$\\])", r"\1", inner) if found[2] == b"`" else inner
+            if end < 0 or understood(inner).has_error:
+                self.give_up(f"the substitution in `{text[found.start(2) :][:60].decode('utf-8', 'replace')}`")
+                continue
+            self._apart(lambda inner=inner: self.line(inner, self.scope))  # type: ignore[misc]
+            place = end + 1
+
+    def _doubt(self, text: str) -> None:
+        """A line that the grammar does not understand: the parts between its operators also count as commands, so that
+        nothing is missed that a shell might still run."""
+        from anyhook.programs.loose import loose_commands
+
+        shown = text.strip().splitlines()[0][:60] if text.strip() else ""
+        self.unknown.append(f"not read: the grammar does not understand `{shown}`")
+        if MISREAD.search(text):
+            self.give_up(f"the grammar does not understand `{shown}`")
+        if len(text) > MAX_LOOSE:
+            self.give_up(f"the grammar does not understand `{shown}`, and it is longer than {MAX_LOOSE} characters")
+        seen = {(program.name, program.args) for program in self.programs}
+        for words in loose_commands(text[:MAX_LOOSE]):
+            made = [
+                self.unknowns.word(expand._tilde(each, self.values)) for word in words for each in expand.braces(word)
+            ]
+            if made and (os.path.basename(made[0].text), tuple(word.source for word in made[1:])) not in seen:
+                self.command(made, (), (), NOTHING)
+
+    def run(self, node: Node, stdin: Stream) -> Stream:
+        self.step()
+        kind = node.type
+        if kind in SUBSTITUTIONS:
+            return Stream(*self._substituted(node))
+        self.visited[node.id] = node
+        act: Callable[[Node, Stream], Stream] | None = getattr(self, f"_run_{kind}", None)
+        if act is not None:
+            return act(node, stdin)
+        if kind in BLOCKS:
+            return self._all(node.named_children, stdin)
+        if kind != "comment":
+            self._look_inside(node)
+        return NOTHING
+
+    def _all(self, nodes: Sequence[Node], stdin: Stream) -> Stream:
+        texts: list[str | None] = []
+        origins: tuple[Program, ...] = ()
+        for child in nodes:
+            if child.type == "comment":
+                continue
+            try:
+                out = self.run(child, stdin)
+            except RecursionError:  # this statement; those beside it are read
+                self.give_up(TOO_DEEP)
+                out = NOTHING
+            texts.append(out.text)
+            origins += out.origins
+        text = None if None in texts or not texts else "".join(str(each) for each in texts)
+        return Stream(text, origins)
+
+    def _look_inside(self, node: Node) -> None:
+        """Substitutions in tests, arithmetic and other places run too."""
+        for child in node.children:
+            if child.type in ("command_substitution", "process_substitution"):
+                self._substituted(child)
+            else:
+                self._look_inside(child)
+
+    def _run_list(self, node: Node, stdin: Stream) -> Stream:
+        left, right = node.named_children[0], node.named_children[-1]
+        out = self.run(left, stdin)
+        if any(child.type == "||" for child in node.children):
+            before = self.scope.copy()
+            other = self.run(right, stdin)
+            kept = self.scope.cwd if before.cwd != self.scope.cwd and _leaves(right) else None
+            self.scope.either(before)
+            self.scope.cwd = self.scope.cwd or kept
+            return Stream(None, out.origins + other.origins)
+        return out.then(self.run(right, stdin))
+
+    def _run_subshell(self, node: Node, stdin: Stream) -> Stream:
+        return self._apart(lambda: self._all(node.named_children, stdin))
+
+    def _run_pipeline(self, node: Node, stdin: Stream) -> Stream:
+        stream = stdin
+        for child in node.named_children:
+            if child.type == "comment":
+                continue
+            feed, given = child, stream
+            if _is_list(child):  # `a && b 2>&1 | c`: the grammar puts `a` into the pipe, but no shell does
+                out = self.run(feed, given)
+            else:
+                out = self._apart(lambda feed=feed, given=given: self.run(feed, given))  # type: ignore[misc]
+            stream = Stream(out.text, stream.origins + out.origins)
+        return stream
+
+    def _run_negated_command(self, node: Node, stdin: Stream) -> Stream:
+        return self._all(node.named_children, stdin)
+
+    def _run_if_statement(self, node: Node, stdin: Stream) -> Stream:
+        """Every branch starts from the same scope, and the effects of any of them may apply afterwards."""
+        branches: list[list[Node]] = [[]]
+        for child in node.named_children:
+            if child.type in ("elif_clause", "else_clause", "case_item"):
+                branches.append([child])
+            else:
+                branches[0].append(child)
+        before = self.scope.copy()
+        ends: list[Scope] = []
+        origins: tuple[Program, ...] = ()
+        for branch in branches:
+            self.scope.take(before.copy())
+            origins += self._all(branch, stdin).origins
+            ends.append(self.scope.copy())
+        self.scope.take(before)
+        for end in ends:
+            self.scope.either(end)
+        return Stream(None, origins)
+
+    _run_while_statement = _run_if_statement
+
+    _run_case_statement = _run_if_statement
+
+    def _run_case_item(self, node: Node, stdin: Stream) -> Stream:
+        closing = next((at for at, child in enumerate(node.children) if child.type == ")"), 0)
+        return self._all([child for child in node.children[closing + 1 :] if child.is_named], stdin)
+
+    def _run_for_statement(self, node: Node, stdin: Stream) -> Stream:
+        body = next((child for child in node.named_children if child.type in ("do_group", "compound_statement")), None)
+        name = next((text_of(child) for child in node.named_children if child.type == "variable_name"), "")
+        items = [
+            child
+            for child in node.named_children
+            if child is not body and child.type not in ("variable_name", "comment")
+        ]
+        items = [child for child in items if body is None or child.end_byte <= body.start_byte]
+        values = [plain(each) for item in items for each in expand.expand(item, self.values)]
+        self._assign(name, values or [self.unknowns.sign(f"${name}")])
+        return self.run(body, stdin) if body is not None else NOTHING
+
+    def _run_c_style_for_statement(self, node: Node, stdin: Stream) -> Stream:
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                name = text_of(child).partition("=")[0]
+                self._assign(name, [self.unknowns.sign(f"${name}")])
+        return self._all(
+            [child for child in node.named_children if child.type in ("do_group", "compound_statement")], stdin
+        )
+
+    def _run_function_definition(self, node: Node, _stdin: Stream) -> Stream:
+        name = text_of(node.named_children[0])
+        self.scope.functions[name] = node
+        if name in HANDLERS:
+            self._apart(lambda: self.called(node, NOTHING))
+        return NOTHING
+
+    def called(self, node: Node, stdin: Stream) -> Stream:
+        body = node.child_by_field_name("body")
+        around = [child for child in node.named_children if child.type in REDIRECTS]
+        if body is None or around:
+            return self._redirected(body, around, stdin)
+        return self.run(body, stdin)
+
+    def _run_variable_assignment(self, node: Node, _stdin: Stream) -> Stream:
+        self._set(node)
+        return Stream("")
+
+    def _run_variable_assignments(self, node: Node, _stdin: Stream) -> Stream:
+        for child in node.named_children:
+            self._set(child)
+        return Stream("")
+
+    def _run_declaration_command(self, node: Node, _stdin: Stream) -> Stream:
+        words = []
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                self._set(child)
+                words.append(Word(text_of(child), text_of(child)))
+            else:
+                for each in expand.expand(child, self.values):
+                    name, sign, value = plain(each).partition("=")
+                    if sign and name.isidentifier():
+                        self._declare(name, [value])
+                    words.append(self.unknowns.word(each))
+        self._tell(Word(text_of(node.children[0]), ""), words, (), (), NOTHING, ())
+        return Stream("")
+
+    def _run_unset_command(self, node: Node, _stdin: Stream) -> Stream:
+        for child in node.named_children:
+            self.scope.variables[text_of(child)] = ("",)
+        return Stream("")
+
+    def _run_redirected_statement(self, node: Node, stdin: Stream) -> Stream:
+        body = node.child_by_field_name("body")
+        nodes = [child for child in node.named_children if body is None or child.id != body.id]
+        return self._redirected(body, nodes, stdin)
+
+    def _redirected(self, body: Node | None, nodes: Sequence[Node], stdin: Stream) -> Stream:
+        if body is not None:
+            self.visited[body.id] = body
+        if body is not None and body.type in ("pipeline", "list") and len(body.named_children) > 1:
+            return self._ends_in(body, nodes, stdin)
+        redirections, given, after = self._redirections(nodes)
+        stdin = given if given is not None else stdin
+        if body is None:
+            self._tell(Word("", ""), (), redirections, (), Stream(""), ())
+            out = Stream("")
+        elif body.type == "command":
+            out = self._command(body, stdin, redirections, [word for node in nodes for word in _words_behind(node)])
+        else:
+            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+            out = self.run(body, stdin)
+        self._keep(redirections, out)
+        for each in after:
+            self.run(each, out) if each.type == "pipeline" else self.run(each, NOTHING)
+        return out
+
+    def _ends_in(self, body: Node, nodes: Sequence[Node], stdin: Stream) -> Stream:
+        """A pipe or list whose last command is redirected."""
+        *first, last = body.named_children
+        self.visited[last.id] = last
+        stream = stdin
+        for child in first:
+            out = self.run(child, stream)
+            stream = Stream(out.text, stream.origins + out.origins) if body.type == "pipeline" else stdin
+        inner = last.child_by_field_name("body") if last.type == "redirected_statement" else last
+        own = (
+            [child for child in last.named_children if inner is None or child.id != inner.id]
+            if inner is not last
+            else []
+        )
+        return self._redirected(inner, [*own, *nodes], stream)
+
+    def _redirections(self, nodes: Sequence[Node]) -> tuple[tuple[Redirection, ...], Stream | None, list[Node]]:
+        """The named files, the text of a here-document, and statements that the grammar puts below one."""
+        found: list[Redirection] = []
+        given: Stream | None = None
+        after: list[Node] = []
+        for node in nodes:
+            if node.type == "file_redirect" and node.named_children[-1].type == "process_substitution":
+                text, origins = self._substituted(node.named_children[-1])
+                given = Stream(text, origins)
+            elif node.type == "file_redirect":
+                found.extend(self._file_redirect(node))
+            elif node.type == "herestring_redirect":
+                words = expand.one(node.named_children[-1], self.values)
+                given = Stream("\n".join(plain(each) for each in words) + "\n", self.unknowns.word(words[0]).origins)
+            elif node.type == "heredoc_redirect":
+                given = Stream(self._here_document(node))
+                inner = [child for child in node.named_children if child.type not in HERE_PARTS]
+                more, other, later = self._redirections([child for child in inner if child.type in REDIRECTS])
+                found.extend(more)
+                given = other if other is not None else given
+                after += [*(child for child in inner if child.type in STATEMENTS), *later]
+        return tuple(found), given, after
+
+    def _file_redirect(self, node: Node) -> list[Redirection]:
+        """The named file. (The grammar also includes words after it; see `_words_behind`.)"""
+        sign = "".join(text_of(child) for child in node.children if not child.is_named or child.type == "ERROR").strip()
+        named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
+        if not named:
+            return []
+        target = named[0]
+        if target.type == "number" and "&" in sign:
+            return []
+        words = [self.unknowns.word(each) for each in expand.one(target, self.values)]
+        return [Redirection(sign, word) for word in words if word.text not in ("-", "")]
+
+    def _here_document(self, node: Node) -> str:
+        start = next((text_of(child) for child in node.children if child.type == "heredoc_start"), "")
+        body = next((child for child in node.children if child.type == "heredoc_body"), None)
+        if body is None:
+            return ""
+        if start[:1] in ("'", '"', "\\"):
+            text = text_of(body)
+        else:
+            text = plain(expand._pieces(body, self.values, quoted=True)[0])
+            for inner in re.findall(r"(?<!\\)`((?:[^`\\]|\\.)*)`", text_of(body), re.DOTALL):
+                self._apart(lambda inner=inner: self.line(inner, self.scope))  # type: ignore[misc]
+        return (
+            re.sub(r"^\t+", "", text, flags=re.MULTILINE)
+            if any(child.type == "<<-" for child in node.children)
+            else text
+        )
+
+    def _run_command(self, node: Node, stdin: Stream) -> Stream:
+        return self._command(node, stdin, (), ())
+
+    def _command(
+        self, node: Node, stdin: Stream, redirections: tuple[Redirection, ...], behind: Sequence[Node]
+    ) -> Stream:
+        words: list[Word] = []
+        set_: list[tuple[str, str]] = []
+        own: list[Node] = []
+        for child, *more_of_it in _touching((*node.named_children, *behind)):
+            kind = child.type
+            if kind == "variable_assignment":
+                rest = [plain(each) for each in expand.joint(more_of_it, self.values)[:1]] if more_of_it else []
+                set_.append((text_of(child).partition("=")[0], "".join([self._value_of(child)[0], *rest])))
+            elif kind in REDIRECTS:
+                own.append(child)
+            elif kind != "comment":
+                found = (
+                    expand.joint([child, *more_of_it], self.values) if more_of_it else expand.expand(child, self.values)
+                )
+                made = [self.unknowns.word(each) for each in found]
+                words += self._one_program(made) if kind == "command_name" and len(made) > 1 else made
+        more, given, after = self._redirections(own) if own else ((), None, [])
+        stdin = given if given is not None else stdin
+        redirections = (*more, *redirections)
+        if not words or (len(words) == 1 and not words[0].text):
+            for name, value in set_:
+                self._declare(name, [value])
+            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+            return Stream("")
+        out = self.command(words, redirections, tuple(set_), stdin)
+        if more:
+            self._keep(more, out)
+        for each in after:
+            self.run(each, out)
+        return out
+
+    def _one_program(self, made: list[Word]) -> list[Word]:
+        """`${X:-bash}` is either of two programs, and the one that is known counts; the other is not its argument."""
+        known = [word for word in made if word.known or "${" not in word.source]
+        if known and len(known) < len(made):
+            self.unknown.append(f"program from {next(word.source for word in made if word not in known)}")
+            return known
+        return made
+
+    def _set(self, node: Node) -> None:
+        name = text_of(node.named_children[0]) if node.named_children else ""
+        values = self._value_of(node)
+        if any(child.type == "+=" for child in node.children):
+            before = self.scope.variables.get(name, ("",))
+            is_list = any(child.type == "array" for child in node.children)
+            values = [*before, *values] if is_list else [old + new for old in before for new in values]
+        self._declare(name.partition("[")[0], values)
+
+    def _value_of(self, node: Node) -> list[str]:
+        children = node.named_children[1:]
+        if not children:
+            return [""]
+        if children[0].type == "array":
+            return [plain(each) for child in children[0].named_children for each in expand.expand(child, self.values)]
+        return [plain(each) for each in expand.one(children[0], self.values)]
+
+    def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
+        """Runs what is in `$(…)`, `` `…` `` or `<(…)`; returns its output if that is known."""
+        self.visited[node.id] = node
+        start = len(self.programs)
+        out = self._apart(
+            lambda: self._all([child for child in node.named_children if child.type != "comment"], NOTHING)
+        )
+        origins = out.origins or tuple(self.programs[start:])
+        if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":  # $(< file)
+            target = self._file_redirect(node.named_children[0])
+            self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ())
+        return out.text, origins
+
+
+def _is_quoted(body: Node) -> bool:
+    """Whether a here-document's text is literal."""
+    start = next((each for each in (body.parent.children if body.parent else ()) if each.type == "heredoc_start"), None)
+    return start is not None and text_of(start)[:1] in ("'", '"', "\\")
+
+
+def _closing(text: bytes, start: int, opener: bytes) -> int:
+    """Where a substitution ends; -1 if it does not."""
+    depth = 1
+    for found in re.finditer(rb"\\.|`" if opener == b"`" else rb"\\.|'[^']*'|[()]", text[start:], re.DOTALL):
+        depth += {b"(": 1, b")": -1, b"`": -1}.get(found[0], 0)
+        if depth == 0:
+            return start + found.start()
+    return -1
+
+
+def _touching(nodes: Sequence[Node]) -> list[list[Node]]:
+    """The nodes of a command, those in one list that touch: the grammar splits some words that a shell does not."""
+    found: list[list[Node]] = []
+    apart = ("comment", *REDIRECTS)
+    for node in nodes:
+        last = found[-1][-1] if found else None
+        if last is not None and last.end_byte == node.start_byte and last.type not in apart and node.type not in apart:
+            found[-1].append(node)
+        else:
+            found.append([node])
+    return found
+
+
+def _words_behind(node: Node) -> list[Node]:
+    """The arguments of a command after a redirection, which the grammar puts below it."""
+    if node.type == "file_redirect":
+        named = [child for child in node.named_children if child.type not in ("file_descriptor", "ERROR")]
+        following = node.next_sibling
+        is_stream = following is not None and following.type in REDIRECTS and named and named[-1].type == "number"
+        if is_stream and following is not None and following.start_byte == named[-1].end_byte:
+            named = named[:-1]  # the `0` of `>& a 0>&1`
+        return named[1:]
+    if node.type != "heredoc_redirect":
+        return []
+    return [
+        word
+        for child in node.named_children
+        for word in ([child] if child.type not in (*HERE_PARTS, *REDIRECTS, *STATEMENTS) else _words_behind(child))
+    ]
+
+
+def _is_list(node: Node) -> bool:
+    body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
+    return body is not None and body.type == "list"
+
+
+def _leaves(node: Node) -> bool:
+    """Whether what follows `||` exits or does nothing, so that the left side's folder stays."""
+    return text_of(node).split(" ")[0] in ("exit", "return", "true", ":", "echo", "{")
+
+
+# Reading shell lines: the one entry point for what a line would run, for rules, trust and the guard. The tree of the
+# grammar is walked as a shell would walk it, with what is known about variables, folders, functions and pipes. Nothing
+# is started, and no file is looked at.
+
+
+MAX_LINE = 1_000_000
+
+"""Longer lines are not read."""
+
+
+def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None) -> ShellLine:
+    """What a line would run, if that can be known. It never raises."""
+    text = line.replace("\0", "")
+    text = text if text.isascii() else STRANGE.sub("\ufffd", text)
+    given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
+    scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
+    reader = LineReader(home)
+    try:
+        if len(text) > MAX_LINE:
+            raise UnreadError(f"the line is longer than {MAX_LINE} characters")
+        reader.line(text, scope)
+    except UnreadError as error:
+        reader.give_up(str(error))
+    except RecursionError:
+        reader.give_up(TOO_DEEP)
+    unread = tuple(dict.fromkeys(reader.unread))
+    return ShellLine(tuple(reader.programs), tuple(dict.fromkeys([*reader.unknown, *unread])), scope.cwd, unread)

@@ -1,0 +1,233 @@
+"""Whole trees that a program copies or unpacks over a folder: every file of the folder may be written."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import islice
+
+from anyhook.programs.effects import EFFECTS, REMOTE, below
+from anyhook.programs.git import operation_of
+from anyhook.programs.options import sort_options
+from anyhook.programs.program import Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from anyhook.programs.collect import Collector
+    from anyhook.programs.program import Program
+
+HERE = Word(".", ".")
+RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
+"""Options with which a copy goes down into folders."""
+GIT_TREES = frozenset({
+    "checkout", "switch", "pull", "merge", "reset", "restore", "stash pop", "stash apply", "rebase", "cherry-pick",
+    "am", "read-tree", "checkout-index", "revert",
+})  # fmt: skip
+SYNCING = frozenset({"sync", "rsync", "copy", "move", "mirror", "get", "cp", "copyto"})
+
+
+def look_at_trees(program: Program, into: Collector) -> None:
+    """Add the trees that one program copies or unpacks."""
+    look = TREES.get(program.name)
+    if look is not None and not program.remote:
+        look(program, into)
+
+
+def _copy(program: Program, into: Collector) -> None:
+    """`cp -r`, `mv`, `rsync`, `scp -r`, `ditto`: over the target if only contents are copied, else below it."""
+    effect, name = EFFECTS[program.name], program.name
+    options = sort_options(program.words, effect.values)
+    targets = options.values(*effect.target)
+    sources, target = (options.rest, targets[0]) if targets else (options.rest[:-1], (HERE, *options.rest)[-1])
+    if name not in ("mv", "ditto") and not options.has(*RECURSIVE):
+        return
+    is_whole = name == "ditto" or options.has("-T", "--no-target-directory")
+    for source in sources:
+        text = source.text
+        if source.globs:
+            start, _, last = text.rpartition("/")
+            if last.startswith("."):  # a star does not match hidden names
+                into.tree(target, Word(start or ".", start or "."), program.cwd)
+            continue
+        is_inside = text.endswith(("/.", "/..")) or text in (".", "..", "./", "../")
+        if name == "rsync":
+            is_inside = is_inside or text.endswith("/")
+            if options.has("-R", "--relative"):  # with the folders above it
+                start, sign, rest = text.partition("/./")
+                into.tree(_below(target, rest.strip("/") if sign else text.strip("/")), source, program.cwd)
+        last = re.split(r"[/:]", text.rstrip("/"))[-1]
+        over = target if is_whole or is_inside else _below(target, last)
+        is_known = source.known and not (REMOTE.match(text) and not text.startswith(("/", ".")))
+        into.tree(over, source if is_known else None, program.cwd)
+        if not is_whole and not is_inside:
+            into.tree(target, source if is_known else None, program.cwd, only_if_new=True)
+
+
+def _below(folder: Word, name: str) -> Word:
+    return Word(f"{folder.text.rstrip('/')}/{name}", f"{folder.source.rstrip('/')}/{name}")
+
+
+def _tar(program: Program, into: Collector) -> None:
+    words = list(program.words)
+    if words and not words[0].text.startswith("-") and words[0].known:
+        words[0] = Word(f"-{words[0].text}", f"-{words[0].source}")
+    options = sort_options(words, TAR_VALUES)
+    if options.has("-x", "--extract", "--get") and not options.has("-O", "--to-stdout"):
+        folders = options.values("-C", "--directory") or [HERE]
+        if tops := options.values("--one-top-level"):
+            folders = [below(folders[-1:], tops[-1])]
+        # With a pattern for new names, the archive's own say nothing.
+        is_plain = not options.has("--transform", "--xform", "--strip-components", "-s", "-P", "--absolute-names")
+        archives = options.values("-f", "--file") if is_plain else []
+        for word in options.rest:  # only these
+            into.tree(below(folders[-1:], word), None, program.cwd)
+        if not options.rest:
+            into.tree(folders[-1], archives[0] if archives and archives[0].text != "-" else None, program.cwd)
+
+
+TAR_VALUES = (
+    "fCTXbgKNVFLHs file directory files-from exclude exclude-from transform xform strip-components owner group mode"
+)
+
+
+def _unzip(program: Program, into: Collector) -> None:
+    options = sort_options(program.words, "dxP")
+    if options.rest and not options.has("-l", "-t", "-p", "-v", "-Z", "-z"):
+        into.tree((*options.values("-d"), HERE)[0], options.rest[0], program.cwd)
+
+
+def _seven(program: Program, into: Collector) -> None:
+    texts = [word.text for word in program.words]
+    if texts[:1] == ["x"] or texts[:1] == ["e"]:
+        folders = [Word(word.text[2:], word.source[2:]) for word in program.words if word.text.startswith("-o")]
+        into.tree((*folders, HERE)[0], None, program.cwd)
+
+
+def _unrar(program: Program, into: Collector) -> None:
+    rest = sort_options(program.words).rest
+    if rest[:1] and rest[0].text in ("x", "e"):
+        into.tree(rest[-1] if len(rest) > 2 else HERE, None, program.cwd)
+
+
+def _here(program: Program, into: Collector) -> None:
+    """`cpio -i`, `pax -r`, `jar x`: in the current folder, or the one that an option names."""
+    words = program.words
+    options = sort_options(words, "DCfEFIHs directory output dir")
+    first = words[0].text.lstrip("-") if words else ""
+    is_pass = program.name in ("cpio", "pax") and options.has("-p", "--pass-through")
+    if not (options.has("-i", "-r", "-x", "--extract") or (program.name in ("jar", "ar") and "x" in first) or is_pass):
+        return
+    folders = [*options.values("-D", "--directory", "-C", "--output", "--dir")]
+    if is_pass or (not folders and program.name == "pax" and options.has("-w")):
+        folders = list(options.rest[-1:])
+    into.tree((*folders, HERE)[0], None, program.cwd)
+
+
+def _dpkg(program: Program, into: Collector) -> None:
+    texts = [word.text for word in program.words]
+    place = next((at for at, text in enumerate(texts) if text in ("-x", "-X", "--extract", "--vextract")), -1)
+    if place >= 0:
+        into.tree((*program.words[place + 2 : place + 3], HERE)[0], None, program.cwd)
+
+
+def _modules(program: Program, into: Collector) -> None:
+    """`python -m zipfile -e ARCHIVE FOLDER`, and tarfile's."""
+    texts = [word.text for word in program.words]
+    place = next((at for at, text in enumerate(texts) if text in ("-e", "--extract")), -1)
+    if place >= 0:
+        words = [word for word in program.words[place + 1 :] if not word.text.startswith("-")]
+        into.tree((*words[1:2], HERE)[0], words[0] if words else None, program.cwd)
+
+
+def _wget(program: Program, into: Collector) -> None:
+    options = sort_options(program.words, EFFECTS["wget"].values)
+    many = ("-r", "--recursive", "-m", "--mirror", "-x", "--force-directories", "-i", "--input-file", "-p")
+    if options.has(*many):
+        into.tree((*options.values("-P", "--directory-prefix"), HERE)[0], None, program.cwd)
+
+
+def _cloud(program: Program, into: Collector) -> None:
+    """Copies from another machine or a container into a folder here."""
+    rest = sort_options(program.words, "nc profile region namespace container exclude include endpoint-url config").rest
+    if len(rest) > 2 and not SYNCING.isdisjoint([word.text for word in rest[:2]]):
+        source = rest[-2]
+        if ":" in source.text:
+            into.tree(rest[-1], None, program.cwd)
+
+
+def _patch(program: Program, into: Collector) -> None:
+    options = sort_options(program.words, EFFECTS["patch"].values)
+    for folder in options.values("-d", "--directory"):
+        into.tree(folder, None, program.cwd)
+
+
+def _stow(program: Program, into: Collector) -> None:
+    options = sort_options(program.words, "tdS target dir")
+    for folder in options.values("-t", "--target"):
+        for word in options.rest:
+            into.tree(folder, word, program.cwd)
+
+
+def _git(program: Program, into: Collector) -> None:
+    """A checkout into a folder other than the one it runs in."""
+    found = operation_of(program)
+    if found is None or found[0].verb not in GIT_TREES:
+        return
+    operation, options = found
+    for word in options.values("--prefix"):
+        into.tree(word, None, program.cwd)
+    if operation.folder and operation.folder != (program.cwd or ""):
+        into.tree(operation.folder, None, program.cwd)
+
+
+TREES: dict[str, Callable[[Program, Collector], None]] = {
+    **dict.fromkeys(("cp", "gcp", "mv", "gmv", "rsync", "scp", "ditto"), _copy),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar), "unzip": _unzip, "git": _git,
+    **dict.fromkeys(("7z", "7za", "7zr", "7zz"), _seven), **dict.fromkeys(("unrar", "rar"), _unrar),
+    **dict.fromkeys(("cpio", "pax", "jar", "ar", "bsdcpio"), _here), **dict.fromkeys(("dpkg", "dpkg-deb"), _dpkg),
+    **dict.fromkeys(("zipfile", "tarfile"), _modules), **dict.fromkeys(("wget", "wget2"), _wget),
+    **dict.fromkeys(("aws", "gsutil", "gcloud", "rclone", "docker", "podman", "kubectl", "oc", "s3cmd", "mc"), _cloud),
+    "patch": _patch, "stow": _stow,
+}  # fmt: skip
+
+
+# -- what a tree holds
+
+MAX_ARCHIVE_BYTES = 32 * 1024 * 1024
+MAX_NAMES = 20_000
+
+
+def names_in(source: str) -> frozenset[str] | None:
+    """The names in an archive, as they would be unpacked; None if they cannot be listed, or lead out of its folder."""
+    import tarfile
+    import zipfile
+
+    try:
+        if not os.path.isfile(source) or os.path.getsize(source) > MAX_ARCHIVE_BYTES:
+            return None
+        if zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                names = archive.namelist()
+        else:
+            with tarfile.open(source) as unpacked:
+                members = [*islice(unpacked, MAX_NAMES)]
+            if any(each.issym() or each.islnk() for each in members):
+                return None  # the next name may go through it
+            names = [each.name for each in members]
+    except Exception:  # noqa: BLE001 (whatever is wrong with it: its names are not known)
+        return None
+    if len(names) >= MAX_NAMES or any(name.startswith("/") or ".." in name.split("/") for name in names):
+        return None
+    return frozenset(os.path.normpath(name) for name in names)
+
+
+def holds(source: str, name: str) -> bool | None:
+    """Whether a tree, or an archive, has something at a path inside; None if that is not known."""
+    if os.path.isdir(source):
+        return os.path.lexists(os.path.join(source, name))
+    names = names_in(source)
+    if names is None:
+        return None
+    return any(each == name or each.startswith(f"{name}/") for each in names)
