@@ -32,7 +32,9 @@ BASE = (
     Taken("model", ("model",)),
     Taken("duration_ms", ("duration_ms",)),
     Taken("invoked_by", ("agent_id",), _inside),
+    Taken("agent_id", ("agent_id",)),
     Taken("agent_type", ("agent_type",)),
+    Taken("turn_id", ("turn_id",)),
 )
 
 BLOCK = Say({"decision": "block", "reason": "{reason}"})

@@ -7,7 +7,7 @@ from anyhook.agents._claude_family import TOOLS
 from anyhook.agents._claude_replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.model.record import Record
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import is_plain, named_or_found, native_name, project, searched, session
 from anyhook.tables.hosted import in_a_shell, no_transcript, switched, tool_rows, without
 from anyhook.tables.isolation import one_file
@@ -290,6 +290,7 @@ def shape_of(name: str, events: tuple[EventRow, ...], layout: Layout) -> EntrySh
         under=layout.under,
         matcher_key=layout.matcher_key,
         flat=layout.flat,
+        own_keys=layout.off[0][-1:] if layout.off is not None else (),
     )
 
 

@@ -7,12 +7,13 @@ ASK = """\
 import { spawnSync } from "node:child_process"
 
 const LAUNCHER = {launcher}
+const PLACES = {places}
 const SECONDS = {seconds}
 const CLOSED = {closed}
 
 const ask = (event, payload) => {
   const [program, ...words] = LAUNCHER
-  const done = spawnSync(program, [...words, "bridge", "{agent}", event], {
+  const done = spawnSync(program, [...words, "bridge", "{agent}", event, ...PLACES], {
     input: JSON.stringify(payload),
     timeout: SECONDS * 1000,
     maxBuffer: 1 << 28,

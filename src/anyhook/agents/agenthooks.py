@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.programs.named import stands_alone
 from anyhook.tables.cells import local_time, native_name, project, session, tool_and_content
 from anyhook.tables.folders import FolderShape, load_folders
 from anyhook.tables.readers import object_or_text
@@ -136,18 +137,11 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
             if files.is_folder(path):
                 if name != ".git":
                     folders.append(path)
-            elif not folder.endswith("/__pycache__") or _stands_alone(path, files):
+            elif not folder.endswith("/__pycache__") or stands_alone(path, files):
                 found.append(path)
         if len(found) + len(folders) > FOLDER_FILES:
             return (hook.root,)
     return tuple(found)
-
-
-def _stands_alone(path: str, files: Files) -> bool:
-    """Whether Python would run this compiled file without comparing it with a source. It does compare the files that it
-    writes itself, and those come and go with every run."""
-    head = files.fingerprint(path).head
-    return len(head) < 8 or head[4] & 0b11 == 0b01
 
 
 def sort(hook: Hook) -> tuple[Json, ...]:
@@ -172,9 +166,10 @@ REPLY = Reply(
                 ("ask", "ask", ("pre_tool",)),
             ),
         ),
-        Key(("reason",), "string", "reason"),
+        # Any value can be a text, as in the branch behind the document.
+        Key(("reason",), "any", "reason"),
         Key(("modified_input",), "object", "tool_input", on=("pre_tool",)),
-        Key(("additional_context",), "string", "context"),
+        Key(("additional_context",), "any", "context"),
     ),
 )
 
@@ -190,6 +185,12 @@ TOOLS = {
     "grep": ToolRow("Grep", {"ignore_case": "-i", "context": "-C"}),
     "delegate_task": ToolRow("Task", {"agent_name": "subagent_name", "task": "prompt"}),
     "web_fetch": ToolRow("FetchURL"),
+}
+
+# The words of the specification that the document refers to.
+WORDS = {
+    "reason": {"*": "user_exit"},
+    "stop_reason": {"tool_rejected": "tool_rejected", "max_steps": "max_steps", "*": "no_tool_calls"},
 }
 
 SCAFFOLD = Scaffold(
@@ -237,6 +238,7 @@ DIALECT = Dialect(
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
+    words=WORDS,
     replies={"command": REPLY},
     limits=LIMITS,
     chains=("input",),

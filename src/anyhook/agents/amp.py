@@ -95,6 +95,7 @@ HOST = Host(
         owned=True,
     ),
     program="amp",
+    marks=("AMP_CURRENT_THREAD_ID",),
     confirm="nothing to confirm: it loads plug-ins from this folder.",
     confirms=(),
     without_us="open",  # our own plug-in ignores a missing program, unless it is closed

@@ -6,11 +6,11 @@ from __future__ import annotations
 from anyhook.documents.managed import SCOPE, believed, managed_dir
 from anyhook.model.event import EVENTS as CANONICAL
 from anyhook.model.hook import Hook, Layer, Source
+from anyhook.programs.commands import SHELL
+from anyhook.programs.loose import words_read
+from anyhook.programs.named import named_files
 from anyhook.rules.rule_file import RuleFile, rule_schema
 from anyhook.rules.wildcards import any_like
-from anyhook.shell.commands import SHELL
-from anyhook.shell.loose import words_read
-from anyhook.shell.named import named_files
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.readers import object_or_text, whole_object

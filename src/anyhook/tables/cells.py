@@ -29,6 +29,11 @@ def project(scene: Scene) -> Json:
     return scene.project
 
 
+def agent_id(scene: Scene) -> Json:
+    """The id of the sub-agent that makes the call; its name if the host gives no id."""
+    return scene.event.get("agent_id") or scene.event.get("agent_name")
+
+
 def session(scene: Scene) -> Json:
     return scene.session
 
@@ -130,11 +135,11 @@ def named_or_found(matcher: Json, event: Event, row: EventRow, signs: str) -> st
 def tool_and_content(hook: Hook, event: Event, row: EventRow) -> str | None:
     """`tool` is searched in the tool's name, `pattern` in its input; both must match. Only tool events have either."""
     matcher = hook.matcher
-    if not isinstance(matcher, dict) or not matcher:
+    tool, pattern = (matcher.get("tool"), matcher.get("pattern")) if isinstance(matcher, dict) else (None, None)
+    if not tool and not pattern:
         return None
     if row.target is None:
         return "it has a matcher, and matchers apply to tool events only"
-    tool, pattern = matcher.get("tool"), matcher.get("pattern")
     name = str(event.get(row.target))
     if isinstance(tool, str) and tool not in MATCH_ALL and not compile_pattern(tool).search(name):
         return f"matcher.tool {tool!r} does not match tool {name!r}"

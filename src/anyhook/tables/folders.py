@@ -164,7 +164,9 @@ class _Declaration:
             self.say("missing-key", "a hook should have a `description`", "description", "Add `description: …`.")
         elif len(description) > 1024:
             self.say("wrong-value", "`description` is longer than 1024 characters", "description", "Shorten it.")
-        if front.get("matcher") and self.rows[trigger].target is None:
+        given = front.get("matcher")
+        wants = any(given.values()) if isinstance(given, dict) else given
+        if wants and self.rows[trigger].target is None:
             self.say(
                 "matcher-never-matches",
                 f"matchers apply to tool events only, so this hook never runs on {trigger}",

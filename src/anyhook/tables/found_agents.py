@@ -6,26 +6,31 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.documents.places import stamp
-from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, part
+from anyhook.model.hook import Layer, Source
+from anyhook.platform.places import content, open_regular, stamp
+from anyhook.tables.cells import everything
+from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
+from anyhook.tables.rows import Dialect, Launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.documents.places import Stamp
-    from anyhook.tables.registry import Row
+    from anyhook.documents.files import Files
+    from anyhook.model.hook import Hook
+    from anyhook.tables.registry import Row, Seen
+    from anyhook.tables.rows import Roots, Scene
 
 
-def found(folders: Sequence[str], known: Sequence[str]) -> tuple[tuple[Row, ...], list[tuple[str, Stamp | None]]]:
+def found(folders: Sequence[str], known: Sequence[str]) -> tuple[tuple[Row, ...], list[Seen]]:
     """The agents, and what the answer depends on."""
-    seen = [(folder, stamp(folder)) for folder in folders]
+    seen: list[Seen] = [(folder, stamp(folder), "") for folder in folders]
     rows: dict[str, Row] = {}
     for name, module in _lines(folders):
         if name in known or name in rows or not _is_name(name):
             continue
         rows[name], files = _row(name, module)
-        seen += [(file, stamp(file)) for file in files]
+        seen += [(file, stamp(file), content(file)) for file in files]
     return tuple(rows[name] for name in sorted(rows)), seen
 
 
@@ -47,7 +52,7 @@ def _lines(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _named(path: str) -> Iterator[tuple[str, str]]:
     """The lines of our group in one package's entry points."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read()
     except OSError:
         return
@@ -103,3 +108,47 @@ def _row(name: str, module: str) -> tuple[Row, list[str]]:
         if (key == module or key.startswith(f"{module}.")) and getattr(value, "__file__", None)
     ]
     return (name, roles, variables, module, wrong), loaded
+
+
+# A broken agent: one whose table cannot be loaded. It is listed as a dialect that declares nothing and reports what is
+# wrong, so its hooks are never silently off.
+
+
+def broken(name: str, module: str, error: Exception) -> Dialect:
+    why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
+
+    def find(_roots: Roots) -> list[Source]:
+        return [Source(name, "user", module, "")]
+
+    def load(source: Source, files: Files) -> Layer:
+        files.problem(
+            "broken-agent",
+            f"the agent `{name}` cannot be loaded; none of its hooks runs",
+            module,
+            why,
+            f"Correct or remove the package that brings `{module}`.",
+        )
+        return Layer(source, ())
+
+    return Dialect(
+        name=name,
+        title=name,
+        files=(),
+        find=find,
+        load=load,
+        events=(),
+        base=(),
+        match=everything,
+        launch=_launch,
+        names=_names,
+        replies={},
+        limits={},
+    )
+
+
+def _launch(_hook: Hook, scene: Scene) -> Launch:
+    return Launch((), {}, scene.project)
+
+
+def _names(_hook: Hook, _files: Files, _project: str, _home: str) -> tuple[str, ...]:
+    return ()

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from anyhook.tables.cell_names import EntryStyle
 
     Without = Literal["open", "refuses", "unknown"]
+    Approval = Literal["given", "missing", "changed", "off"]
+    """What an agent's own record says about a hook: approved as it is, never approved, approved in another form, turned
+    off."""
+    Approvals = Callable[[Mapping[str, str], str, Json, Callable[[Json], bool]], Mapping[str, Approval] | None]
+    """The entry's roots, a file with our entry, its contents, and which handlers are ours → event → approval; None if
+    the record cannot be read."""
     Input = dict[str, Json]
 
 # What a decision can ask of a host, in the order in which it is expressed.
@@ -67,7 +73,7 @@ class HostEvent(Record):
     """Success first; () if another row has the canonical event, or there is none."""
     takes: tuple[Taken, ...] = ()
     says: Mapping[HostEffect, Say] = {}
-    """Effect → how it is expressed, for the effects that the host supports. `walk/settle.py` replaces the others."""
+    """Effect → how it is expressed, for the effects that the host supports. `engine/settle.py` replaces the others."""
     error: tuple[str, ...] = ()
     """Where a failed tool's error is, in an event for both success and failure."""
     after_failure: tuple[HostEffect, ...] | None = None
@@ -126,7 +132,7 @@ class Entry(Record):
     beside: Mapping[str, str] = {}
     """Our other files, by their path from the main file's folder."""
     module: str = ""
-    """The text of a module; `{launcher}` stands for the command as a JSON list."""
+    """The text of a module; `{launcher}` stands for the command and `{places}` for its last words, as JSON lists."""
     under: tuple[str, ...] = ("hooks",)
     """The keys that lead to the handlers; () if the file has nothing else."""
     flat: tuple[str, ...] = ()
@@ -135,6 +141,16 @@ class Entry(Record):
     """Whether the `matcher` of a group takes tools as `A|B`, by the names that payloads have."""
     carries: tuple[str, ...] = ()
     """Variables that the agent does not pass on to hooks, so that the command sets them."""
+
+
+class EntryFault(Record):
+    """What is wrong with an entry that we wrote."""
+
+    agent: str
+    path: str
+    limit_s: float
+    """How long the agent waits, if that is shorter than what we wrote; 0 if the entry is gone."""
+    why: str
 
 
 class OffSwitch(Record):
@@ -183,8 +199,9 @@ class Host(Record):
     confirm: str = ""
     """What the user has to confirm in the agent's own trust store."""
     confirms: tuple[str, ...] = ("project",)
-    """Scopes in which our entry does not run until its user has confirmed it in the agent; we cannot see whether they
-    have."""
+    """Scopes in which our entry does not run until its user has confirmed it in the agent."""
+    approvals: Approvals | None = None
+    """Whether they have, where the agent's own record says so."""
     without_us: Without = "unknown"
     """What it does if our entry's program is missing: lets the call go on, or refuses every call."""
     settings: tuple[str, ...] = ()
@@ -200,6 +217,10 @@ class Host(Record):
     project upwards that has such a file."""
     moving_variables: tuple[str, ...] = ()
     """Variables that lead it to other hooks, where such a file sets them."""
+    marks: tuple[str, ...] = ()
+    """Variables that it sets for the programs that it starts."""
+    has_terminals: bool = False
+    """Whether people have terminals in it too, so that a program below it need not be the agent's."""
     managed: tuple[str, ...] = ()
     """Files with an organisation's rules for its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()

@@ -4,9 +4,9 @@ host table. The only fact it adds is what a block does on each event."""
 from __future__ import annotations
 
 from anyhook.model.event import EVENTS
-from anyhook.shell.commands import SHELL
-from anyhook.shell.loose import words_read
-from anyhook.shell.named import named_files
+from anyhook.programs.commands import SHELL
+from anyhook.programs.loose import words_read
+from anyhook.programs.named import named_files
 from anyhook.tables.cells import utc_time
 from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
 

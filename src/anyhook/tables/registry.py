@@ -13,15 +13,16 @@ import os
 import sys
 from time import time_ns
 
-from anyhook.documents.places import AT_ONCE, stamp, state_dir, write_private
 from anyhook.model.event import EVENTS, FIELDS, understand_names
+from anyhook.platform.places import content, stamp, state_dir
+from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from anyhook.documents.places import Stamp
+    from anyhook.platform.places import Stamp
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
     from anyhook.tables.past import Past
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     Row = tuple[str, int, tuple[str, ...], str, str]
     """Name, what the agent does, the variables it reads, its module, and what is wrong with its tables."""
+    Seen = tuple[str, Stamp | None, str]
+    """A path that the list depends on, with its stamp and, for a file, its content."""
 
 DECLARES, CALLS, BRIDGED = 1, 2, 4
 """It declares hooks; it calls us, by an entry that `anyhook install` writes; it calls us, by an entry of the user's."""
@@ -77,7 +80,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 )
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
-FORMAT = 1
+FORMAT = 2
 SETTLED_NS = 50_000_000
 """A folder that changed this recently may change again with the same stamp, so the answer is not stored."""
 
@@ -91,38 +94,28 @@ def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str])
     if not folders:
         return ()
     key = (FORMAT, sys.version_info[:2], tuple(known), tuple(folders))
-    file = f"{state_dir(env)}/agents/{_checksum(':'.join(folders)):08x}"
-    kept = _kept(file, key)
+    store, name = Store(state_dir(env), "agents"), ":".join(folders)
+    kept = _kept(store.read(name), key)
     if kept is not None:
         return kept
     from anyhook.tables.found_agents import found
 
     rows, seen = found(folders, known)
     if not any(row[4] for row in rows):  # broken agents are checked again each time
-        _keep(file, key, rows, seen)
+        _keep(store, name, (key, rows, tuple(seen)))
     return rows
 
 
-def _checksum(text: str) -> int:
-    """A file name per Python environment; a collision only costs a new search."""
-    found = 0
-    for byte in text.encode("utf-8", "surrogateescape"):
-        found = (found * 131 + byte) & 0xFFFF_FFFF
-    return found
-
-
-def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
+def _kept(data: bytes | None, key: tuple[object, ...]) -> tuple[Row, ...] | None:
     """The stored answer, if everything it depends on still looks the same."""
+    if data is None:
+        return None
     try:
-        with open(os.open(file, AT_ONCE), "rb") as opened:
-            state = os.fstat(opened.fileno())
-            if state.st_uid != os.geteuid() or state.st_mode & 0o022:
-                return None
-            made, rows, stamps = marshal.loads(opened.read())  # noqa: S302 (our own file, for its owner only)
+        made, rows, stamps = marshal.loads(data)  # noqa: S302 (our own file, for its owner only)
         if made != key:
             return None
-        for path, seen in stamps:
-            if stamp(path) != seen:
+        for path, seen, held in stamps:
+            if stamp(path) != seen or (held and content(path) != held):
                 return None
     except (OSError, ValueError, EOFError, TypeError):
         return None
@@ -130,14 +123,9 @@ def _kept(file: str, key: tuple[object, ...]) -> tuple[Row, ...] | None:
     return found
 
 
-def _keep(file: str, key: tuple[object, ...], rows: tuple[Row, ...], seen: Sequence[tuple[str, Stamp | None]]) -> None:
-    if time_ns() - max((max(stamped[:2]) for _, stamped in seen if stamped), default=0) < SETTLED_NS:
-        return
-    kept: Any = (key, rows, tuple(seen))
-    try:
-        write_private(file, marshal.dumps(kept))
-    except OSError:
-        return  # it is looked up again the next time
+def _keep(store: Store, name: str, kept: Any) -> None:
+    if time_ns() - max((max(stamped[:2]) for _, stamped, _ in kept[2] if stamped), default=0) >= SETTLED_NS:
+        store.write(name, marshal.dumps(kept))
 
 
 # -- the parts of an agent
@@ -209,7 +197,7 @@ def dialect(name: str) -> Dialect:
         if found is None:
             raise BadTable(f"`{module_of(name)}` has no DIALECT")
     except Exception as error:  # noqa: BLE001 (a mistake in one agent's table takes no other agent down)
-        from anyhook.tables.broken import broken
+        from anyhook.tables.found_agents import broken
 
         return broken(name, module_of(name), error)
     return found

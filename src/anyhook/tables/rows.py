@@ -3,8 +3,8 @@ one. Nothing here runs anything."""
 
 from __future__ import annotations
 
-from anyhook.documents.places import base_of, home_of
 from anyhook.model.record import Record
+from anyhook.platform.places import base_of, home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,6 +212,13 @@ class Failing(Record):
     """The dialect's own error ids; `blocked` is for a block that is not a failure."""
     strict: str = ""
     """The key with which a declaration makes its failures block, if the dialect has one."""
+    strict_words: tuple[Json, Json] = (False, True)
+    """The values of that key: failures let the action go on, failures block."""
+
+    def closes(self, hook: Hook) -> bool:
+        """Whether a declaration makes its own failures block. An unknown value is read strictly."""
+        value = hook.spec.get(self.strict) if self.strict else None
+        return value is not None and value != self.strict_words[0]
 
 
 class Builtin(Record):
@@ -321,6 +328,9 @@ class Dialect(Record):
     misplaced: tuple[Misplaced, ...] = ()
     tools: Mapping[str, ToolRow] = {}
     """Our tool → the product's own; tools that are not listed pass unchanged."""
+    words: Mapping[str, Mapping[str, str]] = {}
+    """Canonical field → a host's word → the document's word for it; `*` stands for any other. The
+    document's own words stay, and matchers are tried against both. Fields that are not listed pass unchanged."""
     mcp_tools: str = ""
     """How the product spells the tools of MCP servers, with `{server}` and `{tool}`; "" for `mcp__SERVER__TOOL`."""
     recipes: tuple[str, ...] = ()

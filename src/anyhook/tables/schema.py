@@ -95,3 +95,18 @@ def folder_schema(shape: FolderShape) -> dict[str, Json]:
     keys: dict[str, Json] = {key: {} for key in shape.keys}
     keys.update(name=TEXT, description=TEXT, trigger={"enum": [row.native for row in shape.events]})
     return table(keys, ["name", "trigger"])
+
+
+def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> dict[str, Json]:
+    """The entry of one hook in the list of an event."""
+    last, *outer = reversed(scaffold.key.split("."))
+    handler: dict[str, Json] = {**scaffold.fixed, last: command}
+    for key in outer:
+        handler = {key: handler}
+    if scaffold.shape == "groups":
+        handler = {"type": "command", **handler}
+        handler = handler if event in scaffold.flat else {"hooks": [handler]}
+    if tool:
+        matcher, *inner = scaffold.matcher.split(".")
+        handler = {matcher: {inner[0]: tool} if inner else tool, **handler}
+    return {scaffold.event: event, **handler} if scaffold.shape == "rows" else handler

@@ -6,13 +6,17 @@ Tests call it for the agents that come with anyhook; the search for agents of ot
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import EFFECTS
+from anyhook.model.record import Record
 from anyhook.model.words import VERDICTS
+from anyhook.tables import host_rows
 from anyhook.tables.cell_names import (
     CAUSES,
     CHAINS,
@@ -24,11 +28,10 @@ from anyhook.tables.cell_names import (
     REASONS,
     SCAFFOLDS,
     SCOPES,
+    STYLES,
     doubled,
     unknown,
 )
-from anyhook.tables.cell_types import mistyped
-from anyhook.tables.host_check import host_mistakes
 from anyhook.tables.host_rows import Host
 from anyhook.tables.isolation import error_line
 from anyhook.tables.rows import Dialect, Roots, Scene
@@ -37,11 +40,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Entry, Host, HostEvent, Say, Taken
     from anyhook.tables.rows import EventRow, Field, Key, Reply
     from anyhook.tables.shapes import HandlerShape
 
 COMMON_VARIABLES = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+
 WITHOUT_LIMITS = ("builtin", "callable", "rule")
+
 """Kinds of handlers that start nothing."""
 
 
@@ -72,6 +78,7 @@ def dialect_mistakes(dialect: Dialect) -> Iterator[str]:
     yield from unknown("DIALECT.layering", [dialect.layering], LAYERINGS, "way to layer")
     yield from unknown("DIALECT.chains", dialect.chains, CHAINS, "field that can be rewritten")
     yield from unknown("DIALECT.tools", dialect.tools, OUR_TOOLS, "anyhook tool")
+    yield from unknown("DIALECT.words", dialect.words, FIELDS, "field")
     yield from unknown("DIALECT.failing.blocks", dialect.failing.blocks, CAUSES, "cause")
     yield from unknown("DIALECT.failing.gates_only", dialect.failing.gates_only, CAUSES, "cause")
     yield from unknown("DIALECT.failing.codes", dialect.failing.codes, CAUSES, "cause")
@@ -242,3 +249,223 @@ def _sources(dialect: Dialect) -> Iterator[str]:
         for variable in dict.fromkeys(env.asked):
             if variable not in (*COMMON_VARIABLES, *dialect.variables):
                 yield f"DIALECT.variables: `find` reads {variable}, which is not among them, so it would never see it"
+
+
+# The check of a host's table: what its payloads give, what it is told, and where our entry goes.
+
+
+VALUES = ("reason", "context", "message", "input", "output", "prompt", "follow_up")
+
+"""What is in braces where an effect is expressed; for some effects the value must be there."""
+
+NEEDED = {
+    "input": "{input}",
+    "output": "{output}",
+    "prompt": "{prompt}",
+    "context": "{context}",
+    "message": "{message}",
+}
+
+HANDLER_VALUES = ("command", "event", "own", "seconds", "milliseconds")
+
+TOOL_EVENTS = ("pre_tool", "post_tool", "post_tool_failure", "permission_request")
+
+ONE_STYLE = {"group": "groups", "module": "module"}
+
+"""Cells of an entry that only one style uses."""
+
+
+def host_mistakes(host: Host) -> Iterator[str]:
+    yield from doubled("HOST.events", [row.native for row in host.events])
+    if not host.events:
+        yield "HOST.events: a host without events never calls us"
+    yield from _taken("HOST.base", host.base)
+    for row in host.events:
+        yield from _event_host_check(row)
+    for native, tool in host.tools.items():
+        yield from unknown(f"HOST.tools[{native}].ours", [tool.ours], OUR_TOOLS, "anyhook tool")
+        if tool.rejoin is not None and tool.split is None:
+            yield f"HOST.tools[{native}].rejoin: nothing is rejoined, because there is no `split`"
+    for dialect, scopes in host.reads.items():
+        yield from unknown(f"HOST.reads[{dialect}]", scopes, SCOPES, "scope")
+    for sign in host.signs:
+        if not sign.keys and not (sign.variables and sign.without):
+            yield "HOST.signs: a sign needs keys, or variables and keys that are not there"
+    roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
+    for path in host.settings:
+        yield from unknown("HOST.settings", _braced(path), roots, "folder")
+    for path in host.variable_files:
+        yield from unknown("HOST.variable_files", _braced(path), ("here", *roots), "folder")
+    yield from unknown("HOST.without_us", [host.without_us], ("open", "refuses", "unknown"), "value")
+    yield from unknown("HOST.confirms", host.confirms, ("user", "project"), "scope")
+    if host.entry is not None:
+        yield from _entry(host.entry)
+        if not host.program:
+            yield "HOST.program: `install` and `doctor` look for the agent by it"
+
+
+def _taken(cell: str, taken: tuple[Taken, ...]) -> Iterator[str]:
+    for row in taken:
+        yield from unknown(cell, [row.field], (*FIELDS, "response"), "field")
+        if not row.paths:
+            yield f"{cell}[{row.field}].paths: it is taken from nowhere"
+
+
+def _event_host_check(row: HostEvent) -> Iterator[str]:
+    cell = f"HOST.events[{row.native}]"
+    yield from unknown(f"{cell}.canonical", row.canonical, EVENTS, "event")
+    yield from _taken(f"{cell}.takes", row.takes)
+    yield from unknown(f"{cell}.says", row.says, host_rows.EFFECTS, "effect")
+    yield from unknown(f"{cell}.fixed", row.fixed, FIELDS, "field")
+    for effect, say in row.says.items():
+        yield from _say(f"{cell}.says[{effect}]", effect, say)
+    if set(row.canonical) & set(TOOL_EVENTS):
+        for field in ("tool", "input"):
+            if field not in (taken.field for taken in row.takes):
+                yield f"{cell}.takes: an event about a tool gives its {field!r}"
+    if len(row.canonical) > 1 and not row.error:
+        yield f"{cell}.error: it stands for success and failure, and nothing says which"
+    yield from unknown(f"{cell}.after_failure", row.after_failure or (), tuple(row.says), "effect")
+    if not row.canonical and row.installed:
+        yield f"{cell}.canonical: it is installed and stands for no event"
+    if row.installed and row.on_demand:
+        yield f"{cell}.on_demand: the event is installed anyway, so this has no effect"
+    if not row.installed and not row.why_not:
+        yield f"{cell}.why_not: people want to know why it is not installed"
+    if not row.limit_s > 0:
+        yield f"{cell}.limit_s: {row.limit_s!r} leaves no time for an answer"
+
+
+def _say(cell: str, effect: str, say: Say) -> Iterator[str]:
+    texts = [*_texts(dict(say.json)), say.text, say.stderr]
+    if not (say.json or say.text or say.stderr or say.status):
+        yield f"{cell}: it says nothing"
+    for text in texts:
+        yield from unknown(cell, _braced(text), VALUES, "value")
+    needed = NEEDED.get(effect)
+    if needed and not any(needed in text for text in texts):
+        yield f"{cell}: {needed} is missing, so the effect has no value"
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(part)
+
+
+def _braced(text: str) -> list[str]:
+    parts = text.split("{")[1:]
+    return [part.split("}")[0] for part in parts if "}" in part and part.split("}")[0].isidentifier()]
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    yield from unknown("HOST.entry.style", [entry.style], STYLES, "style")
+    yield from unknown("HOST.entry.files", entry.files, ("user", "project"), "scope")
+    roots = ("home", "project", "own", *entry.roots)
+    for scope, path in entry.files.items():
+        yield from unknown(f"HOST.entry.files[{scope}]", _braced(path), roots, "folder")
+        if not path.startswith("{"):
+            yield f"HOST.entry.files[{scope}]: {path!r} does not begin with one of {', '.join(roots)} in braces"
+    if entry.style in ("groups", "list", "rows", "tables"):
+        texts = list(_texts(dict(entry.handler)))
+        if not any("{command}" in text for text in texts):
+            yield "HOST.entry.handler: {command} is missing, so the entry would call nothing"
+        for text in texts:
+            yield from unknown("HOST.entry.handler", _braced(text), HANDLER_VALUES, "value")
+    for name, style in ONE_STYLE.items():
+        if getattr(entry, name) and entry.style != style:
+            yield f"HOST.entry.{name}: only the style {style!r} uses it, and this one is {entry.style!r}"
+
+
+# The types of the cells in an agent's tables, checked against the annotations of the row types. A mistake names the
+# cell: `DIALECT.limits[command]: it must be a Limits, not 10`.
+
+
+PLAIN: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "bool": ((bool,), "True or False"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+}
+
+ROW_NAMES = ("native", "path", "key", "kind", "name", "field")
+
+"""The fields by which a row is named, the first that it has."""
+
+
+def mistyped(cell: str, row: Record) -> Iterator[str]:
+    """A sentence for each cell of a row, and of the rows in it, that has a value of another type."""
+    for name, annotation in _annotations(type(row)).items():
+        yield from _mistakes(f"{cell}.{name}", getattr(row, name), annotation)
+
+
+@cache
+def _annotations(kind: type[Record]) -> dict[str, ast.expr]:
+    return {name: ast.parse(text, mode="eval").body for name, text in kind.__annotations__.items()}
+
+
+def _mistakes(cell: str, value: object, wanted: ast.expr) -> Iterator[str]:
+    match wanted:
+        case ast.BinOp(left, ast.BitOr(), right):
+            found = [[*_mistakes(cell, value, each)] for each in (left, right)]
+            if all(found):
+                yield from max(found, key=lambda each: each[0].index(":"))  # what is wrong in a row, not that it is one
+        case ast.Constant(None):
+            if value is not None:
+                yield _sentence(cell, "None", value)
+        case ast.Name(name):
+            yield from _named(cell, value, name)
+        case ast.Subscript(ast.Name("tuple"), ast.Tuple([each, ast.Constant(x)])) if x is ...:
+            yield from _listed(cell, value, each)
+        case ast.Subscript(ast.Name("Mapping" | "dict"), ast.Tuple([_, each])):
+            if not isinstance(value, Mapping):
+                yield _sentence(cell, "a mapping", value)
+            for key, item in value.items() if isinstance(value, Mapping) else ():
+                yield from _mistakes(f"{cell}[{key}]", item, each)
+        case ast.Subscript(ast.Name("Callable")):
+            if not callable(value):
+                yield _sentence(cell, "a function", value)
+        case _:  # a set, or a tuple of a fixed length: others check what is in it
+            return
+
+
+def _named(cell: str, value: object, name: str) -> Iterator[str]:
+    if name in PLAIN:
+        kinds, words = PLAIN[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            yield _sentence(cell, words, value)
+    elif name in _row_types():
+        if type(value).__name__ != name:
+            yield _sentence(cell, f"a {name}", value)
+        elif isinstance(value, Record):
+            yield from mistyped(cell, value)
+
+
+def _listed(cell: str, value: object, each: ast.expr) -> Iterator[str]:
+    if not isinstance(value, tuple):
+        yield _sentence(cell, "a tuple", value)
+        return
+    for index, item in enumerate(value):
+        label = next(
+            (getattr(item, name) for name in ROW_NAMES if isinstance(item, Record) and name in item.fields), index
+        )
+        yield from _mistakes(f"{cell}[{'.'.join(label) if isinstance(label, tuple) else label}]", item, each)
+
+
+def _sentence(cell: str, wanted: str, value: object) -> str:
+    shown = repr(value)
+    return f"{cell}: it must be {wanted}, not {shown if len(shown) <= 60 else f'{shown[:60]}…'}"
+
+
+@cache
+def _row_types() -> frozenset[str]:
+    """The names of the row types; any other name in an annotation stands for several types, or for words."""
+    from anyhook.tables import host_rows, rows, shapes
+
+    return frozenset(
+        name
+        for module in (rows, host_rows, shapes)
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Record)
+    )

@@ -8,7 +8,7 @@ import math
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.shell.commands import INTERPRETERS, calls_us
+from anyhook.programs.commands import INTERPRETERS, calls_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class EntryShape(Record):
     matcher_key: str = "matcher"
     flat: tuple[str, ...] = ()
     """Events whose lists may hold handlers where the others hold groups."""
+    own_keys: tuple[str, ...] = ()
+    """Keys beside the events under which the product keeps its own data."""
 
 
 def guess(word: str, known: Iterable[str]) -> str:
@@ -182,7 +184,9 @@ class Entries:
         """The events for which the file has a list."""
 
     def complain(self, code: str, what: str, place: Place, fix: str, severity: Severity = ERROR) -> None:
-        self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity)
+        named = place[len(self.under)] if len(place) > len(self.under) else ""
+        event = named if isinstance(named, str) and named in self.rows else ""
+        self.files.problem_at(code, what, self.source.path, place, fix=fix, severity=severity, event=event)
 
     def likely(self, word: str, known: Iterable[str]) -> str:
         """A guess, while there are few problems: guessing for each of a million words would take minutes."""
@@ -219,9 +223,7 @@ class Entries:
         for event, entries in hooks.items() if isinstance(hooks, dict) else ():
             place: Place = (*self.under, event)
             if event not in self.rows:
-                fix = f"Events: {', '.join(self.rows)}.{self.likely(event, self.rows)}"
-                if not self.calls_us(entries):
-                    self.complain("unknown-event", f"`{event}` is not an event here; its hooks are ignored", place, fix)
+                self.unknown_event(event, entries, place)
             elif not isinstance(entries, list):
                 self.complain(
                     "wrong-type", f"`{event}` must hold a list, not {type_name(entries)}", place, "Wrap it in [ ]."
@@ -230,6 +232,21 @@ class Entries:
                 found.append((event, entries))
         self.named = [event for event, _ in found]
         return found
+
+    def unknown_event(self, name: str, value: Json, place: Place) -> None:
+        """A key beside the events is judged by its shape: a list of entries is a misspelt event, and a guard may be
+        lost with it; anything else is the product's own data."""
+        fix = f"Events: {', '.join(self.rows)}.{self.likely(name, self.rows)}"
+        if isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+            if not self.calls_us(value):
+                self.complain("unknown-event", f"`{name}` is not an event here; its hooks are ignored", place, fix)
+        elif name in (*self.shape.own_keys, "$schema"):
+            return
+        elif value == []:
+            self.complain("unknown-event", f"`{name}` is not an event here; its list is empty", place, fix, WARNING)
+        else:
+            what = f"`{name}` is not an event here and holds no list of hooks; it is left to the product"
+            self.complain("unknown-key", what, place, fix, WARNING)
 
     def calls_us(self, entry: Json) -> bool:
         """Whether `anyhook install` wrote this entry, or all of a list: as hooks they would only call themselves."""

@@ -12,11 +12,12 @@ from anyhook.tables.rows import BLOCKING
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Verdict
+    from anyhook.model.words import HandlerKind, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Key, Reply
 
 SPECIFIC = "hookSpecificOutput"
 """The object for one event's answers, in every dialect that has one."""
+EVENT_NAME = f"{SPECIFIC}.hookEventName"
 
 REASONS = {"reason": "reason", "message": "messages"}
 """Where a reason is taken from → what a key with it does."""
@@ -30,13 +31,50 @@ class Spoken(Record):
     status: int = 0
 
 
+CANNOT = "A hook of this event cannot refuse in its dialect."
+
+
 def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reason: str) -> Spoken | None:
     """How a hook of this event blocks or asks; None if it cannot. A refusal is both an object and an exit status if the
     dialect reads both: a script that continues and ends with 0 has still refused."""
-    reply = _reply(dialect, canonical)
-    heard = _heard(reply, canonical)
+    reply = _reply(dialect, canonical, "command")
     status = _blocking_status(reply) if word == BLOCK else 0
-    answer: dict[str, Json] = {}
+    answer = _object(dialect, reply, row, canonical, word, reason)
+    if not answer and not status:
+        return None
+    return Spoken(_text(answer), reason if word == BLOCK else "", status)
+
+
+def refusal(dialect: Dialect, row: EventRow, canonical: str, reason: str) -> Spoken | None:
+    """The shortest way in which a program refuses: an exit status with the reason on stderr, else an object. None if it
+    cannot."""
+    reply = _reply(dialect, canonical, "command")
+    status = _blocking_status(reply)
+    if status:
+        return Spoken("", reason, status)
+    answer = _object(dialect, reply, row, canonical, BLOCK, reason)
+    return Spoken(_text(answer)) if answer else None
+
+
+def advice(dialect: Dialect, row: EventRow, canonical: str, handler: HandlerKind) -> str:
+    """How to refuse, in a sentence: an object if the dialect reads one, because the hook printed something."""
+    reply = _reply(dialect, canonical, handler)
+    answer = _object(dialect, reply, row, canonical, BLOCK, "why")
+    if answer:
+        return (
+            f"To refuse, print {_text(answer)} and exit with status 0."
+            if handler == "command"
+            else f"To refuse, answer with {_text(answer)}."
+        )
+    status = _blocking_status(reply) if handler == "command" else 0
+    return f"To refuse, print the reason on stderr and exit with status {status}." if status else CANNOT
+
+
+def _object(
+    dialect: Dialect, reply: Reply, row: EventRow, canonical: str, word: Verdict, reason: str
+) -> dict[str, Json]:
+    """The object that expresses a verdict; {} if there is none that the dialect reads."""
+    heard = _heard(reply, canonical)
     for key in sorted(heard, key=lambda each: not each.on):  # keys for this event before keys for all events
         said = _word(key, reply, canonical, word)
         if said is None:
@@ -47,32 +85,31 @@ def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reas
         reasons = [each.path for each in heard if each.does == wanted]
         for path in sorted(reasons, key=lambda each: each[:-1] != key.path[:-1])[:1]:
             put(made, path, reason)
-        _complete(made, key, row, dialect)
+        complete(made, key, reply, row, dialect)
         if reply.spoils is None or not reply.spoils(made, canonical):
-            answer = made
-            break
-    if not answer and not status:
-        return None
-    return Spoken(
-        lean_json.dumps(answer, ensure_ascii=False) if answer else "", reason if word == BLOCK else "", status
-    )
+            return made
+    return {}
+
+
+def _text(answer: dict[str, Json]) -> str:
+    return lean_json.dumps(answer, ensure_ascii=False) if answer else ""
 
 
 def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoken | None:
     """How a hook of this event tells the model something; None if it cannot."""
-    reply = _reply(dialect, canonical)
+    reply = _reply(dialect, canonical, "command")
     for key in _heard(reply, canonical):
         if key.does == "context":
             answer: dict[str, Json] = {}
             put(answer, key.path, [text] if key.kind == "strings" else text)
-            _complete(answer, key, row, dialect)
+            complete(answer, key, reply, row, dialect)
             return Spoken(lean_json.dumps(answer, ensure_ascii=False))
     heard = reply.text_does == "context" and (not reply.text_on or canonical in reply.text_on)
     return Spoken(text) if heard and reply.read(text.encode())[0] == "text" else None
 
 
-def _reply(dialect: Dialect, canonical: str) -> Reply:
-    reply = dialect.replies["command"]
+def _reply(dialect: Dialect, canonical: str, handler: HandlerKind) -> Reply:
+    reply = dialect.replies[handler]
     return reply.on_event.get(canonical, reply)
 
 
@@ -98,13 +135,14 @@ def _blocking_status(reply: Reply) -> int:
     return 2 if 2 in found else next(iter(found), 0)
 
 
-def _complete(answer: dict[str, Json], key: Key, row: EventRow, dialect: Dialect) -> None:
-    """Add what a key needs: the event's name in an object of its answers, and what the dialect's example has."""
+def complete(answer: dict[str, Json], key: Key, reply: Reply, row: EventRow, dialect: Dialect) -> None:
+    """Add what a key needs: the event's name in an object of its answers, if the dialect reads it there, and what the
+    dialect's example has."""
     example = dialect.scaffold.answers.get(".".join(key.path)) if dialect.scaffold else None
     for name, value in example.items() if isinstance(example, dict) else ():
         answer.setdefault(name, value)
     inner = answer.get(SPECIFIC)
-    if isinstance(inner, dict):
+    if isinstance(inner, dict) and EVENT_NAME in {*reply.also, *(".".join(each.path) for each in reply.keys)}:
         inner.setdefault("hookEventName", row.native)
 
 

@@ -1,13 +1,16 @@
-"""Translate: a host's tool names and input fields → a dialect's own, and a rewritten input back. Events without a
-host's own words stay as they are."""
+"""Translate: a host's tool names, input fields and words → a dialect's own, and a rewritten input back. Events without
+a host's own words stay as they are."""
 
 from __future__ import annotations
+
+from anyhook.model.problem import WARNING, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
     from anyhook.tables.rows import Dialect, ToolRow
@@ -16,8 +19,21 @@ REWRITES = (("input", "tool_input"), ("prompt", "prompt"), ("output", "tool_outp
 """Event fields that a hook can rewrite, and the outcome that rewrites them."""
 
 
+NEEDED = {
+    "shell": ("command",),
+    "read_file": ("path",),
+    "write_file": ("path", "content"),
+    "edit_file": ("path", "old_text", "new_text"),
+}
+"""Our tools that do nothing without an input, and the fields of it that they need; others may have none."""
+ANY_OTHER = "*"
+"""In a table of words, any that is not named."""
+
+
 def to_native(event: Event, dialect: Dialect) -> Event:
-    """The event with the names of a dialect."""
+    """The event with the names and words of a dialect."""
+    if dialect.words and event.hosted:
+        event = _spoken(event, dialect)
     row = _row(event, dialect)
     if row is None:
         return event
@@ -26,6 +42,17 @@ def to_native(event: Event, dialect: Dialect) -> Event:
     if isinstance(given, dict):
         data["input"] = renamed(restored(given, event.inputs) if event.inputs else given, row.inputs)
     return event.replace(data=data)
+
+
+def _spoken(event: Event, dialect: Dialect) -> Event:
+    """The event with each word that its document has for the host's."""
+    said: dict[str, Json] = {}
+    for field, words in dialect.words.items():
+        word = event.data.get(field)
+        if isinstance(word, str) and word:
+            known = words.get(word) or (word if word in words.values() else "")
+            said[field] = known or words.get(ANY_OTHER, word)
+    return event.replace(data={**event.data, **said}) if said else event
 
 
 def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
@@ -41,13 +68,33 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
     return outcome
 
 
-def completed(outcome: Outcome, seen: Event, dialect: Dialect) -> Outcome:
-    """The outcome with a complete rewritten input, if the dialect's hooks name only the fields that they change."""
-    if dialect.whole_input is None or outcome.tool_input is None:
+def completed(outcome: Outcome, seen: Event, dialect: Dialect, hook: Hook) -> Outcome:
+    """The outcome with a complete rewritten input, if the dialect's hooks name only the fields that they change. In the
+    other dialects a rewrite replaces the whole input; a field that the tool cannot do without is kept, and reported."""
+    made = outcome.tool_input
+    if made is None:
         return outcome
-    given = seen.get("input")
-    whole = dialect.whole_input(given if isinstance(given, dict) else {}, outcome.tool_input)
-    return outcome.replace(tool_input=whole)
+    found = seen.get("input")
+    given = found if isinstance(found, dict) else {}
+    if dialect.whole_input is not None:
+        return outcome.replace(tool_input=dialect.whole_input(given, made))
+    rule = f"in {dialect.title} a rewrite replaces the whole input"
+    tool = str(seen.data.get("tool"))
+    ours = seen.ours or next((ours for ours, row in dialect.tools.items() if row.native == tool), tool)
+    row = dialect.tools.get(ours)
+    inputs = row.inputs if row is not None else seen.inputs or {}
+    before, after = restored(given, inputs), restored(made, inputs)
+    # Nothing is known about tools that a caller names by hand: any field may be needed, and none is put back.
+    needed = NEEDED.get(ours, () if seen.hosted else tuple(before))
+    missing = {name: before[name] for name in needed if name in before and name not in after}
+    if not missing:
+        return outcome
+    names = ", ".join(f"`{inputs.get(name, name)}`" for name in missing)
+    lost = "the original value is kept" if seen.hosted else "it is gone now"
+    what = f"`{hook.name}` rewrote the input of {tool} without {names}; {lost}"
+    problem = Problem("partial-rewrite", what, hook.where(), rule, severity=WARNING)
+    whole = {**made, **renamed(missing, inputs)} if seen.hosted else made
+    return outcome.replace(tool_input=whole, problems=(*outcome.problems, problem))
 
 
 def rewritten(

@@ -117,6 +117,7 @@ HOST = Host(
     project=("workspacePaths.0",),
     reads={"antigravity": ("user", "project")},
     program="agy",
+    marks=("ANTIGRAVITY_AGENT",),
     sdk="google.antigravity",
     confirm="`agy -p /hooks` lists what it has read.",
     confirms=(),

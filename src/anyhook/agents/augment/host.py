@@ -63,6 +63,7 @@ HOST = Host(
     project_variables=("AUGMENT_PROJECT_DIR",),
     reads={"augment": ("user", "project")},
     program="auggie",
+    marks=("AUGMENT_AGENT",),
     confirm="nothing to confirm: it reads its settings when a session begins.",
     confirms=(),
     gaps=(

@@ -7,15 +7,15 @@ from anyhook.agents._claude_replies import ASKING, CALLED, COMMAND, MODEL, POSTE
 from anyhook.agents.claude.events import EVENTS
 from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
+from anyhook.agents.claude.permission_rules import speaks_of
 from anyhook.agents.claude.servers import PROJECT_FILE, server_of, server_words
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import SHELL, check_text
-from anyhook.shell.loose import words_read
-from anyhook.shell.named import named_files
-from anyhook.tables.cells import MATCH_ALL, is_plain, named_or_found, native_name, project, session
+from anyhook.programs.commands import SHELL, check_text
+from anyhook.programs.loose import words_read
+from anyhook.programs.named import named_files
+from anyhook.tables.cells import MATCH_ALL, agent_id, is_plain, named_or_found, native_name, project, session
 from anyhook.tables.hosted import env_of, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.permission_rules import speaks_of
 from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
 from anyhook.tables.shapes import EntryShape, HandlerShape
 
@@ -258,7 +258,7 @@ DIALECT = Dialect(
         Field("cwd", project),
         Field("permission_mode", "permission_mode"),
         Field("hook_event_name", native_name),
-        Field("agent_id", "agent_name", optional=True),
+        Field("agent_id", agent_id, optional=True),
         Field("agent_type", "agent_type", optional=True),
     ),
     match=match,
@@ -267,7 +267,7 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": COMMAND, "http": POSTED, "mcp_tool": CALLED, "prompt": MODEL, "agent": MODEL},
-    failing=Failing(),
+    failing=Failing(strict="onFailure", strict_words=("continue", "block")),
     limits=LIMITS,
     chains=(),
     together=True,
@@ -291,7 +291,7 @@ DIALECT = Dialect(
             "If several hooks rewrite, the last declared wins; in the product, the last to finish.",
         ),
         ("C-23", "`transcript_path` is empty if the host keeps no transcript."),
-        ("C-24", "`onFailure` is taken from anyhook's settings instead."),
+        ("C-24", "With `onFailure: block` an answer that is not a clear yes blocks as well."),
         ("C-32", "A skill's hooks run for events whose `skills` name it (`--data`, the library); `once` is not kept."),
     ),
 )

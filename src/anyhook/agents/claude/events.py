@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anyhook.tables.cells import agent_id
 from anyhook.tables.hosted import no_transcript, not_in_a_stop_hook
 from anyhook.tables.rows import EventRow, Field
 
@@ -13,7 +14,7 @@ def named(*names: str) -> tuple[Field, ...]:
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 CALL = (*TOOL, Field("tool_use_id", "call_id"))
-AGENT = (Field("agent_id", "agent_name"), Field("agent_type", "agent_type"))
+AGENT = (Field("agent_id", agent_id), Field("agent_type", "agent_type"))
 ENDING = (Field("stop_hook_active", not_in_a_stop_hook), Field("last_assistant_message", "last_message"))
 TRANSCRIPT = Field("agent_transcript_path", no_transcript)
 TOOK = named("duration_ms?")

@@ -76,11 +76,13 @@ HOST = Host(
         {"user": "{config}/settings.json", "project": "{project}/.claude/settings.json"},
         {"config": ("CLAUDE_CONFIG_DIR", "{home}/.claude")},
         grouped(),
+        closed={"onFailure": "block"},  # since 2.1.295, 2026-10; older versions ignore the key
         names_tools=True,
     ),
     project_variables=("CLAUDE_PROJECT_DIR",),
     reads={"claude": ("user", "project", "plugin")},
     program="claude",
+    marks=("CLAUDECODE", "CLAUDE_CODE"),
     sdk="claude_agent_sdk",
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,

@@ -41,7 +41,7 @@ def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> boo
 
 def _command(what: str, command: str) -> bool:
     """`git push *`, or the older `git push:*`, against each command of a line."""
-    from anyhook.shell.loose import plain_parts
+    from anyhook.programs.loose import plain_parts
 
     parts = plain_parts(command)
     pattern = f"{what[:-2]}*" if what.endswith(":*") else what

@@ -99,6 +99,7 @@ HOST = Host(
     project=("workspaceRoots.0", "workspaceInfo.rootPath", "cwd"),
     reads={"cline": ("user", "project")},
     program="cline",
+    marks=("CLINE_ACTIVE",),
     confirms=(),
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     off_words=("--yolo",),

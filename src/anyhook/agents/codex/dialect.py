@@ -6,8 +6,8 @@ from __future__ import annotations
 from anyhook.agents.codex.host import HOST
 from anyhook.agents.codex.replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
-from anyhook.tables.cells import named_or_found, native_name, project, session
+from anyhook.programs.commands import check_text
+from anyhook.tables.cells import agent_id, named_or_found, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
     event_rows,
@@ -36,7 +36,7 @@ def _nowhere(_scene: Scene) -> Json:
 
 
 def _turn(scene: Scene) -> Json:
-    return f"{scene.session}-{scene.event.get('turn_number')}"
+    return scene.event.get("turn_id") or f"{scene.session}-{scene.event.get('turn_number')}"
 
 
 def _mode(scene: Scene) -> Json:
@@ -44,7 +44,7 @@ def _mode(scene: Scene) -> Json:
 
 
 MODEL, MODE, TURN = Field("model", "model"), Field("permission_mode", _mode), Field("turn_id", _turn)
-AGENT = Field("agent_id", "agent_name")
+AGENT = Field("agent_id", agent_id)
 STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
 EVENTS = event_rows(
     HOST,
@@ -84,6 +84,7 @@ SHAPE = EntryShape(
     top_keys=frozenset({"description"}),
     check_matcher=check_pattern,
     matcher_may_be_ignored=True,
+    own_keys=("state",),  # its user's approvals, as 0.166.0 writes them into config.toml
     refuses=lambda kind, event: f"a handler of type {kind} is not run; it is ignored" if kind in SKIPPED else None,
 )
 

@@ -7,6 +7,13 @@ from anyhook.agents._claude_family import BASE, HALT, TASK, event, grouped, spec
 from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Approval
+
 REWRITE = specific("PreToolUse", permissionDecision="allow", updatedInput="{input}")
 """Without `allow`, Codex rejects a rewrite and runs the tool unchanged; with it, approvals still apply."""
 
@@ -34,6 +41,15 @@ LAYERS = (
 )
 """Every file that can turn its hooks off."""
 
+
+def _approvals(
+    roots: Mapping[str, str], path: str, document: Json, ours: Callable[[Json], bool]
+) -> Mapping[str, Approval] | None:
+    from anyhook.agents.codex.approvals import approvals
+
+    return approvals(roots, path, document, ours)
+
+
 HOST = Host(
     name="codex",
     title="Codex CLI",
@@ -56,7 +72,9 @@ HOST = Host(
     ),
     reads={"codex": ("user", "project", "plugin")},
     program="codex",
+    marks=("CODEX_SANDBOX", "CODEX_THREAD_ID"),
     confirms=("user", "project"),
+    approvals=_approvals,
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),

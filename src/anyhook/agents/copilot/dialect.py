@@ -8,7 +8,7 @@ import time
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents.copilot.host import FRESH, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
 from anyhook.tables.hosted import (
     env_of,

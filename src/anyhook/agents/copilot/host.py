@@ -141,7 +141,9 @@ HOST = Host(
     ),
     project_variables=("COPILOT_PROJECT_DIR",),
     reads={"claude": ("project",), "copilot": ("user", "project")},  # it obeys Claude's nested refusal, 2026-11
+    misreads=("claude",),  # the input of its tools has other fields: a gate that reads `file_path` finds none, 2026-11
     program="copilot",
+    marks=("COPILOT_CLI",),
     without_us="refuses",  # exit 127 was seen to stop the call, like any status but 0, 2026-11
     settings=LAYERS,
     managed=("{etc}/github-copilot/policy.d/*.json",),
@@ -150,7 +152,7 @@ HOST = Host(
     gaps=("refusing a prompt", "MCP calls of the cloud agent"),
     max_context=10_000,
     borrowed=BORROWED,
-    lent=(("hook_event_name", "sessionId"),),
+    lent=(("hook_event_name", "sessionId"), ("hookEventName", "toolName")),
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,
 )

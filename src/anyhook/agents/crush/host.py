@@ -58,6 +58,7 @@ HOST = Host(
     project_variables=("CRUSH_PROJECT_DIR",),
     reads={"crush": ("user", "project")},
     program="crush",
+    marks=("CRUSH",),
     confirm="nothing to confirm: it reads its config when it starts.",
     confirms=(),
     gaps=("every event but the one before a tool", "calls of sub-agents", "asking the user"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents.gemini.host import HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
@@ -54,6 +54,7 @@ SHAPE = EntryShape(
     timeout_key="timeout",
     top_keys=None,
     group_keys=("sequential",),
+    own_keys=("enabled", "disabled", "notifications"),  # which 0.61.0 skips where it reads events
 )
 
 

@@ -102,6 +102,7 @@ HOST = Host(
     project_variables=("GEMINI_PROJECT_DIR",),
     reads={"gemini": ("user", "project", "plugin")},
     program="gemini",
+    marks=("GEMINI_CLI",),
     without_us="refuses",  # exit 127 was seen to stop the call, 2026-11
     settings=LAYERS,
     switches=(

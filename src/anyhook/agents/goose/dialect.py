@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents.goose.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
 from anyhook.tables.isolation import one_file

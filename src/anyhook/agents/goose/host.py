@@ -57,6 +57,7 @@ HOST = Host(
     project=("working_dir", "cwd"),
     reads={"goose": ("user", "project", "plugin")},
     program="goose",
+    marks=("GOOSE_TERMINAL",),
     confirms=(),
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     confirm="nothing to confirm: the plugin is active as soon as it is there.",

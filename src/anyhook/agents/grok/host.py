@@ -125,6 +125,7 @@ HOST = Host(
     project=("workspaceRoot", "cwd"),
     project_variables=("GROK_WORKSPACE_ROOT",),
     reads={"grok": ("user", "project"), "claude": ("user", "project")},
+    misreads=("claude",),  # its tools have other names and fields
     program="grok",
     settings=(
         "{config}/disabled-hooks",

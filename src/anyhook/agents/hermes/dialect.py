@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents.hermes.host import HOST
-from anyhook.shell.loose import words_read
-from anyhook.shell.named import named_files
+from anyhook.programs.loose import words_read
+from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, project, session, text_of, whole_value
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing

@@ -6,13 +6,15 @@ from __future__ import annotations
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents.kimi.host import HOST
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
+from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
 from anyhook.tables.rows import SPECIFIC, EventRow, Field, Key, Limits, Reply, Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -35,13 +37,39 @@ def _error(scene: Scene) -> Json:
     return scene.event.get("tool_error")
 
 
+def _excerpt(field: str) -> Callable[[Scene], Json]:
+    """The beginning of a text, which is all that it gives to hooks."""
+    return lambda scene: str(scene.event.get(field))[:500]
+
+
+NOTE = (
+    Field("sink", lambda scene: "llm"),
+    Field("title", lambda scene: ""),
+    Field("body", "message"),
+    Field("severity", lambda scene: "info"),
+)
 EVENTS = event_rows(
     HOST,
-    cells={"tool_output": _output, "error": _error},
-    extra={"Stop": (Field("stop_hook_active", not_in_a_stop_hook),)},
-    untold=("PreToolUse.tool_output", "PostToolUseFailure.tool_output", "PermissionRequest.tool_output"),
+    cells={"tool_output": _output, "error": _error, "response": _excerpt("result")},
+    extra={
+        "Stop": (Field("stop_hook_active", not_in_a_stop_hook),),
+        "Notification": NOTE,
+        "SubagentStart": (Field("prompt", _excerpt("task")),),
+    },
+    untold=(
+        "SubagentStart.prompt",
+        "PreToolUse.tool_output",
+        "PostToolUseFailure.tool_output",
+        "PermissionRequest.tool_output",
+    ),
     bound=1,
 )
+# Kimi CLI has other names for the tools of Kimi Code, and both read the same hooks.
+TOOLS = {
+    ours: row.replace(also=tuple(name for name, tool in HOST.tools.items() if tool.ours == ours and name != row.native))
+    for ours, row in tool_rows(HOST).items()
+}
+WORDS = {"source": {"compact": "resume", "*": "startup"}, "reason": {"*": "exit"}}
 GATES = ("pre_tool", "user_prompt_submit", "stop")
 REPLY = Reply(
     read=object_or_prose,
@@ -85,8 +113,14 @@ DIALECT = family(
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
     match=match,
     variables=lambda hook, project_dir, session_id: {},
+    tools=TOOLS,
+    words=WORDS,
     differences=(
         ("KM-1", "Keys other than the four of an entry are reported; Kimi Code rejects the whole file."),
+        (
+            "KM-8",
+            "PostCompact has no `estimated_token_count`: no other agent says how long the conversation is then.",
+        ),
         ("KM-6", "Text is added to a prompt, as Kimi Code does; Kimi CLI drops it."),
     ),
 )

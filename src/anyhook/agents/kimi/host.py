@@ -4,7 +4,7 @@ rules."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import BASE, EXIT_2, TASK, event
+from anyhook.agents._claude_family import BASE, EXIT_2, TASK, TRIGGER, event
 from anyhook.agents._results import parts_text
 from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 
@@ -32,9 +32,9 @@ EVENTS = (
     event("PostToolUseFailure", takes=(*TOOL, *ERROR)),
     event("PermissionRequest", takes=TOOL, limit_s=60.0, why_not="its answer is not read"),
     event("Notification"),
-    event("SubagentStart", takes=AGENT),
-    event("SubagentStop", takes=AGENT, limit_s=60.0),
-    event("PreCompact"),
+    event("SubagentStart", takes=(*AGENT, Taken("task", ("prompt",)))),
+    event("SubagentStop", takes=(*AGENT, Taken("result", ("response",))), limit_s=60.0),
+    event("PreCompact", takes=(*TRIGGER, Taken("input_tokens", ("token_count",)))),
     event("PostCompact"),
     event("Stop", "block", {"block": EXIT_2}, takes=()),
     event("SessionEnd", why_not="not fired by `kimi -p`"),
@@ -58,6 +58,7 @@ HOST = Host(
         "Grep": HostTool("grep"),
         "Agent": HostTool("delegate_task", TASK),
         "Task": HostTool("delegate_task", {"agent_name": "subagent_name", "task": "prompt"}),
+        "FetchURL": HostTool("web_fetch"),
     },
     entry=Entry(
         "tables",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import argv_of, check_argv, expand_home, split
-from anyhook.shell.named import named_files
+from anyhook.programs.commands import argv_of, check_argv, expand_home, split
+from anyhook.programs.named import named_files
 from anyhook.tables.cells import everything, native_name, output_text, project, session
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import (
@@ -151,6 +151,9 @@ REPLY = Reply(
     ),
 )
 
+# The document names two ends of a session: a word for the user's, and the signal.
+WORDS = {"reason": {"sighup": "sigterm", "*": "user_exit"}}
+
 SCAFFOLD = Scaffold(
     shape="list",
     scripts={"project": "{project}/.kode/hooks", "user": "{home}/.kode/hooks"},
@@ -184,6 +187,7 @@ DIALECT = Dialect(
     launch=launch,
     names=names,
     scaffold=SCAFFOLD,
+    words=WORDS,
     replies={"command": REPLY},
     failing=Failing(
         blocks=("timed_out", "signalled", "overflowed", "exit"),

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import SHELL, check_text
-from anyhook.shell.loose import words_read
-from anyhook.shell.named import named_files
+from anyhook.programs.commands import SHELL, check_text
+from anyhook.programs.loose import words_read
+from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, whole_value
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
@@ -154,9 +154,9 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
 
 
 def _finish(draft: Draft, _event: str) -> Draft:
-    """A reason is for the user. Without a verdict that carries it, it becomes a message."""
-    if "verdict" not in draft and draft.get("reason"):
-        draft["messages"] = [draft.pop("reason")]
+    """A reason is for the user. That of a block is shown with it; any other becomes a message."""
+    if draft.get("verdict") != "block" and draft.get("reason"):
+        draft["messages"] = [draft["reason"]]
     return draft
 
 
@@ -189,6 +189,11 @@ TOOLS = {
     "edit_file": ToolRow("Edit", {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}),
     "grep": ToolRow("rg"),
     "delegate_task": ToolRow("sub_agent"),
+}
+
+WORDS = {
+    "source": {"compact": "resume", "*": "startup"},
+    "trigger": {"manual": "manual", "*": "auto"},
 }
 
 SCAFFOLD = Scaffold(
@@ -227,6 +232,7 @@ DIALECT = Dialect(
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
+    words=WORDS,
     replies={"command": REPLY},
     limits=LIMITS,
     chains=("input", "prompt"),

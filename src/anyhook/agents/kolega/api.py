@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from anyhook.agents.kolega.dialect import EVENTS
+from anyhook.model import lean_json
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -88,11 +89,25 @@ def event(scene: Scene, payload: dict[str, Json]) -> object:
 
 
 def answer(result: object) -> dict[str, Json] | None:
-    """A callable's result as plain values; None for no opinion."""
+    """A callable's result as plain values; None for no opinion. As in the product, any value that Python calls true
+    blocks, and any value can be a text."""
     if result is None:
         return None
     if isinstance(result, dict):
-        return result
-    if all(hasattr(result, field) for field in FIELDS):
-        return {field: getattr(result, field) for field in FIELDS if getattr(result, field) not in (None, "", False)}
-    raise TypeError(f"a hook returns a HookOutcome, a dict or None, not {type(result).__name__}")
+        given = dict(result)
+    elif all(hasattr(result, field) for field in FIELDS):
+        given = {field: getattr(result, field) for field in FIELDS if getattr(result, field) not in (None, "", False)}
+    else:
+        raise TypeError(f"a hook returns a HookOutcome, a dict or None, not {type(result).__name__}")
+    for fields, kind in ((("blocked", "end_turn"), bool), (("reason", "additional_context"), str)):
+        given.update((field, kind(given[field])) for field in fields if given.get(field) is not None)
+    return {str(field): _plain(value) for field, value in given.items()}
+
+
+def _plain(value: Json) -> Json:
+    """A value as JSON can hold it: one that it cannot hold must not take a refusal with it."""
+    try:
+        lean_json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+    return value

@@ -4,8 +4,8 @@ fail-open."""
 from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import argv_of, check_command, check_text, split
-from anyhook.shell.named import named_files
+from anyhook.programs.commands import argv_of, check_command, check_text, split
+from anyhook.programs.named import named_files
 from anyhook.tables.cells import failed, names_or_pattern, native_name, output_text, project, session
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object, yes_or_no
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 
+
+def _compacted(_scene: Scene) -> Json:
+    """The event happens once the conversation is shorter; one that could not be compacted has none."""
+    return True
+
+
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
     EventRow(
@@ -54,6 +60,18 @@ EVENTS = (
         (
             Field("trigger", "trigger"),
             Field("input_tokens", "input_tokens"),
+            Field("model_context_length", "model_context_length"),
+        ),
+        "trigger",
+    ),
+    EventRow(
+        "PostCompact",
+        ("post_compact",),
+        "advisory",
+        (
+            Field("trigger", "trigger"),
+            Field("ok", _compacted),
+            Field("input_tokens_before", "input_tokens"),
             Field("model_context_length", "model_context_length"),
         ),
         "trigger",
@@ -201,7 +219,7 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
         return named_files(argv_of(hook), project_dir, home, {}, files)
     if hook.handler != "python":
         return ()
-    from anyhook.shell.named import module_files
+    from anyhook.programs.named import module_files
 
     module = str(hook.spec["callable"]).partition(":")[0]
     return tuple(path for path in module_files(module, (project_dir,)) if files.is_file(path))
@@ -223,11 +241,12 @@ COMMAND = Reply(
             words=(("deny", "block", ()), ("allow", "none", ()), ("ask", "none", ())),
             any_case=True,
         ),
-        Key((SPECIFIC, "permissionDecisionReason"), "string", "reason"),
+        # Any value can be a text, as in the product.
+        Key((SPECIFIC, "permissionDecisionReason"), "any", "reason"),
         Key((SPECIFIC, "updatedInput"), "object", "tool_input", on=("pre_tool",)),
         Key((SPECIFIC, "updatedToolOutput"), "any", "output_text", on=("post_tool",)),
-        Key((SPECIFIC, "additionalContext"), "string", "context", on=CONTEXT_EVENTS),
-        Key(("systemMessage",), "string", "messages"),
+        Key((SPECIFIC, "additionalContext"), "any", "context", on=CONTEXT_EVENTS),
+        Key(("systemMessage",), "any", "messages"),
         Key(("continue",), "bool", "end_turn_unless", on=TURN_EVENTS),
     ),
 )
@@ -271,6 +290,16 @@ TOOLS = {
     "delegate_task": ToolRow("dispatch_general_agent", also=("dispatch_agent",)),
 }
 
+# The document gives no list of words; these are the product's. Ours for the end of a run without a terminal are its
+# `ask_complete`; any other session is one of its terminal.
+WORDS = {
+    "source": {"compact": "resume", "*": "startup"},
+    "trigger": {"manual": "manual", "*": "auto"},
+    "stop_reason": {"max_tokens": "max_tokens", "stop_sequence": "stop_sequence", "*": "end_turn"},
+    "reason": {**dict.fromkeys(("completed", "blocked", "max_turns", "error", "refused"), "ask_complete"), "*": "quit"},
+    "permission_mode": {**dict.fromkeys(("auto", "bypassPermissions", "yolo"), "auto"), "*": "ask"},
+}
+
 SCAFFOLD = Scaffold(
     shape="groups",
     scripts={"project": "{root}/.kolega/hooks", "user": "{root}/hooks"},
@@ -310,6 +339,7 @@ DIALECT = Dialect(
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
+    words=WORDS,
     replies={"command": COMMAND, "python": PYTHON, "prompt": MODEL, "agent": MODEL},
     limits=LIMITS,
     chains=("input",),
@@ -326,7 +356,11 @@ DIALECT = Dialect(
             "the product tries them against nothing.",
         ),
         ("Gc", "A PostToolUse block ends the turn after a failed tool too; replaced output still has no effect there."),
-        ("G-13", "Later releases have a tenth event, `PostCompact`. Hooks for it are reported and do not run here."),
+        (
+            "G-13",
+            "The document has nine events. Releases since June have a tenth, `PostCompact`, which is read too. It gets "
+            "neither the number of summarised messages nor the size afterwards.",
+        ),
         ("Gd", "`systemMessage` is shown to the user; the product uses it only as a reason."),
         ("Gf", "Output that is not a JSON object is reported as a problem and ignored."),
         ("Gg", "The timeout of synchronous python callables is enforced."),

@@ -53,6 +53,7 @@ DIALECT = family(
         ),
         skipped=("prompt",),
         limits=Limits(60.0, unit_s=0.001),
+        off=(("hooks", "disabled"), True),
     ),
     EVENTS,
     Reply(

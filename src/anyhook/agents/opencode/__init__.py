@@ -7,6 +7,7 @@ from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
 from anyhook.model.texts import text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.version_rows import ProductChange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.18.33"
+CHANGES = (
+    ProductChange(
+        "2",
+        "does not load plug-ins of version 1, and our entry is one",
+        "opencode.ai/v2/docs/migrate-v1, as quoted in opencode-swarm#2909 and context-mode#1171",
+        "2026-09",
+    ),
+)
 
 
 def _result(_response: Json, output: Json) -> Json:
@@ -108,6 +117,7 @@ HOST = Host(
     ),
     project=("directory", "properties.info.directory", "cwd"),
     program="opencode",
+    marks=("OPENCODE",),
     confirms=(),
     without_us="open",  # our own plugin ignores a missing program, unless it is closed
     off_words=("--pure",),

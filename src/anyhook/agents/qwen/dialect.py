@@ -8,7 +8,7 @@ from anyhook.agents._family import claude_reply
 from anyhook.agents.gemini import dialect as gemini
 from anyhook.agents.qwen.host import HOST
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL
 from anyhook.tables.extend import extend
 from anyhook.tables.hosted import (
@@ -80,6 +80,7 @@ SHAPE = EntryShape(
     check_matcher=check_pattern,
     matcher_may_be_ignored=True,
     group_keys=("sequential",),
+    own_keys=("enabled", "disabled", "notifications"),  # which 0.24.4 skips where it reads events
     refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
 )
 

@@ -55,6 +55,7 @@ HOST = Host(
     project_variables=("QWEN_PROJECT_DIR",),
     reads={"qwen": ("user", "project", "plugin")},
     program="qwen",
+    marks=("QWEN_CODE",),
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     switches=(OffSwitch(("disableAllHooks",)),),

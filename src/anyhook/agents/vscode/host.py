@@ -72,7 +72,7 @@ HOST = Host(
     name="vscode",
     title="VS Code",
     events=EVENTS,
-    base=BASE,
+    base=(Taken("session", ("session_id", "sessionId")), *BASE[1:]),
     tools={
         "run_in_terminal": HostTool("shell"),
         "runTerminalCommand": HostTool("shell"),
@@ -98,6 +98,8 @@ HOST = Host(
     reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
     misreads=("copilot",),  # its own harness sends payloads without `toolName` and `toolArgs`
     program="code",
+    marks=("COPILOT_AGENT",),
+    has_terminals=True,
     confirm="It runs a workspace's hooks once the workspace is trusted, and none if `chat.useHooks` is off.",
     gaps=(
         "the Claude and Codex harnesses, which run those agents' own entries",
@@ -105,5 +107,9 @@ HOST = Host(
         "context with a prompt",
         "replaced output",
     ),
-    signs=(Sign(("timestamp", "hook_event_name"), ("cwd", "sessionId", "hookEventName")),),
+    signs=(
+        Sign(("timestamp", "hook_event_name"), ("cwd", "sessionId", "hookEventName")),
+        # As its documents show it, June 2026; the first is as its source sends it.
+        Sign(("sessionId", "hookEventName"), ("workspaceRoot", "workspace_roots", "conversation_id", "toolName")),
+    ),
 )
