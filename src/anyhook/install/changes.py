@@ -7,16 +7,16 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit
-from anyhook.documents.places import replace_file, state_dir
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.install.entries import is_own_text, own_text, with_ours, without_ours
+from anyhook.install.entries import cannot_edit, is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
+from anyhook.platform.places import replace_file, state_dir
 from anyhook.state.installs import PLAIN_NAME, own_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.install.entries import Closed
+    from anyhook.install.entries import Closed, EntryStart
     from anyhook.state.installs import Installs
     from anyhook.tables.host_rows import Entry, Host
 
@@ -82,7 +82,7 @@ def called(entry: Entry, name: str) -> Entry:
 
 
 def to_install(
-    host: Host, entry: Entry, paths: Mapping[str, str], launcher: Sequence[str], installs: Installs, closed: Closed
+    host: Host, entry: Entry, paths: Mapping[str, str], launch: EntryStart, installs: Installs, closed: Closed
 ) -> list[FileChange]:
     """What must be written so that the agent calls us."""
     made: list[FileChange] = []
@@ -90,7 +90,7 @@ def to_install(
         before = _read(path)
         again, original = installs.before(path, before)
         if entry.owned:
-            text = _beside(entry, path) or own_text(host, entry, launcher, closed, host.row(native))
+            text = _beside(entry, path) or own_text(host, entry, launch, closed, host.row(native))
             if (
                 before is not None
                 and before.decode("utf-8", "replace") != text
@@ -101,13 +101,13 @@ def to_install(
             continue
         text = _text(path, before)
         try:
-            after = with_ours(text, host, entry, launcher, closed)
+            after = with_ours(text, host, entry, launch, closed)
             if not again:
                 original = (
                     before if text == without_ours(text, host, entry) else without_ours(text, host, entry).encode()
                 )
         except CannotEdit as why:
-            raise CannotChange(f"{path} is left alone: {why}.") from None
+            raise CannotChange(cannot_edit(path, host, why)) from None
         made.append(FileChange(path, before, after.encode(), original))
     return made
 
@@ -118,6 +118,7 @@ def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: I
     for path in paths:
         before = _read(path)
         if before is None:
+            made += [FileChange(path, None, None, None)] if installs.scope(path) else []  # to be forgotten
             continue
         exact, original = installs.before(path, before)
         if entry.owned:
@@ -145,7 +146,7 @@ def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Insta
             if not install or change.after is None:
                 made += installs.folders(change.path)
                 installs.forget(change.path)
-            elif change.needed and change.after is not None:
+            elif change.needed or not installs.scope(change.path):
                 earlier = installs.folders(change.path)
                 backup = installs.keep(change.path, host.name, scope, change.original, change.after, folders or earlier)
                 backups += [backup] if backup else []

@@ -13,6 +13,8 @@ from anyhook.documents import edit
 from anyhook.documents.edit import CannotEdit
 from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
+from anyhook.model.record import Record
+from anyhook.state.entry_places import HOME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +38,17 @@ CLOSED = "anyhook-closed"
 """The `$0` of a closed entry's shell, by which we recognise one."""
 
 
-def command_of(launcher: Sequence[str], host: Host, row: HostEvent, closed: Closed) -> str:
+class EntryStart(Record):
+    """How an entry starts us."""
+
+    program: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    """Options that fix whose settings and hooks count; none in a project's entry, which others share."""
+
+
+def command_of(launch: EntryStart, host: Host, row: HostEvent, closed: Closed) -> str:
     """The command line that the agent runs for one event."""
-    words = [*launcher, "bridge", host.name, row.native]
+    words = [*launch.program, "bridge", host.name, row.native, *launch.places]
     refusal = closed.get(row.native)
     return shlex.join(words if refusal is None else ["/bin/sh", "-c", _or_refuse(refusal, row), CLOSED, *words])
 
@@ -68,6 +78,18 @@ def launched(command: str) -> tuple[list[str], bool]:
     return words, closed
 
 
+def event_of(command: str, host: Host) -> str:
+    """The event for which one of our command lines is."""
+    words = shlex.split(command)
+    at = next((index for index in range(len(words)) if words[index : index + 2] == ["bridge", host.name]), len(words))
+    return words[at + 2] if at + 2 < len(words) else ""
+
+
+def fixes_places(command: str) -> bool:
+    """Whether a command line, or the text of a module, fixes whose settings and hooks count."""
+    return HOME in command
+
+
 def is_ours(command: Json, host: Host) -> bool:
     """Whether a command line calls us for this agent, whichever launcher it names."""
     if not isinstance(command, str) or PROGRAM not in command:
@@ -82,13 +104,13 @@ def is_ours(command: Json, host: Host) -> bool:
     )
 
 
-def handlers(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) -> dict[str, dict[str, Json]]:
+def handlers(host: Host, entry: Entry, launch: EntryStart, closed: Closed) -> dict[str, dict[str, Json]]:
     """Our handler for each event that is hooked up."""
     return {
         row.native: _filled(
             {**entry.handler, **(entry.closed if row.native in closed else {})},
             {
-                "{command}": command_of(launcher, host, row, closed),
+                "{command}": command_of(launch, host, row, closed),
                 "{seconds}": math.ceil(row.limit_s),
                 "{milliseconds}": int(row.limit_s * 1000),
                 "{event}": row.native,
@@ -122,15 +144,18 @@ def _entry_of(host: Host, entry: Entry, event: str, handler: dict[str, Json]) ->
 # -- files that are ours alone
 
 
-def own_text(host: Host, entry: Entry, launcher: Sequence[str], closed: Closed, row: HostEvent | None = None) -> str:
+def own_text(host: Host, entry: Entry, launch: EntryStart, closed: Closed, row: HostEvent | None = None) -> str:
     """The text of one of our own files; with a row, the script of that event."""
     if entry.style == "scripts" and row is not None:
-        return f"#!/bin/sh\n# {MARK} {host.name}`.\nexec {command_of(launcher, host, row, closed)}\n"
+        return f"#!/bin/sh\n# {MARK} {host.name}`.\nexec {command_of(launch, host, row, closed)}\n"
     if entry.style == "module":
         seconds = max(event.limit_s for event in host.events)
-        text = entry.module.replace("{launcher}", json.dumps(list(launcher))).replace("{seconds}", str(int(seconds)))
-        return text.replace("{closed}", "true" if closed else "false")
-    made = handlers(host, entry, launcher, closed)
+        filled = {"launcher": list(launch.program), "places": list(launch.places), "seconds": int(seconds)}
+        text = entry.module
+        for name, value in {**filled, "closed": bool(closed)}.items():
+            text = text.replace(f"{{{name}}}", json.dumps(value))
+        return text
+    made = handlers(host, entry, launch, closed)
     hooks: Json = {event: [_entry_of(host, entry, event, handler)] for event, handler in made.items()}
     if entry.style == "rows":
         hooks = list(made.values())
@@ -159,12 +184,12 @@ def _calls(value: Json, host: Host) -> bool:
 # -- files that belong to the agent and its user
 
 
-def with_ours(text: str, host: Host, entry: Entry, launcher: Sequence[str], closed: Closed) -> str:
+def with_ours(text: str, host: Host, entry: Entry, launch: EntryStart, closed: Closed) -> str:
     """The text with our handlers, each exactly once and up to date."""
-    made = handlers(host, entry, launcher, closed)
+    made = handlers(host, entry, launch, closed)
     if entry.style == "tables":
         return _with_block(text, host, list(made.values()))
-    syntax, kept = entry_syntax(entry), others(text, host, entry)
+    syntax, kept = entry_syntax(entry, text), others(text, host, entry)
     if syntax == "yaml" and text.strip() == "{}":
         text = ""  # the rest of a file that contained only our entry
     if edit.is_blank(text) and entry.top:
@@ -183,7 +208,7 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
         return _without_block(text, host)
     if edit.is_blank(text):
         return text
-    syntax, kept = entry_syntax(entry), others(text, host, entry)
+    syntax, kept = entry_syntax(entry, text), others(text, host, entry)
     found = text
     for event in _events(text, entry):
         place = (*entry.under, event)
@@ -197,16 +222,30 @@ def without_ours(text: str, host: Host, entry: Entry) -> str:
     return _checked(text, host, entry, kept)
 
 
-def entry_syntax(entry: Entry) -> Syntax:
-    """The syntax of an entry's file."""
-    name = next(iter(entry.files.values()))
-    return "yaml" if name.endswith((".yaml", ".yml")) else "json"
+def entry_syntax(entry: Entry, text: str) -> Syntax:
+    """The syntax of an entry's file. JSON is YAML too, and some write it into a file of YAML."""
+    is_yaml = next(iter(entry.files.values())).endswith((".yaml", ".yml"))
+    return "yaml" if is_yaml and (text.strip() == "{}" or not _is_json(text)) else "json"
+
+
+def cannot_edit(path: str, host: Host, why: CannotEdit) -> str:
+    """What people are told about a config that has to stay as it is."""
+    fix = "Write it in the usual layout, one key per line, and correct it where it is not valid"
+    again = f"then run: anyhook install {host.name}"
+    return f"{path} is left alone: {why}. So {host.title} is not guarded. {fix}; {again}"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return text.lstrip().startswith("{") and isinstance(edit.read(text, "json"), dict)
+    except CannotEdit:
+        return False
 
 
 def others(text: str, host: Host, entry: Entry) -> Json:
     """Everything in a file that is not ours, to check that an edit leaves it alone. Empty lists of hooks are
     ignored."""
-    value = {} if edit.is_blank(text) else edit.read(text, entry_syntax(entry))
+    value = {} if edit.is_blank(text) else edit.read(text, entry_syntax(entry, text))
     return _others(value, host, entry.under)
 
 
@@ -231,7 +270,7 @@ def _value(text: str, syntax: Syntax, place: Place) -> Json:
 
 
 def _events(text: str, entry: Entry) -> list[str]:
-    hooks = None if edit.is_blank(text) else _value(text, entry_syntax(entry), entry.under)
+    hooks = None if edit.is_blank(text) else _value(text, entry_syntax(entry, text), entry.under)
     return [event for event, groups in hooks.items() if isinstance(groups, list)] if isinstance(hooks, dict) else []
 
 
@@ -240,19 +279,19 @@ def _handlers_of(group: Json) -> list[Json]:
     return found if isinstance(found, list) else []
 
 
-def _is_our_handler(handler: Json, host: Host) -> bool:
+def is_our_handler(handler: Json, host: Host) -> bool:
     return isinstance(handler, dict) and any(is_ours(value, host) for value in handler.values())
 
 
 def _is_ours_alone(group: Json, host: Host) -> bool:
     found = _handlers_of(group) or [group]
-    return bool(found) and all(_is_our_handler(handler, host) for handler in found)
+    return bool(found) and all(is_our_handler(handler, host) for handler in found)
 
 
 def _without_handlers(group: Json, host: Host) -> Json:
-    if not isinstance(group, dict) or not any(_is_our_handler(handler, host) for handler in _handlers_of(group)):
+    if not isinstance(group, dict) or not any(is_our_handler(handler, host) for handler in _handlers_of(group)):
         return group
-    return {**group, "hooks": [handler for handler in _handlers_of(group) if not _is_our_handler(handler, host)]}
+    return {**group, "hooks": [handler for handler in _handlers_of(group) if not is_our_handler(handler, host)]}
 
 
 def _with_entry(text: str, host: Host, syntax: Syntax, place: Place, group: dict[str, Json]) -> str:
@@ -277,7 +316,7 @@ def _without(text: str, host: Host, syntax: Syntax, place: Place) -> str:
             continue
         mine = _handlers_of(found[index])
         for number in reversed(range(len(mine))):
-            if _is_our_handler(mine[number], host):
+            if is_our_handler(mine[number], host):
                 text = edit.remove(text, syntax, (*place, index, "hooks", number))
     return text
 
@@ -323,7 +362,7 @@ def _without_tables(text: str, host: Host) -> str:
         return text  # then the whole text is not valid either, and that is reported
     listed = hooks if isinstance(hooks, list) else []
     for index in reversed(range(len(listed))):
-        if _is_our_handler(listed[index], host):
+        if is_our_handler(listed[index], host):
             text = edit.remove(text, "toml", ("hooks", index))
     return text
 
@@ -343,5 +382,5 @@ def _other_tables(text: str, host: Host) -> Json:
     document = edit.read(text, "toml")
     found = edit.at(document, ("hooks",)) or []
     hooks = found if isinstance(found, list) else [found]
-    others = [hook for hook in hooks if not _is_our_handler(hook, host)]
+    others = [hook for hook in hooks if not is_our_handler(hook, host)]
     return {**(document if isinstance(document, dict) else {}), "hooks": others}

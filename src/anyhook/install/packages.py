@@ -8,15 +8,15 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import tomllib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from anyhook.documents.lock import FOLDER, LOCK
-from anyhook.documents.places import replace_file
+from anyhook.documents.pins import FOLDER, LOCK
 from anyhook.model.record import Record
+from anyhook.platform.other_programs import ask
+from anyhook.platform.places import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,19 +108,12 @@ def _checkout(address: str, revision: str) -> Iterator[tuple[str, str]]:
 
 def _git(*words: str) -> str:
     try:
-        done = subprocess.run(
-            ["git", *words],
-            capture_output=True,
-            text=True,
-            timeout=GIT_LIMIT_S,
-            env={**os.environ, **QUIET_GIT},
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = ask(("git", *words), GIT_LIMIT_S, env={**os.environ, **QUIET_GIT}, keeps_terminal=True)
+    except OSError as error:
         raise BadPackage(f"git could not fetch it: {error}") from None
-    if done.returncode:
-        raise BadPackage(f"git could not fetch it: {done.stderr.strip() or f'status {done.returncode}'}")
-    return done.stdout
+    if done.status:
+        raise BadPackage(f"git could not fetch it: {done.complaint()}")
+    return done.out.decode("utf-8", "replace")
 
 
 def _read(folder: str) -> Iterator[tuple[str, bytes]]:

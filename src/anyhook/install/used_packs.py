@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
-from anyhook.documents.places import base_of, replace_file
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import CannotChange
+from anyhook.platform.places import base_of, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +56,12 @@ def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) 
     try:
         if text is None:
             made = f"{HEADER}\n{edit.put('', 'toml', ('use',), after).strip()}\n"
+        elif after and before:
+            made = text
+            for number in reversed(range(len(before))):
+                made = edit.remove(made, "toml", ("use", number)) if before[number] in remove else made
+            for name in add:
+                made = edit.append(made, "toml", ("use",), name) if name not in before else made
         elif after:
             made = edit.put(text, "toml", ("use",), after)
         else:

@@ -7,15 +7,16 @@ from _thread import allocate_lock, start_new_thread
 from os import urandom
 from time import sleep, time_ns
 
-from anyhook.documents.places import state_dir
 from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet, secrets_of
-from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter, forks
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
 from anyhook.model.words import FULL, RECORD, TRACEPARENT
+from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable, Mapping
 
     from anyhook.journal.recording import Recording
@@ -44,7 +45,19 @@ class Journal(JournalWriter):
     soon = False
     """Whether a flush is scheduled."""
     _later: Callable[[], list[bytes]] | None = None
-    _flushing = allocate_lock()
+    _flushing: LockType | None = None
+    _forks = 0
+    """How often the process was forked when this was last used."""
+
+    def in_child(self) -> bool:
+        """Whether the process was forked since the last call. What was deferred is the parent's, which writes it; a
+        thread of the parent may hold the lock, and does not exist here."""
+        if self._flushing is not None and self._forks == forks.forks:
+            return False
+        is_child = self._flushing is not None
+        self._flushing, self._forks, self.soon = allocate_lock(), forks.forks, False
+        self._later = None if is_child else self._later
+        return is_child
 
     def put(self, *lines: bytes) -> bool:
         """Write all of the lines or none; returns whether that worked."""
@@ -75,6 +88,8 @@ class Journal(JournalWriter):
 
     def flush(self) -> None:
         """Write deferred lines. One thread at a time, or two would write the same lines."""
+        self.in_child()
+        assert self._flushing is not None  # noqa: S101 (`in_child` makes it)
         with self._flushing:
             self.soon = False  # before the lines are taken: one that comes after that asks for another flush
             made = self._later() if self._later is not None else []
@@ -139,6 +154,7 @@ class Recorder:
         self._waits = not one_shot and self._recording is None
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
+        self._forks = forks.forks
 
     def quiet(self, event: Event, decision: Decision, mode: Mode) -> Decision:
         """Record an event without hooks, as nearly all are: if the process continues, its line is written later, so
@@ -147,6 +163,9 @@ class Recorder:
         if not self._waits or mode != self.mode or journal is None:
             decision = decision.replace(enforced=mode != "shadow")
             return self.write(Firing((Part(event, decision),), decision, mode))
+        if self._forks != forks.forks:
+            self._unwritten, self._forks = [], forks.forks
+            journal.in_child()
         self._unwritten.append((time_ns(), event, decision))
         if not journal.soon:
             journal.later(self._lines)
@@ -198,6 +217,8 @@ class Recorder:
 
     def _lines(self) -> list[bytes]:
         """The lines of events without hooks. One thread at a time takes them, while others may append."""
+        if self._forks != forks.forks:
+            self._unwritten, self._forks = [], forks.forks
         taken = self._unwritten[:]
         del self._unwritten[: len(taken)]
         return record_quiet(taken, self.mode, self.policy)

@@ -153,6 +153,8 @@ class RecordedHook(Record):
     why: str
     verdict: str | None
     source: str
+    shadow: bool = False
+    """Whether the hook itself was in shadow mode."""
 
 
 class RecordedProblem(Record):
@@ -364,8 +366,9 @@ def reached(record: dict[str, Json]) -> list[str]:
 def _hook(row: dict[str, Json]) -> RecordedHook:
     verdict = text(row.get("verdict"))
     return RecordedHook(
-        str(row.get("id")), str(row.get("status")), text(row.get("why")) or "", verdict, text(row.get("source")) or ""
-    )
+        str(row.get("id")), str(row.get("status")), text(row.get("why")) or "", verdict, text(row.get("source")) or "",
+        row.get("shadow") is True,
+    )  # fmt: skip
 
 
 def _object(value: Json) -> dict[str, Json]:

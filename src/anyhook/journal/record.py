@@ -39,7 +39,7 @@ _asked = attrgetter(*ASKED_FOR)
 _objects = attrgetter("tool_input", "tool_output", "history", "recipe")
 """Those that cannot be part of a key."""
 NO_OBJECTS = (None,) * 4
-REPORTED = ("id", "status", "why", "verdict", "source")
+REPORTED = ("id", "status", "why", "verdict", "source", "shadow")
 """The recorded fields of a hook's report."""
 BODY_FIELDS = frozenset(
     {
@@ -277,7 +277,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
     asked = _asked(decision)
     rows = [
-        (report.id, report.status, report.why, report.verdict, report.source)
+        (report.id, report.status, report.why, report.verdict, report.source, *((True,) if report.shadow else ()))
         for report in decision.hooks
         if report.why != NOT_MET
     ]
@@ -293,7 +293,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
                 kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
                 if kept is not None:
                     made[field] = kept
-        made["hooks"] = [dict(zip(REPORTED, row, strict=True)) for row in rows]
+        made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
         if unmet:
             made["unmet"] = unmet
         made["problems"] = [

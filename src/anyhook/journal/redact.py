@@ -3,18 +3,24 @@ programs and passwords in URLs, at any depth of JSON inside JSON. It handles onl
 
 from __future__ import annotations
 
-from anyhook.journal import secret_commands
-from anyhook.journal.secret_named import INSTEAD, named
+from anyhook.journal import secrets as secret_commands
 from anyhook.journal.secret_names import is_auth, is_secret_name
-from anyhook.journal.secret_objects import OF_KEY, manifests
-from anyhook.journal.secret_shapes import shapes
-from anyhook.journal.secret_values import is_placeholder, is_user_and_password, looks_random
+from anyhook.journal.secrets import (
+    INSTEAD,
+    OF_KEY,
+    is_placeholder,
+    is_user_and_password,
+    looks_random,
+    manifests,
+    named,
+    shapes,
+)
 from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.journal.secret_named import Span
+    from anyhook.journal.secrets import Span
     from anyhook.model.json_types import Json
 
 __all__ = ["INSTEAD", "redacted"]
@@ -65,6 +71,11 @@ def _in_list(value: list[Json]) -> list[Json]:
     words = [item if isinstance(item, str) else "" for item in value]
     if len(words) == 2 and is_secret_name(words[0]) and looks_random(words[1], 12):  # a name and its value
         items[1] = INSTEAD
+    for place, word in enumerate(words):
+        if place and words[place - 1] == "-t" and secret_commands.is_token(words[: place - 1], word):
+            items[place] = INSTEAD
+        elif word[:2] == "-t" and secret_commands.is_token(words[:place], word[2:].removeprefix("=")):
+            items[place] = f"-t{'=' if word[2] == '=' else ''}{INSTEAD}"
     for start, word in enumerate(words):
         if word.rpartition("/")[2] in secret_commands.PROGRAMS:
             for at, offset in secret_commands.of_words(words[start:]):

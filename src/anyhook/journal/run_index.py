@@ -9,12 +9,12 @@ from array import array
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import make_private_dir
 from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
-from anyhook.journal.parallel import parallel_map
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
 from anyhook.model import lean_json
+from anyhook.platform.parallel import parallel_map
+from anyhook.platform.places import make_private_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

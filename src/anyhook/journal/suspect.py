@@ -18,6 +18,7 @@ PROGRAMS = (
     "sudo -s", "http ", "twine ", "az ", "helm ", "smb", "lftp ", "ipmitool ", "mosquitto", "cqlsh ", "gh ", "https ",
     "xh ",
     "valkey-cli ", "bcp ", "sql", "rar ", "nerdctl ", "buildah ", "skopeo ", "oras ", "crane ", "rpcclient ", "xhs ",
+    "netlify ",
 )  # fmt: skip
 """Those programs. One with the name of a secret in its own name need not be here."""
 QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
@@ -43,7 +44,7 @@ _DEPTH_QUICK = 8
 """How deep a value may be nested for the quick check."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset('{["')
-_OPTION = frozenset("puabwkPUK")
+_OPTION = frozenset("puabwktPUK")
 """Letters of options that some programs put before a secret."""
 NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
 """Keys of objects that name in one field what another one contains."""
@@ -116,7 +117,7 @@ def is_suspect_text(text: str) -> bool:
             for scheme in SCHEMES:
                 if scheme in low:
                     return True
-            if "identified by" in low:
+            if "identified by" in low or " -t" in low:
                 return True
         if colon and ("kty" in low or ":543" in text or ":*:" in text):  # a JSON web key, .pgpass
             return True

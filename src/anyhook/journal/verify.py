@@ -11,12 +11,12 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
-from anyhook.journal.parallel import parallel_map
 from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, open_parts, record_of
 from anyhook.journal.writer import MAX_SEAL, START, follows, link_of
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.parallel import parallel_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable

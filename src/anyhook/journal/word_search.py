@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing, suppress
 from itertools import chain
@@ -16,11 +15,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from anyhook.journal.files import blocks_of, current_path, full_paths, words_path
-from anyhook.journal.parallel import parallel_map
 from anyhook.journal.read import read_line
 from anyhook.journal.search import chooser, open_parts
 from anyhook.model import lean_json
-from anyhook.state.locks import locked
+from anyhook.platform.locks import locked
+from anyhook.platform.other_programs import outlive
+from anyhook.platform.parallel import parallel_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -208,21 +208,14 @@ def make_elsewhere(state_dir: str) -> bool:
     """Start a background process that creates what is missing; False if nothing can be stored."""
     if not os.access(state_dir, os.W_OK):
         return False
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", __name__, state_dir],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # the terminal may be closed in the meantime
-    )
-    process.returncode = 0  # it ends after us; without this, Popen warns when it is collected
+    outlive((sys.executable, "-P", "-m", __name__, state_dir))
     return True
 
 
 def make_all(state_dir: str) -> None:
     """Create the index of each full file that has none, the newest first, unless another process does. Delete those of
     files that are gone."""
-    with locked(state_dir, wait=False) as ours:
+    with locked(state_dir, wait_s=0) as ours:
         if ours:
             _make_missing(state_dir)
 

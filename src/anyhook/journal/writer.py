@@ -8,9 +8,9 @@ from _thread import allocate_lock
 from stat import S_ISREG
 from time import sleep, time, time_ns
 
-from anyhook.documents.places import AT_ONCE, NO_LOCKS, make_private_dir
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
+from anyhook.platform.places import NO_LOCKS, make_private_dir, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
 """As in `fcntl`, which is loaded when there is something to write."""
 
 
-class _Here:
+class forks:  # noqa: N801 (a counter, not a type)
     """How often this process was forked since it loaded this module: asking for its number takes a system call for
     every line."""
 
@@ -48,7 +48,7 @@ class _Here:
         cls.forks += 1
 
 
-os.register_at_fork(after_in_child=_Here.count)
+os.register_at_fork(after_in_child=forks.count)
 
 
 class Bounds(Record):
@@ -114,7 +114,7 @@ class JournalWriter:
 
     def _close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0 and self._fork == _Here.forks:
+        if descriptor >= 0 and self._fork == forks.forks:
             os.close(descriptor)
 
     __del__ = _close
@@ -125,7 +125,7 @@ class JournalWriter:
         """Open and lock the current file; returns its length. It may stop being the current one while we wait for the
         lock."""
         while True:
-            fresh = self._descriptor < 0 or self._fork != _Here.forks  # a lock is shared with a forked child
+            fresh = self._descriptor < 0 or self._fork != forks.forks  # a lock is shared with a forked child
             if fresh:
                 from fcntl import flock
 
@@ -141,7 +141,7 @@ class JournalWriter:
                     from errno import EINVAL
 
                     raise OSError(EINVAL, "is not a file")
-                self._fork, self._identity, self._end = _Here.forks, (opened.st_ino, opened.st_dev), -1
+                self._fork, self._identity, self._end = forks.forks, (opened.st_ino, opened.st_dev), -1
             try:
                 self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
             except OSError:
@@ -225,7 +225,7 @@ class JournalWriter:
                         return link, self._torn(end)
             torn = self._torn(end)
         for path in reversed(full_paths(self.state_dir)):
-            with open(os.open(path, AT_ONCE), "rb") as file:
+            with open_regular(path, 1 << 62) as file:  # it is read from its end
                 for line in lines_backwards(file):
                     if link := link_of(line):
                         return link, torn

@@ -7,6 +7,8 @@ import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING
 
+from anyhook.engine.interpret import interpret
+from anyhook.engine.merge import judge
 from anyhook.journal.read import RecordedRun, about
 from anyhook.journal.record import clean, clipped, run_fields
 from anyhook.journal.runs import Durations
@@ -21,8 +23,6 @@ from anyhook.replay.imported import pasts, search_all
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
-from anyhook.walk.interpret import interpret
-from anyhook.walk.merge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -347,7 +347,7 @@ def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]
     """What the run asks for, and how that counts, with the names of the event's host."""
     hook, table = subject.hook, subject.dialect
     read = interpret(hook, table.replies[hook.handler], event.name, run)
-    whole = completed(read, to_native(event, table), table)
+    whole = completed(read, to_native(event, table), table, hook)
     return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
 
 

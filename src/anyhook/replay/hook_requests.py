@@ -13,9 +13,9 @@ from anyhook.tables.translate import REWRITES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from anyhook.engine.merge import Judged
     from anyhook.journal.read import JournalLine, RecordedDecision
     from anyhook.model.json_types import Json
-    from anyhook.walk.merge import Judged
 
 ONE_OF_MANY = ("history", "recipe")
 """If several hooks ask for one of these, the first counts; for rewrites the last does."""

@@ -6,21 +6,20 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from anyhook.engine.cases import NO_REWRITE, final_form, in_terms_of, refused_unseen, strictest, with_second
+from anyhook.engine.interpret import interpret
+from anyhook.engine.merge import Judged, judge, merge
+from anyhook.engine.receive import recalled
+from anyhook.engine.walk import Queue
 from anyhook.journal.read import RecordedCall
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
-from anyhook.model.event import Event
+from anyhook.model.event import GATES, Event
 from anyhook.model.hook import Hook
 from anyhook.model.record import Record
 from anyhook.model.words import BLOCK, ENDINGS, HANDLER_KINDS, HOOK_SCOPES, word_of
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.translate import completed, to_host, to_native
-from anyhook.walk.final_form import NO_REWRITE, final_form, with_second
-from anyhook.walk.interpret import interpret
-from anyhook.walk.merge import Judged, judge, merge
-from anyhook.walk.receive import recalled
-from anyhook.walk.same_hook import in_terms_of, strictest
-from anyhook.walk.walk import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +113,9 @@ class Judge:
 
     def decision(self, line: JournalLine, calls: Sequence[RecordedCall]) -> _Judged:
         """Today's decision. If it depends only on the runs, it is cached by them."""
-        key = _key(line, calls) if by_runs_alone(line) else None
+        # Under `deny`, what each of several hooks saw counts too.
+        by_sight = len(calls) > 1 and "deny" in (self.posture, *(call.posture for call in calls))
+        key = _key(line, calls) if by_runs_alone(line) and not by_sight else None
         try:
             found = self._decisions.get(key) if key else None
         except TypeError:  # a value that our records do not have there
@@ -135,11 +136,15 @@ class Judge:
         """What each of the calls asked for, if its turn came. Calls that were asked again count once, with the stricter
         of their answers."""
         event = event_in(line)
-        entries = self._asked(event, [call for call in calls if not call.again])
+        first_calls = [call for call in calls if not call.again]
+        entries = self._asked(event, first_calls)
         again = [call for call in calls if call.again]
-        if not again:
-            return entries
-        for second in self._asked(final_form(event, entries) or event, again):
+        final = final_form(event, entries)
+        if final is not None and event.name in GATES and not any(entry.outcome.verdict == BLOCK for entry in entries):
+            seen = {call.hook for call in again}
+            deny = {call.hook for call in first_calls if (self.posture or call.posture) == "deny"} - seen
+            entries = [refused_unseen(entry, final) if entry.hook.id in deny else entry for entry in entries]
+        for second in self._asked(final or event, again) if again else ():
             found = next((place for place, first in enumerate(entries) if first.hook.id == second.hook.id), None)
             answer = second.outcome.replace(**NO_REWRITE)
             if found is None:
@@ -160,7 +165,7 @@ class Judge:
             settings = self.settings.get(table.name, {})
             posture = self.posture or call.posture
             read = interpret(hook, table.replies[hook.handler], event.name, run_from(call.run))
-            outcome = judge(hook, table, row, completed(read, queue.seen, table), posture, settings)
+            outcome = judge(hook, table, row, completed(read, queue.seen, table, hook), posture, settings)
             if call.also:
                 row, outcome = self._read_by_all(call, event, (row, outcome), queue.event)
             upstream = settings.get("chaining") == "upstream"
@@ -181,6 +186,7 @@ class Judge:
                 interpret(hook, table.replies[hook.handler], event.name, run_from(call.run)),
                 to_native(current, table),
                 table,
+                hook,
             )
             judged = judge(hook, table, row, read, self.posture or call.posture, self.settings.get(name, {}))
             readings.append((row, in_terms_of(dialect(call.dialect), judged, table, event)))

@@ -7,11 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import lines_of
-from anyhook.journal.line_parts import parts_of
-from anyhook.journal.parallel import parallel_map
+from anyhook.journal.runs import parts_of
 from anyhook.journal.search import Wanted, chooser, open_parts
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.parallel import parallel_map
 from anyhook.replay.rejudge import ALIEN, MAX_REMEMBERED, Change, Judge, Unjudgeable, by_runs_alone
 
 if TYPE_CHECKING:

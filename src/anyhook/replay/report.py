@@ -5,26 +5,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import lies_in
+from anyhook.engine.catalog import is_packaged
+from anyhook.engine.routes import HookStep
+from anyhook.engine.rules import Rules
 from anyhook.journal.read import about
 from anyhook.journal.search import PROOF, Wanted
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
+from anyhook.platform.places import lies_in
 from anyhook.replay.imported import search_all
 from anyhook.replay.rejudge import event_in
 from anyhook.tables.registry import dialect
-from anyhook.walk.packaged import is_packaged
-from anyhook.walk.routes import HookStep
-from anyhook.walk.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anyhook.engine.context import Context
     from anyhook.journal.read import JournalLine, RecordedDecision
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.walk.context import Context
 
 EXAMPLES = 100
 """How many of the calls are shown; the rest is counted."""
@@ -108,7 +108,12 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
         then = next((each for each in decision.hooks if each.id == hook.id), None)
         if then is not None and then.status in ("ran", "broken", "unmatched"):
             found.failed += then.status == "broken"
-            stopped = decision.enforced and decision.verdict in (BLOCK, ASK) and decision.hook in (hook.id, None)
+            stopped = (
+                decision.enforced
+                and not then.shadow
+                and decision.verdict in (BLOCK, ASK)
+                and decision.hook in (hook.id, None)
+            )
             found.take(line, then.verdict or "none", stopped)
         elif hook.handler == "rule" and line.has_data and line.has_bodies:
             found.asked_now += line.events

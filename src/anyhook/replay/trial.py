@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.model.call import Call, Run
 from anyhook.model.record import Record
-from anyhook.process.run import end_all, run
+from anyhook.platform.other_programs import ask
+from anyhook.platform.run import end_all, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,6 +58,10 @@ def values_of(trial: Trial) -> tuple[object, ...]:
     return tuple(getattr(trial, field) for field in trial.fields)
 
 
+SANDBOX_LIMIT_S = 30.0
+"""How long an empty sandbox may take."""
+
+
 def sandbox_of(kind: str, project: str, needed: Sequence[str]) -> tuple[str, ...]:
     """The command prefix that keeps a hook from writing anything and from the network. Raises LookupError if there is
     no sandbox."""
@@ -76,8 +81,11 @@ def works(sandbox: tuple[str, ...]) -> str:
     """Why the sandbox cannot be used; "" if it can."""
     if not sandbox:
         return ""
-    done = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else done.stderr.strip() or f"it exited with status {done.returncode}"
+    try:
+        done = ask((*sandbox, "true"), SANDBOX_LIMIT_S)
+    except OSError as error:
+        return str(error)
+    return done.complaint() if done.status else ""
 
 
 def end_with(lifeline: Connection) -> None:

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from anyhook.documents.places import config_file
+from anyhook.platform.places import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,15 +7,20 @@ import hashlib
 import json
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import AT_ONCE, write_private
 from anyhook.model.record import Record
+from anyhook.platform.places import make_private_dir
+from anyhook.platform.store import Store
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 ID = re.compile(r"[\w.-]{1,100}\Z")
+IS_KEPT = re.compile(r"[0-9a-f]{16}-.*\.json\Z")
+IS_OLD = re.compile(r"[0-9a-f]{16}\Z")
+MAX_BYTES = 1 << 30
 
 
 class Conversation(Record):
@@ -36,25 +41,32 @@ class Conversations:
 
     def __init__(self, state_dir: str, project: str) -> None:
         self.project = project
-        self.folder = f"{state_dir}/agent/{hashlib.sha256(project.encode()).hexdigest()[:16]}"
+        self._store = Store(state_dir, "conversations")
+        self._start = f"{hashlib.sha256(project.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}-"
+        _adopt(f"{state_dir}/agent", self._store.folder)
+
+    def path(self, identity: str) -> str:
+        return self._store.path(f"{self._start}{identity}")
 
     def save(self, conversation: Conversation) -> None:
         values = {field: getattr(conversation, field) for field in conversation.fields}
         data = json.dumps({"version": 1, **values}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        write_private(f"{self.folder}/{conversation.id}.json", data)
+        self._store.put(f"{self._start}{conversation.id}", data)
 
     def load(self, identity: str) -> Conversation | None:
         """The conversation; None if there is none, or it cannot be read."""
         if not ID.match(identity):
             return None
+        data = self._store.read(f"{self._start}{identity}", MAX_BYTES)
+        if data is None:
+            return None
         try:
-            with open(os.open(f"{self.folder}/{identity}.json", AT_ONCE), "rb") as file:
-                found = json.loads(file.read().decode("utf-8", "surrogatepass"))
+            found = json.loads(data.decode("utf-8", "surrogatepass"))
             return Conversation(
                 str(found["id"]), str(found["project"]), str(found["model"]), int(found["turns"]),
                 tuple(map(str, found["waiting"])), found["messages"],
             )  # fmt: skip
-        except (OSError, ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def latest(self) -> str | None:
@@ -64,8 +76,21 @@ class Conversations:
     def by_time(self) -> list[tuple[float, str]]:
         """When each conversation was stored, in seconds since the epoch, and its id; the latest first."""
         try:
-            with os.scandir(self.folder) as entries:
-                found = [(entry.stat().st_mtime, entry.name) for entry in entries if entry.name.endswith(".json")]
+            with os.scandir(self._store.folder) as entries:
+                found = [(entry.stat().st_mtime, entry.name) for entry in entries if IS_KEPT.match(entry.name)]
         except OSError:
             return []
-        return sorted(((when, name.removesuffix(".json")) for when, name in found), reverse=True)
+        own = [(when, name[len(self._start) : -len(".json")]) for when, name in found if name.startswith(self._start)]
+        return sorted(own, reverse=True)
+
+
+def _adopt(old: str, folder: str) -> None:
+    """Move the conversations of the version before, which had a folder for each project."""
+    with suppress(OSError):
+        for name in os.listdir(old):
+            if not IS_OLD.match(name):
+                continue
+            make_private_dir(folder)
+            for kept in os.listdir(f"{old}/{name}"):
+                os.rename(f"{old}/{name}/{kept}", f"{folder}/{name}-{kept}")
+            os.rmdir(f"{old}/{name}")

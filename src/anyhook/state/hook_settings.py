@@ -6,16 +6,19 @@ import os
 import stat
 
 from anyhook.documents.edit import CannotEdit, at, put, read, remove
-from anyhook.documents.places import config_file, replace_file
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.lean_json import dumps
-from anyhook.state.locks import locked
+from anyhook.platform.locks import locked
+from anyhook.platform.places import config_file, replace_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anyhook.model.json_types import Json
+
+
+NEW_LINE = "\n"
 
 
 class CannotSet(Exception):  # noqa: N818 (it says what happened)
@@ -34,7 +37,9 @@ def set_for_hooks(env: Mapping[str, str], hooks: Sequence[str], changes: Mapping
             after = before
             for hook in hooks:
                 after = _changed(after, hook, changes)
-            if after != before:
+            if not after.strip() and there:
+                os.unlink(real)
+            elif after != before:
                 replace_file(real, after.encode(), stat.S_IMODE(os.stat(real).st_mode) if there else 0o600)
     except (OSError, UnicodeDecodeError, CannotEdit, Unreadable) as error:
         why = getattr(error, "strerror", None) or error
@@ -51,14 +56,16 @@ def _changed(text: str, hook: str, changes: Mapping[str, Json]) -> str:
             text = put(text, "toml", place, value)
         elif at(read(text, "toml"), place) is not None:
             text = remove(text, "toml", place)
-    if at(read(text, "toml"), ("hooks", hook)) == {}:
-        text = remove(text, "toml", ("hooks", hook))
+    hooks = at(read(text, "toml"), ("hooks",))
+    if isinstance(hooks, dict) and hooks.get(hook) == {}:
+        # A table above tables is not there without them.
+        text = remove(text, "toml", ("hooks", hook) if len(hooks) > 1 else ("hooks",))
     return text
 
 
 def _with_table(text: str, hook: str) -> str:
     """The text with a table for this hook at its end, as people write it; unchanged where it has another form."""
-    made = f"{text.rstrip()}\n\n" if text.strip() else ""
+    made = f"{text}{'' if text.endswith(NEW_LINE) else NEW_LINE}{NEW_LINE}" if text.strip() else ""
     made += f"[hooks.{dumps(hook)}]\n"
     try:
         return made if at(read(made, "toml"), ("hooks", hook)) == {} else text

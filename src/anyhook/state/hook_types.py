@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
-from anyhook.documents.places import write_private
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.state.locks import locked
+from anyhook.platform.store import Store
 
 
 class HookTypes:
     """Content → answer. It does not ask anything itself."""
 
     def __init__(self, state_dir: str) -> None:
-        self.path = f"{state_dir}/types.json"
-        self._kept = self._read()
+        self._store = Store(state_dir, "types")
+        self.path = self._store.folder
+        self._before = f"{state_dir}/types.json"
+        """The one file of the version before. Its answers move when there is a new one."""
+        self._kept = self._read_before()
 
-    def _read(self) -> dict[str, str]:
+    def _read_before(self) -> dict[str, str]:
         try:
-            stored = json.loads(read_bytes(self.path))
+            stored = json.loads(read_bytes(self._before))
         except (OSError, Unreadable, ValueError, RecursionError):
             return {}
         return {key: str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
 
     def get(self, digest: str) -> str | None:
+        if digest not in self._kept:
+            found = self._store.read_object(digest).get("answer")
+            if isinstance(found, str):
+                self._kept[digest] = found
         return self._kept.get(digest)
 
     def keep(self, answers: dict[str, str]) -> None:
-        """Add answers to what is in the file now."""
-        try:
-            with locked(*os.path.split(f"{self.path}.lock")):
-                self._kept = {**self._read(), **self._kept, **answers}
-                write_private(self.path, json.dumps(self._kept, indent=1).encode())
-        except OSError:
-            self._kept.update(answers)  # the file's readers ask again next time
+        """Keep answers. Where that is not possible, the next one asks again."""
+        self._kept.update(answers)
+        before = self._read_before()
+        for digest, answer in {**before, **answers}.items():
+            self._store.write(digest, json.dumps({"answer": answer}).encode())
+        for path in (self._before, f"{self._before}.lock"):
+            with suppress(OSError):
+                os.unlink(path)

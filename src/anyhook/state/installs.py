@@ -6,16 +6,16 @@ import hashlib
 import json
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import INSTALLS, write_private
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model.record import Record
-from anyhook.state.locks import locked
+from anyhook.platform.locks import locked
+from anyhook.platform.places import INSTALLS, may_exist, write_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from anyhook.model.json_types import Json
 
@@ -87,6 +87,8 @@ class Installs:
     def __init__(self, state_dir: str) -> None:
         self.folder = f"{state_dir}/installs"
         self.path = f"{state_dir}/{INSTALLS}"
+        self.damaged = ""
+        """Why the index cannot be read; "" if it can, or if there is none."""
         self._known = self._read()
 
     @classmethod
@@ -97,10 +99,15 @@ class Installs:
             yield cls(state_dir)
 
     def _read(self) -> dict[str, Install]:
+        if not may_exist(self.path):
+            return {}
         try:
             found = json.loads(read_bytes(self.path))
-        except (OSError, Unreadable, ValueError, RecursionError):
+        except (OSError, Unreadable, ValueError, RecursionError) as error:
+            self.damaged = getattr(error, "strerror", None) or str(error)
             return {}
+        if not isinstance(found, dict):
+            self.damaged = "it is not a JSON object"
         rows = found.items() if isinstance(found, dict) else ()
         return {path: install for path, row in rows if (install := Install.read(row)) is not None}
 
@@ -125,9 +132,16 @@ class Installs:
         if before is not None:
             backup = f"{digest(path.encode())[:12]}-{digest(before)[:12]}.bak"
             write_private(f"{self.folder}/{backup}", before)
+        old = self._known.get(path)
         self._known[path] = Install(agent, scope, digest(after), backup, folders)
         self._write()
+        if old is not None and old.backup != backup:
+            self._drop(old.backup)
         return f"{self.folder}/{backup}" if backup else None
+
+    @property
+    def known(self) -> Mapping[str, Install]:
+        return self._known
 
     def scope(self, path: str) -> str:
         """The scope in which we wrote a file; "" if we did not."""
@@ -144,11 +158,12 @@ class Installs:
         if known is None:
             return
         self._write()
-        if known.backup:
-            try:
-                os.unlink(f"{self.folder}/{known.backup}")
-            except OSError:
-                pass
+        self._drop(known.backup)
+
+    def _drop(self, backup: str | None) -> None:
+        if backup:
+            with suppress(OSError):
+                os.unlink(f"{self.folder}/{backup}")
 
     def _write(self) -> None:
         rows = {path: install.as_json() for path, install in self._known.items()}

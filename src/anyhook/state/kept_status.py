@@ -1,4 +1,4 @@
-"""Kept status: what `anyhook status` printed, valid while every file that it looked at looks the same. A shell prompt
+"""Kept status: what `anyhook status` printed, valid while every file that it looked at is the same. A shell prompt
 asks for it before each line, so nothing else is loaded for it; if it is missing, old or damaged, it is computed
 again."""
 
@@ -8,16 +8,16 @@ import marshal
 import os
 import sys
 
-from anyhook.documents.places import AT_ONCE, believed_dir, stamp, write_private
-from anyhook.model.lean_json import short_digest
-from anyhook.state.plans import SETTLED_NS, Setup
+from anyhook.platform.places import believed_dir, is_unchanged, stamp
+from anyhook.platform.store import Store, slot_of
+from anyhook.state.plans import SETTLED_NS, Setup, plan_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from anyhook.documents.places import Stamp
+    from anyhook.platform.places import Stamp
 
     Printed = tuple[str, str, int]
     """stdout, stderr and the exit status."""
@@ -35,16 +35,17 @@ def kept_status(words: Sequence[str]) -> Printed | None:
     try:
         setup = Setup.of(project or os.getcwd(), os.environ)
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), _key(setup, words)
-        with open(os.open(_path(own_dir, key), AT_ONCE), "rb") as file:
-            state = os.fstat(file.fileno())
-            if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
-                return None
-            made, stamps, printed = marshal.loads(file.read())  # noqa: S302 (our own file, for its owner only)
+        data = Store(own_dir, "plans").read(_name(key))
+        if data is None or os.stat(own_dir).st_mode & 0o022:
+            return None
+        made, stamps, contents, printed = marshal.loads(data)  # noqa: S302 (our own file, for its owner only)
         if made != key:
             return None
         for path, seen in stamps.items():
             if stamp(path) != seen:
                 return None
+        if not is_unchanged(contents):
+            return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
         return None
     found: Printed = printed
@@ -60,7 +61,12 @@ def _project(words: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def keep_status(
-    setup: Setup, words: Sequence[str], stamps: Mapping[str, Stamp | None], printed: Printed, begun_ns: int
+    setup: Setup,
+    words: Sequence[str],
+    stamps: Mapping[str, Stamp | None],
+    contents: Mapping[str, str],
+    printed: Printed,
+    begun_ns: int,
 ) -> None:
     """Store it, unless one of the files had just changed when the look began."""
     youngest = max((max(seen[0], seen[1]) for seen in stamps.values() if seen), default=0)
@@ -68,8 +74,8 @@ def keep_status(
         return
     key = _key(setup, words)
     try:
-        kept: Any = (key, dict(stamps), printed)
-        write_private(_path(setup.own_dir(), key), marshal.dumps(kept))
+        kept: Any = (key, dict(stamps), dict(contents), printed)
+        Store(setup.own_dir(), "plans").write(_name(key), marshal.dumps(kept))
     except (OSError, ValueError):
         return  # the next one works it out again
 
@@ -78,5 +84,8 @@ def _key(setup: Setup, words: Sequence[str]) -> tuple[object, ...]:
     return (setup.key(), os.getcwd(), tuple(sorted(words)), tuple([setup.env.get(name) for name in SEEN]))
 
 
-def _path(own_dir: str, key: tuple[object, ...]) -> str:
-    return f"{own_dir}/plans/{short_digest(repr(('status', *key)))}"
+def _name(key: tuple[object, ...]) -> str:
+    """The key of its file: widths of terminals and values of `PATH` share a few."""
+    setup_key, *others, seen = key
+    assert isinstance(setup_key, tuple)  # noqa: S101 (`_key`)
+    return repr(("status", plan_name(setup_key), others, slot_of(seen)))

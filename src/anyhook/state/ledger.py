@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import UNPINNED
-from anyhook.documents.places import AT_ONCE, write_private
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.state.locks import locked
+from anyhook.platform.locks import locked
+from anyhook.platform.places import open_regular, write_private
 from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:
@@ -37,13 +37,19 @@ class Item(Record):
     """Absolute path → SHA-256 of the bytes; "" if there was no file."""
     here: bool = False
     """Whether it was approved for this folder alone, and not for other checkouts of its repository."""
+    unpinned: tuple[str, ...] = ()
+    """What it runs as well and is not pinned. Read from the disk each time, and not stored."""
+    afar: bool = False
+    """Whether it was approved in another clone, which only the name of its remote connects with this folder. Then it
+    counts if everything that it runs is pinned: that is the same, byte for byte, and the rest need not be."""
 
     @property
     def pinnable(self) -> bool:
         return not any(digest.startswith(UNPINNED) for digest in self.files.values())
 
     def same_as(self, other: Item) -> bool:
-        return self.definition == other.definition and self.files == other.files and self.pinnable
+        same = self.definition == other.definition and self.files == other.files and self.pinnable
+        return same and not (self.afar and other.unpinned)
 
 
 class Approval(Record):
@@ -114,7 +120,7 @@ class Ledger:
             place, other, item = self._places[project], approval.place, approval.items[key]
             if place is not None and other is not None:
                 files = {place.here(path, other): digest for path, digest in item.files.items()}
-                found.append(item.replace(files=files))
+                found.append(item.replace(files=files, afar=place.common != other.common))
         return found
 
     def _kin(self, project: str, key: str, look: Callable[[str], object] | None) -> list[Approval]:
@@ -210,7 +216,7 @@ class Ledger:
     def copy(self, digest: str) -> bytes | None:
         """The approved bytes, if they were stored and are unchanged."""
         try:
-            with open(os.open(f"{self.copies}/{digest}", AT_ONCE), "rb") as file:
+            with open_regular(f"{self.copies}/{digest}") as file:
                 data = file.read(MAX_SIZE)
         except (OSError, ValueError):
             return None

@@ -18,11 +18,11 @@ def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home:
     path = f"{managed_dir(env)}/config.toml"
     if not believed(path, files):
         return settings
-    from anyhook.state.settings import read_settings
+    from anyhook.state.settings import STRICTEST, read_settings
 
-    document = files.document(path, "toml")
-    theirs = read_settings(path, files, home)
-    said = document if isinstance(document, dict) else {}
+    theirs = read_settings(path, files, home, SCOPE)
+    document = type(files)().document(path, "toml")  # its problems are reported already
+    said = document if isinstance(document, dict) else STRICTEST
     whole = {key: getattr(theirs, key) for key in ("on_failure", "mode", "off", "protect", "require") if key in said}
     merged = {
         key: {**getattr(settings, key), **getattr(theirs, key)}

@@ -1,5 +1,5 @@
-"""Compiled plans: a catalog stored as plain values, valid while every file it came from looks the same. It is read
-before anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is made
+"""Compiled plans: a catalog stored as plain values, valid while every file it came from is the same. It is read before
+anything else is imported, so it uses built-in modules only; a plan that is missing, old or damaged is made
 again."""
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import os
 import sys
 
 from anyhook import __version__
-from anyhook.documents.places import AT_ONCE, believed_dir, make_private_dir, stamp, write_private
 from anyhook.model.event import GATES
-from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
+from anyhook.platform.places import believed_dir, is_unchanged, make_private_dir, stamp
+from anyhook.platform.store import Store, slot_of
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
 TYPE_CHECKING = False
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from anyhook.documents.places import Stamp
     from anyhook.model.json_types import Json
     from anyhook.model.words import Mode, Trust
+    from anyhook.platform.places import Stamp
     from anyhook.tables.rows import Roots
 
     Values = tuple[Any, ...]
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
-FORMAT = 2
+FORMAT = 5
 """Changes when the fields of a hook, a problem or the settings change: a plan holds them by their order."""
 SETTLED_NS = 50_000_000
 """A file that changed less than this long ago may change again with the same stamp; then the catalog is not stored."""
@@ -52,6 +52,13 @@ class Setup(Record):
     outer: str = ""
     """The last folder upwards in which a dialect's project files count: the repository's root; below the home directory
     no further than the folder under it; outside both, the project itself."""
+    given: Mapping[str, str] | None = None
+    """The environment that hooks get, if an agent's entry fixes other places than it names (see entry_places.py)."""
+
+    @property
+    def for_hooks(self) -> Mapping[str, str]:
+        """The environment that hooks get."""
+        return self.env if self.given is None else self.given
 
     @classmethod
     def of(
@@ -90,6 +97,8 @@ class Setup(Record):
     def key(self) -> tuple[object, ...]:
         """What identifies a plan."""
         seen = tuple([self.env.get(name) for name in VARIABLES])
+        if self.given is not None:  # the programs of hooks are looked for there
+            seen = (*seen, *[self.given.get(name) for name in VARIABLES])
         return (
             (__version__, FORMAT),
             self.project,
@@ -116,6 +125,8 @@ class CatalogPlan(Record):
     key: tuple[object, ...]
     stamps: dict[str, Stamp | None]
     """The stamp of every file that the catalog depends on."""
+    contents: Mapping[str, str]
+    """What those held that were read (`places.content`): declarations, settings, rules, approvals, pinned files."""
     hooks: list[Values]
     problems: list[Values]
     config: Values
@@ -130,6 +141,8 @@ class CatalogPlan(Record):
     """Approved hooks that are no longer declared."""
     off: bool
     """Whether a hook waits for approval or is broken, so that there is something to report."""
+    entries: Sequence[Values] = ()
+    """What is wrong with our entries in agents."""
     checks: Mapping[str, Stamp | None] = {}
     """The stamps to check. A missing file stays missing while the first missing folder on its path does, and many paths
     share that folder."""
@@ -143,14 +156,14 @@ class CatalogPlan(Record):
 
 
 def read_plan(setup: Setup) -> CatalogPlan | None:
-    """The plan, if every file still looks as it did when the plan was made."""
+    """The plan, if every file still is as it was when the plan was made. Stamps are checked first, because they tell
+    most changes without reading; contents decide."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
-        with open(os.open(f"{own_dir}/plans/{short_digest(repr(key))}", AT_ONCE), "rb") as file:
-            state = os.fstat(file.fileno())
-            if state.st_uid != os.geteuid() or (state.st_mode | os.stat(own_dir).st_mode) & 0o022:
-                return None
-            plan = CatalogPlan(*marshal.loads(file.read()))  # noqa: S302 (our own file, for its owner only)
+        data = Store(own_dir, "plans").read(plan_name(key))
+        if data is None or os.stat(own_dir).st_mode & 0o022:
+            return None
+        plan = CatalogPlan(*marshal.loads(data))  # noqa: S302 (our own file, for its owner only)
         if plan.key != key:
             return None
         if not plan.checks:
@@ -160,6 +173,8 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
             # Nearly none is there, and to be told so without an exception takes a sixth of the time.
             if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:
                 return None
+        if not is_unchanged(plan.contents):
+            return None
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
         return None
     return plan
@@ -170,14 +185,23 @@ def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:
     youngest = max((max(seen[0], seen[1]) for seen in plan.stamps.values() if seen), default=0)
     if begun_ns - youngest < SETTLED_NS:
         return
-    path = f"{setup.own_dir()}/plans/{short_digest(repr(plan.key))}"
+    store = Store(setup.own_dir(), "plans")
     try:
-        make_private_dir(os.path.dirname(path))  # first: a folder that is missing now and made here would end the plan
+        make_private_dir(store.folder)  # first: a folder that is missing now and made here would end the plan
         checks = {place if seen else first_missing(place): seen for place, seen in plan.stamps.items()}
         plan = plan.replace(checks=checks)
-        write_private(path, marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
+        store.write(plan_name(plan.key), marshal.dumps(tuple([getattr(plan, field) for field in plan.fields])))
     except (OSError, ValueError):
         return  # the next one is made from the files again
+
+
+def plan_name(key: tuple[object, ...]) -> str:
+    """The key of a plan's file: the last part of a plan's key are variables, and one of them is `PATH`, which is
+    different in every virtual environment."""
+    seen = key[-1]
+    assert isinstance(seen, tuple)  # noqa: S101 (Setup.key)
+    others = [value for name, value in zip(VARIABLES, seen, strict=True) if name != "PATH"]
+    return repr((key[:-1], others, slot_of(seen)))
 
 
 def first_missing(path: str) -> str:

@@ -58,8 +58,10 @@ def place_of(folder: str, look: Callable[[str], object] | None = None) -> Place 
 
 def _common_dir(root: str, look: Callable[[str], object]) -> str | None:
     """The shared git directory. A worktree counts where the repository knows of it: its `.git` file alone could have
-    been unpacked from anywhere."""
+    been unpacked from anywhere, and so could a link to another's git directory."""
     mark = f"{root}/.git"
+    if os.path.islink(mark):
+        return None
     if os.path.isdir(mark):
         return os.path.realpath(mark)
     look(mark)

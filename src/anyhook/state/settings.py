@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anyhook.documents.files import Files
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Mode, Off, Posture, WarmPython, Word
+    from anyhook.model.words import HookScope, Mode, Off, Posture, WarmPython, Word
 
 
 ROLES = ("fast", "long", "thinking")
@@ -24,6 +24,8 @@ JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
+STRICTEST = {"on_failure": "deny", "off": "deny", "mode": "enforce"}
+"""What counts if a setting has a value that is not one of its own, or cannot be read: a slip does not open a guard."""
 
 
 SETTINGS = {
@@ -85,23 +87,34 @@ class Settings(Record):
         return self.replace(hook_mode={hook: mode for hook, mode in self.hook_mode.items() if hook not in over})
 
 
-def read_settings(path: str, files: Files, home: str) -> Settings:
-    document = files.document(path, "toml")
-    if not isinstance(document, dict):
-        return Settings()
+def unread(path: str, settings: Settings | None = None) -> Settings:
+    """The strictest settings, for a file that is there and cannot be read. The file itself refuses nothing: it is
+    reported as a guard that is off."""
+    settings = settings or Settings()
+    return settings.replace(on_failure="deny", off="deny", hook_off={**settings.hook_off, path: OFF[0]})
 
-    def warn(key: str, what: str, fix: str) -> None:
+
+def read_settings(path: str, files: Files, home: str, scope: HookScope = "user") -> Settings:
+    errors, owner = files.errors, files.owner
+    files.owner = ("", scope)  # a file that cannot be read is reported as a guard that is off
+    document = files.document(path, "toml")
+    files.owner = owner
+    if not isinstance(document, dict):
+        return unread(path) if files.errors > errors else Settings()
+
+    def warn(key: str, what: str, fix: str, instead: str = "") -> None:
         line = files.line(path, tuple(key.split(".")))
-        files.problem(
-            "bad-setting", f"`{key}` {what}; it is ignored", f"{path}:{line}" if line else path, "", fix, WARNING
-        )
+        kept = f"`{instead}` counts" if instead else "it is ignored"
+        files.problem("bad-setting", f"`{key}` {what}; {kept}", f"{path}:{line}" if line else path, "", fix, WARNING)
 
     def one_of(key: str, values: tuple[Word, ...]) -> Word:
-        """A word; the first of its values if the file has none, or an unknown one."""
+        """A word; the first of its values if the file has none, and the strictest if it has an unknown one."""
         said = document.get(key, values[0])
-        if said not in values:
-            warn(key, f"must be one of {', '.join(values)}", "Correct it.")
-        return word_of(said, values)
+        if said in values:
+            return word_of(said, values)
+        instead = STRICTEST.get(key, "")
+        warn(key, f"must be one of {', '.join(values)}", "Correct it.", instead)
+        return word_of(instead, values)
 
     plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
     if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
@@ -110,7 +123,7 @@ def read_settings(path: str, files: Files, home: str) -> Settings:
         plugins = [folder for folder in plugins if folder.startswith("/")]
     posture = one_of("on_failure", ON_FAILURE)
     mode, off = one_of("mode", MODE), one_of("off", OFF)
-    one_of("warm", WARM)  # read before anything else is, by `warm/place.py`
+    one_of("warm", WARM)  # read before anything else is, by `extra/warm/place.py`
     hooks = _hooks(document.get("hooks"), warn)
     for key in document:
         if key not in SETTINGS:
@@ -170,6 +183,8 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     from anyhook.tables.registry import DIALECTS, dialect
 
     found: dict[str, dict[str, str]] = {}
+    if value is not None and not isinstance(value, dict):
+        warn("dialect", "must hold tables", "Write [dialect.NAME].")
     for name, settings in value.items() if isinstance(value, dict) else ():
         if name not in DIALECTS or not isinstance(settings, dict):
             warn(f"dialect.{name}", "is not the table of a dialect", f"Dialects: {', '.join(DIALECTS)}.")
@@ -192,6 +207,8 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     """Setting → hook id → value."""
     found: dict[str, dict[str, str]] = {key: {} for key in (*OF_A_HOOK, "until")}
     known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
+    if value is not None and not isinstance(value, dict):
+        warn("hooks", "must hold tables", f'Write [hooks."ID"]. Settings: {known}.')
     for hook, settings in value.items() if isinstance(value, dict) else ():
         if not isinstance(settings, dict) or not settings:
             warn(f"hooks.{hook}", f"needs one of {', '.join(OF_A_HOOK)}", f"Settings: {known}.")
@@ -199,10 +216,18 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
         for key, chosen in settings.items():
             if key == "until" and (until_s := _seconds(chosen)) is not None:
                 found[key][hook] = str(until_s)
+            elif key == "until":
+                # Without its end, the mode would count forever.
+                warn(f"hooks.{hook}.{key}", "is not a time", "Write it as 2030-01-31T12:00:00Z.", STRICTEST["mode"])
+                found["mode"][hook] = STRICTEST["mode"]
             elif key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
-                warn(
-                    f"hooks.{hook}.{key}", "is not a setting of a hook, or not one of its values", f"Settings: {known}."
-                )
+                instead = STRICTEST.get(key, "")
+                what = "is not a setting of a hook, or not one of its values"
+                warn(f"hooks.{hook}.{key}", what, f"Settings: {known}.", instead)
+                if instead:
+                    found[key][hook] = instead
+            elif key == "mode" and _seconds(settings.get("until", "9999-01-01")) is None:
+                continue
             else:
                 found[key][hook] = str(chosen)
     return found
@@ -260,6 +285,7 @@ def _providers(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Protocol
 
-    _Warn = Callable[[str, str, str], None]
+    class _Warn(Protocol):
+        def __call__(self, key: str, what: str, fix: str, instead: str = "") -> None: ...

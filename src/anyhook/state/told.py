@@ -3,24 +3,19 @@ runs in a new process. If it is lost, a person is told twice."""
 
 from __future__ import annotations
 
-from anyhook.documents.places import read_object, write_private
-from anyhook.model import lean_json
-from anyhook.model.lean_json import short_digest
+from anyhook.platform.store import Store
 
 
 class ToldGates:
     """One session of one agent."""
 
     def __init__(self, state_dir: str, agent: str, session: str) -> None:
-        self.path = f"{state_dir}/told/{short_digest(f'{agent} {session}')}"
+        self._store, self._key = Store(state_dir, "told"), f"{agent} {session}"
 
     def known(self) -> dict[str, str]:
         """Guard → the reason that was given."""
-        found = read_object(self.path) or {}
+        found = self._store.read_object(self._key)
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def keep(self, said: dict[str, str]) -> None:
-        try:
-            write_private(self.path, lean_json.dumps({**self.known(), **said}).encode())
-        except OSError:
-            return
+        self._store.change(self._key, lambda known: {**known, **said})
