@@ -3,6 +3,7 @@ another folder for its settings."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from anyhook.tables.registry import HOSTS, host
@@ -10,7 +11,7 @@ from anyhook.tables.registry import HOSTS, host
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.facts.facts import Program
+    from anyhook.programs.facts import Program
     from anyhook.tables.host_rows import Host
 
 TURNING = frozenset({
@@ -33,10 +34,14 @@ def turns_off(program: Program, caller: Host | None) -> str | None:
         return f"`{program.name}` would turn off hooks of {table.title}."
     if any(text in table.off_words for text in texts) or any(name in table.variables for name, _ in program.set):
         return f"`{program.name}` would run without hooks of {table.title}."
-    elsewhere = [name for name, _ in program.set if name in _roots(table)]
+    elsewhere = [name for name, _ in program.set if name in _roots(table) or MOVES_US.fullmatch(name)]
     if elsewhere:
         return f"`{program.name}` would run with another {elsewhere[0]}, in which {table.title} has other hooks."
     return None
+
+
+MOVES_US = re.compile(r"ANYHOOK_\w+|XDG_(?:CONFIG|STATE|RUNTIME)_\w+|PYTHON(?:PATH|HOME|STARTUP)")
+"""Variables with which anyhook below the agent finds other settings, or other code."""
 
 
 def _agent(program: str, caller: Host | None) -> Host | None:

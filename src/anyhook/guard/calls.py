@@ -7,30 +7,31 @@ import os
 import re
 from itertools import pairwise
 
-from anyhook.documents.places import home_of
-from anyhook.facts.by_table import LISTERS
-from anyhook.facts.calls import facts_of
-from anyhook.facts.collect import NO_FOLDER, Collector
-from anyhook.facts.effects import EFFECTS
-from anyhook.facts.paths import resolve
-from anyhook.facts.special import SPECIAL
 from anyhook.guard.agent_switches import turns_off
-from anyhook.guard.own_programs import decides
+from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
+from anyhook.guard.scripts import run_by
 from anyhook.guard.settings_change import breaks, new_variables
 from anyhook.install.off_variables import SETTINGS
 from anyhook.model import lean_json
-from anyhook.shell.commands import SHELLS
-from anyhook.shell.program import Word
-from anyhook.shell.simple import INTERPRETER
+from anyhook.platform.places import home_of
+from anyhook.programs.collect import NO_FOLDER, Collector
+from anyhook.programs.commands import SHELLS
+from anyhook.programs.effects import EFFECTS, LISTERS
+from anyhook.programs.paths import resolve
+from anyhook.programs.program import Word
+from anyhook.programs.special import SPECIAL
+from anyhook.programs.statements import INTERPRETER
+from anyhook.programs.trees import holds
+from anyhook.rules.calls import facts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from anyhook.facts.facts import Facts, Program
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.programs.facts import Facts, Program
     from anyhook.tables.host_rows import Host
 
 HARMLESS = frozenset({
@@ -46,9 +47,8 @@ HARMLESS = frozenset({
     "make", "npm",
 })  # fmt: skip
 """Programs without a row in the table of effects that do not change their files."""
-LINKERS = ("ln", "link")
-UNPACKERS = ("cp", "rsync", "tar", "unzip", "mv", "ditto", "bsdtar", "gtar")
-"""Programs that write arbitrary files to a folder."""
+COPIERS = ("cp", "gcp", "install", "rsync", "ditto", "dd", "scp", "cat", "mv")
+"""Programs with which our command can get another name."""
 
 
 def refused(
@@ -75,7 +75,7 @@ def refused(
     for cwd in dict.fromkeys((folder, project, None)):
         facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
         why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held, host)
-        why = why or _of_variables(tool, given, facts, host)
+        why = why or _of_variables(tool, given, facts, host) or _of_start_files(tool, given, facts)
         if why:
             return why
     return None
@@ -96,6 +96,24 @@ def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | 
     return None
 
 
+START_FILES = re.compile(
+    r"/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|xprofile"
+    r"|kshrc|tcshrc|cshrc|login)|config\.fish|\.git/hooks/[\w-]+|(?:cron\.\w+|autostart|systemd/user|LaunchAgents)/.+)"
+)
+"""Files whose lines run later, in a terminal of a person or without anybody."""
+
+
+def _of_start_files(tool: str, given: dict[str, Json], facts: Facts) -> str | None:
+    """A line with our command that is left for later, when no agent is above it any more."""
+    for path in facts.writes:
+        if not START_FILES.search(path):
+            continue
+        text = "\n".join(lean_json.every_text(given))
+        if verb := next((verb for verb in DECIDING if re.search(rf"\banyhook\S*\s[^\n;|&]*\b{verb}\b", text)), ""):
+            return f"`{tool}` would leave `anyhook {verb}` in {path}, to run later; it is for people."
+    return None
+
+
 def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, host: Host | None = None) -> str | None:
     """A file tool."""
     variables = host.variables if host is not None else ()
@@ -104,7 +122,7 @@ def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, h
             return f"`{tool}` would delete {path}, {_what(found, held)}."
     for path in facts.writes:
         found = hit(path, held)
-        if found and (found not in held.settings or breaks(path, given, variables)):
+        if found and (found not in held.settings or breaks(found, given, variables)):
             return f"`{tool}` would change {path}, {_what(found, held)}."
     return None
 
@@ -122,8 +140,9 @@ def _what(path: str, held: Protected) -> str:
 def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) -> str | None:
     """The programs of a line, one by one, and what the line itself writes."""
     seen: set[str] = set()
-    for program in facts.runs:
-        if why := decides(program) or turns_off(program, host) or _mounted(program, held, home):
+    made = (*facts.writes, *(folder for folder, _ in facts.trees))
+    for program in _with_scripts(facts.runs, home):
+        if why := decides(program, held.launchers) or turns_off(program, host) or _mounted(program, held, home):
             return why
         found = Collector(home)
         found.program(program.replace(remote=False))
@@ -133,12 +152,28 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
                 return why
             continue
         seen.update(own.writes)
-        if why := _changed(program, own, held) or _handed(program, own, held, home):
+        if why := _changed(program, own, held, made) or _handed(program, own, held, home):
             return why
     for path in facts.writes:
         if path not in seen and (found_path := hit(path, held)):
             return f"The line would write to {path}, {_what(found_path, held)}."
     return None
+
+
+def _with_scripts(programs: Iterable[Program], home: str) -> Iterator[Program]:
+    """The programs of a line, and those of the scripts that they run."""
+    left = [(program, 0) for program in reversed([*programs])]
+    for _ in range(MAX_PROGRAMS):
+        if not left:
+            return
+        program, depth = left.pop()
+        yield program
+        if depth < MAX_DEPTH:
+            left.extend((each, depth + 1) for each in reversed([*run_by(program, home)]))
+
+
+MAX_PROGRAMS, MAX_DEPTH = 500, 4
+"""How many programs of scripts are looked at, and how deep scripts in scripts are read."""
 
 
 def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
@@ -175,8 +210,8 @@ def _mounted(program: Program, held: Protected, home: str) -> str | None:
     return None
 
 
-def _changed(program: Program, own: Facts, held: Protected) -> str | None:
-    """What the table of effects says that a program changes."""
+def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str]) -> str | None:
+    """What the table of effects says that a program changes. `made` are the paths that its line writes."""
     name = program.name or program.path
     by_git = name == "git" and not any(_is_named(word, program, held) for word in program.words)
     for path in own.deletes:
@@ -192,13 +227,31 @@ def _changed(program: Program, own: Facts, held: Protected) -> str | None:
             return f"`{name}` would change {path}, {_what(found, held)}."
     for path in own.writes:
         is_tree = name == "git" and not by_git
-        found = _copied_over(program, path, held) if program.name in UNPACKERS else hit(path, held, deletes=is_tree)
-        if found:
+        if path.endswith("/**") and own.trees:
+            continue  # what such a program unpacks is checked below
+        if found := hit(path, held, deletes=is_tree):
             return f"`{name}` would write to {path}, {_what(found, held)}."
-    if name in LINKERS:
+    return _renamed(name, own, held) or _copied(name, own, held, made)
+
+
+def _renamed(name: str, own: Facts, held: Protected) -> str | None:
+    """A second name for a protected path, by which it could be changed later, or for our command."""
+    for path in own.links:
+        if found := hit(path, held) or _holds(path, held):
+            return f"`{name}` would give {path} a second name, {_what(found, held)}."
+    if name in COPIERS:
         for path in own.reads:
-            if found := hit(path, held) or _holds(path, held):
-                return f"`{name}` would give {path} a second name, {_what(found, held)}."
+            if path in held.launchers:
+                return f"`{name}` would give {path}, which is anyhook's command, another name."
+    return None
+
+
+def _copied(name: str, own: Facts, held: Protected, made: Sequence[str]) -> str | None:
+    """A tree that is copied or unpacked over a folder with a protected path."""
+    for folder, source in own.trees:
+        is_made = any(f"{path}/".startswith(f"{source}/") for path in made)  # so what it has is not known yet
+        if found := _copied_over(folder, "" if is_made else source, held):
+            return f"`{name}` would copy a tree over {folder}, which has {found}, {_what(found, held)}."
     return None
 
 
@@ -210,16 +263,26 @@ def _is_named(word: Word, program: Program, held: Protected) -> bool:
     return bool(hit(path, held, deletes=True))
 
 
-def _copied_over(program: Program, path: str, held: Protected) -> str:
-    """The protected path in a folder into which a whole tree is copied or unpacked."""
-    if not path.endswith("/**") and (found := hit(path, held)):
-        return found
-    folder = path.removesuffix("/**").rstrip("/")
-    if folder == held.above or held.above.startswith(f"{folder}/"):
-        return ""
-    if any(folder == own or folder.startswith(f"{own}/") for own in (*held.own, *held.package, *held.folders)):
-        return folder
-    return next((own for own in held.all() if os.path.dirname(own) == folder and os.path.lexists(own)), "")
+def _copied_over(folder: str, source: str, held: Protected) -> str:
+    """The protected path in a folder over which a whole tree is copied or unpacked. If it is not known what the tree
+    has, it may have any name; only in the project itself we then assume that it does not."""
+    folder = folder.removesuffix("/**").rstrip("/") or "/"
+    if found := hit(folder, held):
+        return found if found not in held.settings else ""
+    place = held.same.other_name(folder) if held.same is not None else ""
+    for own in held.all():
+        base = next((each for each in (folder, place) if each and own.startswith(f"{each.rstrip('/')}/")), "")
+        if not base or not os.path.lexists(own):
+            continue
+        has = holds(source, own[len(base.rstrip("/")) + 1 :]) if source else None
+        is_own_tree = f"{held.above}/".startswith(f"{base.rstrip('/')}/") and own.startswith(f"{held.above}/")
+        if has or (has is None and not is_own_tree and os.path.dirname(own) not in TEMPORARY):
+            return own
+    return ""
+
+
+TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 (they are only named)
+"""Folders in which everybody unpacks things, and in which our sockets may be."""
 
 
 def _holds(folder: str, held: Protected) -> str:
@@ -259,6 +322,8 @@ def _named(text: str, word: Word, program: Program, held: Protected) -> str:
     """The protected path that a word names."""
     if not text or text.startswith("-") or "\n" in text or "://" in text:
         return ""
+    if " " in text.strip() and not text.startswith(("/", "~", ".")):
+        return ""  # a sentence
     return hit(resolve(Word(text, text, word.globs), program.cwd), held)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.documents.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.model import lean_json
+from anyhook.platform.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
     from anyhook.tables.host_rows import Host
 
 NAME = "self-protection"
@@ -31,9 +30,12 @@ OWN_NAMES = (
     "dist-packages",
 )  # fmt: skip
 """Names that may belong to our files or to places for hooks."""
-SPECIAL = ("~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=")
-"""Shell characters with which a line can name other paths than it shows, and variables that move an agent's
-settings."""
+SPECIAL = (
+    "~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=", "/proc/", "-K",
+    "./", "sh ", "source ", ". ", "make", "just ", "ENV=", ".sh", ".py", ".js", "python", "node ", "npm", "yarn", "bun",
+)  # fmt: skip
+"""Shell characters with which a line can name other paths than it shows, variables that move an agent's settings, and
+what shows that it runs a script, which may do anything."""
 CHANGERS = frozenset({
     "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "link", "install", "rsync", "scp", "tee", "touch",
     "truncate", "dd",
@@ -55,6 +57,8 @@ LOOKERS = frozenset({
     "test",
 })  # fmt: skip
 """Programs that write only to stdout, whatever their arguments are."""
+IMPORTABLE = (".py", ".pyc", ".so")
+"""Endings of Python modules."""
 REMOVERS = frozenset({"rm", "rmdir", "mv", "chmod", "chown", "find", "rsync", "mount", "trash", "srm"})
 """Programs that can remove a whole folder."""
 LINE_KEYS = ("command", "cmd", "description")
@@ -62,18 +66,6 @@ LINE_KEYS = ("command", "cmd", "description")
 _QUOTES = str.maketrans("", "", "'\"\\")
 _COMMANDS = str.maketrans(dict.fromkeys(";&|(){}", "\n"))
 _WORDS = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
-
-
-def guard(
-    event: Event, env: Mapping[str, str], project: str, places: Iterable[str] = (), host: Host | None = None
-) -> Outcome | None:
-    """A refusal, or nothing."""
-    why = refusal(event, env, project, places, host)
-    if why is None:
-        return None
-    from anyhook.model.outcome import BLOCK, Outcome
-
-    return Outcome(verdict=BLOCK, reason=f"{why} {FIX}")
 
 
 def refusal(
@@ -99,11 +91,13 @@ def _may_matter(
 ) -> bool:
     """Whether any text of the input could name us, a protected file, or a folder above one. `native/glance.c` does the
     same check, and says yes in doubt."""
-    texts = [text.translate(_QUOTES) for text in lean_json.every_text(given)]
+    texts = [text.replace("\\\n", "").translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
     names, held = telling(env, project, places, host)
-    if any(name in text for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
+    # Some disks do not tell upper and lower case apart.
+    folded = text.lower()
+    if any(name.lower() in folded for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
         return True
     # A link leads elsewhere, and a folder may contain protected files.
     real = os.path.realpath(project)
@@ -114,8 +108,8 @@ def _may_matter(
         plain = os.path.normpath(os.path.join(real, word))
         if "\0" not in plain and os.path.realpath(plain) != plain:
             return True
-        above = f"{plain.rstrip('/')}/"
-        if not (is_visit and plain == real) and any(path.startswith(above) for path in held):
+        above = f"{plain.rstrip('/')}/".lower()
+        if not (is_visit and plain == real) and any(path.lower().startswith(above) for path in held):
             return True
     return False
 
@@ -133,6 +127,8 @@ def telling(
     for path in places:
         start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
         names.update([tail for tail in path[len(start) :].rsplit("/", 2) if len(tail) > 2])
+        if path == inside[:-1] or (start == inside and path.endswith(".py") and "/" not in path[len(start) :]):
+            names.update(IMPORTABLE)  # a hook may import from the project's own folder, whatever the module is called
     folders = [f"{sys.prefix}/bin", *env.get("PATH", "").split(":")]  # where our command is, or would be
     return names, [*places, __file__, *(f"{folder}/anyhook" for folder in folders if folder)]
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+from anyhook.programs.program import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from anyhook.facts.facts import Program
+    from anyhook.programs.facts import Program
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
@@ -33,15 +37,15 @@ INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents
 """Parts of our package that a project's programs never need."""
 
 
-def decides(program: Program) -> str | None:
-    """Why a program may not be run by an agent; None if it may."""
+def decides(program: Program, launchers: Collection[str] = ()) -> str | None:
+    """Why a program may not be run by an agent; None if it may. `launchers` are the files of our command."""
     name, texts = program.name, [word.text for word in program.words]
     if PYTHON.fullmatch(name):  # what it runs with `-m` is a separate program
-        return _by_python(program.code or "")
+        return _by_python(program.code or "", texts)
     if name.startswith("anyhook.") and "python" in " ".join(program.via):
         is_command = name in ("anyhook.__main__", "anyhook.entry")
         return _verb(texts) if is_command else f"`{name}` is a part of anyhook that only anyhook itself runs."
-    if name == "anyhook" or os.path.basename(program.path) == "anyhook":
+    if _is_ours(program, launchers):
         return _verb(texts)
     if name in KILLERS and _names_us(program):
         return f"`{name}` would end processes of anyhook."
@@ -74,22 +78,54 @@ def _is_us(text: str) -> bool:
     return re.fullmatch(r"(?:python3?-)?anyhook(?:\[[^\]]*\])?(?:\s*[=<>~!@].*)?", text) is not None
 
 
+def _is_ours(program: Program, launchers: Collection[str]) -> bool:
+    """Whether a program is our command: by its name, by a pattern that matches it, by a link to it, or by a name that
+    only running the line would show, but that mentions it."""
+    name = program.name or os.path.basename(program.path)
+    if name in OURS or (any(sign in name for sign in "*?[") and any(fnmatchcase(each, name) for each in OURS)):
+        return name.strip("*") != "" or _mentions_us(program)
+    if "/" in program.path and os.path.realpath(os.path.join(program.cwd or "/", program.path)) in launchers:
+        return True
+    return not program.name and "anyhook" in program.path
+
+
+def _mentions_us(program: Program) -> bool:
+    return "anyhook" in " ".join((program.path, *program.via, *program.args)) or bool(
+        program.words and program.words[0].text in DECIDING
+    )
+
+
+OURS = ("anyhook", "anyhook-python")
+FLAGS = ("--json", "--yes", "--debug", "--list", "--revoke", "--dry-run", "--stop", "--here", "-h", "--help")
+"""Our options without a value: what follows any other one may be its value."""
+
+
 def _verb(texts: Sequence[str]) -> str | None:
     verb = next((text for text in texts if not text.startswith("-")), "")
-    if verb not in DECIDING or any(text in ("--help", "-h") for text in texts):
+    if UNKNOWN in verb:
+        return "`anyhook` would run with a verb that only the shell knows."
+    named = texts[: texts.index("--")] if "--" in texts else texts
+    options = {
+        text
+        for before, text in pairwise(("", *named))
+        if not before.startswith("-") or "=" in before or before in FLAGS
+    }
+    if verb not in DECIDING or options & {"--help", "-h"}:
         return None
-    looks = any(option in texts for option in LOOKING.get(verb, ()))
+    looks = any(option in options for option in LOOKING.get(verb, ()))
     if looks and not any(text in ("--yes", "--revoke", "--stop") for text in texts):
         return None
     return f"`anyhook {verb}` is for people."
 
 
-def _by_python(code: str) -> str | None:
+def _by_python(code: str, texts: Sequence[str] = ()) -> str | None:
     """Python code that imports our package directly."""
     if "anyhook" not in code:
         return None
     if INSIDE.search(code) and "import" in code:
         return "The Python program uses parts of anyhook that only anyhook itself uses."
-    if re.search(r"runpy|__main__|sys\.argv", code) and any(re.search(rf"['\"]{verb}['\"]", code) for verb in DECIDING):
+    if re.search(r"runpy|__main__|sys\.argv|__import__|import_module", code) and any(
+        re.search(rf"['\"]{verb}['\"]", code) or verb in texts for verb in DECIDING
+    ):
         return "The Python program runs a verb of anyhook that is for people."
     return None

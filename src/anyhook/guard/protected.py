@@ -9,10 +9,13 @@ import sys
 from fnmatch import fnmatchcase
 from itertools import islice
 
-from anyhook.documents.places import home_of, state_dir
-from anyhook.guard.guard import own_folders
+from anyhook.guard.guard import IMPORTABLE, own_folders
+from anyhook.guard.own_programs import OURS
+from anyhook.guard.same_file import SameFiles
 from anyhook.install.changes import roots_of
 from anyhook.model.record import Record
+from anyhook.platform.places import home_of, state_dir
+from anyhook.programs.named import is_standard
 from anyhook.state.ledger import Ledger
 
 TYPE_CHECKING = False
@@ -25,7 +28,7 @@ SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 """Files in which an agent keeps its settings, hooks among them."""
 SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
-LAUNCHER = "/bin/anyhook"
+LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
 MAX_NAMES = 2_000
 """How many names in one of our folders are matched against a pattern."""
 
@@ -45,8 +48,15 @@ class Protected(Record):
     """Files of agents in which only the settings about hooks may not change."""
     entries: frozenset[str]
     """Files with our entry; they may not be deleted either."""
+    searched: tuple[str, ...]
+    """Folders from which pinned Python scripts import first: a new module there may take the place of an installed one,
+    or of one that is pinned."""
     above: str
     """The project. A folder above it counts if it is deleted, but not if something is copied into it."""
+
+    launchers: tuple[str, ...] = ()
+    """Our command, by every name that it has."""
+    same: SameFiles | None = None
 
     def all(self) -> Iterator[str]:
         yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings)
@@ -72,16 +82,21 @@ def protected(
             files.add(path)
     for approval in Ledger(state_dir(env)).approvals.values():
         files.update(path for item in approval.items.values() for path in item.files if path not in settings)
-    files.update(_launchers(env))
-    return Protected(
+    launchers = _launchers(env)
+    searched = {path for path in files if path.endswith("/")}  # as approvals name them
+    files = files - searched | {*launchers}
+    held = Protected(
         _both(own_folders(env)),
         _both(_package(project)),
         _both(files - {"/dev/null", "/dev/stdin"}),
         _both(folders),
         _both(settings),
         frozenset(_both(entries)),
+        _both(path.rstrip("/") for path in searched),
         os.path.realpath(project),
+        _both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
     )
+    return held.replace(same=SameFiles(held.all()))
 
 
 def _may_hold_hooks(folder: str, project: str) -> bool:
@@ -125,7 +140,8 @@ def _package(project: str) -> list[str]:
 
 def _launchers(env: Mapping[str, str]) -> list[str]:
     """Our program, and its interpreter if that is in its own environment."""
-    found = [shutil.which("anyhook", path=env.get("PATH")), os.path.join(sys.prefix, "bin", "anyhook")]
+    found = [shutil.which(name, path=env.get("PATH")) for name in OURS]
+    found += [os.path.join(sys.prefix, "bin", name) for name in OURS]
     if sys.prefix != sys.base_prefix:
         found += [os.path.join(sys.prefix, "pyvenv.cfg"), sys.executable]
     return [path for path in found if path and os.path.lexists(path)]
@@ -138,9 +154,18 @@ def hit(path: str, held: Protected, deletes: bool = False) -> str:
     """The protected path that a change of this one would affect, or "". A deletion also affects everything below."""
     if path.startswith("$"):
         return _ends_like(path, held)
-    if path.endswith(LAUNCHER):
+    found = _hit(path, held, deletes)
+    if not found and held.same is not None and (named := held.same.other_name(path)):
+        return _hit(named, held, deletes)
+    return found
+
+
+def _hit(path: str, held: Protected, deletes: bool) -> str:
+    if path.endswith(LAUNCHERS):
         return path  # wherever it is: `$(which …)` is not looked up
     has_signs = any(sign in path for sign in "*?[")
+    if not deletes and (beside := _imported_instead(path, held)):
+        return beside
     for own in held.all():
         is_folder = own in held.own or own in held.package or own in held.folders
         if path == own or (is_folder and path.startswith(f"{own}/")):
@@ -151,6 +176,16 @@ def hit(path: str, held: Protected, deletes: bool = False) -> str:
             not has_signs or _covers(path, own, deletes or is_folder) or (is_folder and _covers_inside(path, own))
         ):
             return own
+    return ""
+
+
+def _imported_instead(path: str, held: Protected) -> str:
+    """The folder of a pinned Python script that would import this file in the place of another."""
+    for folder in held.searched if path.endswith(IMPORTABLE) else ():
+        if path.startswith(f"{folder}/"):
+            name = path[len(folder) + 1 :].partition("/")[0].partition(".")[0]
+            if is_standard(name) or f"{folder}/{name}.py" in held.files:
+                return path
     return ""
 
 

@@ -8,8 +8,8 @@ import re
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
-from anyhook.facts.calls import PATHS
 from anyhook.install.off_variables import named_in_file
+from anyhook.rules.calls import PATHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
     """Start it here, and let a thread wait for it."""
     from anyhook.model.call import Run
-    from anyhook.process.run import start
-    from anyhook.process.watcher import Watched
+    from anyhook.platform.run import start
+    from anyhook.platform.watcher import Watched
 
     started = start(call)
     if isinstance(started, Run):
@@ -50,36 +50,24 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
 
 def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
     """Give it to a process that outlives us. The payload goes through a pipe, so nothing is left on disk."""
-    import subprocess
-
-    from anyhook.process.leftovers import unmark
-    from anyhook.process.run import leave_alone
+    from anyhook.platform.launched import own_python
+    from anyhook.platform.other_programs import outlive
 
     task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "anyhook.handlers.background"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        start_new_session=True,
-    )
-    leave_alone(child.pid)
-    unmark(child.pid)
+    child = outlive((*own_python(), "-m", "anyhook.handlers.background"), cwd="/", is_told=True)
     assert child.stdin is not None  # noqa: S101 (asked for above)
     try:
         child.stdin.write(task)
         child.stdin.close()
     except BrokenPipeError:
         pass
-    child.returncode = 0  # we do not wait for it; without this, Popen warns when it is collected
 
 
 def main() -> None:
     """The process that runs one background hook."""
     from anyhook.journal.journal import Journal
     from anyhook.model.call import Call
-    from anyhook.process.run import adopt_orphans, run
+    from anyhook.platform.run import adopt_orphans, run
 
     hook, own_dir, bodies, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
     call = Call(*values)

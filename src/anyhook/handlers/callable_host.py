@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Start an interpreter that calls the callable; it is waited for and killed like any command."""
-    from anyhook.process.run import start
+    from anyhook.platform.run import start
 
     project = scene.project if hook.scope == "project" else None
     task = (dialect.python_api, hook.spec["callable"], project, scene.native, scene.project, scene.session, call.stdin)
@@ -30,7 +30,7 @@ def main() -> None:
     """The process: reads the task, calls, and answers."""
     from anyhook.handlers.python import answer_of
     from anyhook.model.event import Event
-    from anyhook.process.answer_once import answer_once
+    from anyhook.platform.answer_once import answer_once
     from anyhook.tables.rows import Scene
 
     api, target, own, native, project, session, payload = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)

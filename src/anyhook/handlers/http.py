@@ -8,7 +8,7 @@ import threading
 from time import monotonic, time_ns
 
 from anyhook.model.call import Call, Run
-from anyhook.process.child import OUTPUT_LIMIT
+from anyhook.platform.child import OUTPUT_LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

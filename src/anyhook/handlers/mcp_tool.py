@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.platform.launched import own_python
 from anyhook.state.agent_table import own_servers
+from anyhook.state.entry_places import own_env
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -45,15 +47,15 @@ def _server(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) 
 
 def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Call the tool; a Run that says why if there is no server to call."""
-    from anyhook.process.run import start
+    from anyhook.platform.run import start
 
-    server = MISSING if find_spec("mcp") is None else _server(hook, dialect, scene.env, scene.project)
+    server = MISSING if find_spec("mcp") is None else _server(hook, dialect, own_env(scene.env), scene.project)
     if isinstance(server, str):
         return Run("not_started", None, b"", b"", time_ns(), 0.0, server)
     task = {"server": server, "tool": hook.spec["tool"], "input": _filled(hook.spec.get("input"), call.stdin)}
     run_id = os.urandom(8).hex()
     env = {**scene.env, RUN_VARIABLE: run_id}
-    argv = (sys.executable, "-P", "-m", "anyhook.handlers.mcp_tool")
+    argv = (*own_python(), "-m", "anyhook.handlers.mcp_tool")
     mark = f"{RUN_VARIABLE}={run_id}"
     return start(Call(argv, json.dumps(task).encode(), env, scene.project, call.limit_s, mark))
 

@@ -14,7 +14,7 @@ from anyhook.handlers import inside_hook
 from anyhook.handlers.roles import role_of
 from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
-from anyhook.process.child import OUTPUT_LIMIT
+from anyhook.platform.child import OUTPUT_LIMIT
 
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client

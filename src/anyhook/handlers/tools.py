@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.call import Call, Run
 from anyhook.model.words import RUN_VARIABLE
-from anyhook.process.async_wait import wait_in_thread
-from anyhook.process.run import start
+from anyhook.platform.async_wait import wait_in_thread
+from anyhook.platform.run import start
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping

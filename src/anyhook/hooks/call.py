@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.locks import locked
+from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-
-MAX_AGE_S = 30 * 86_400
-"""Older session data is deleted."""
 
 
 class Programs(Record):
@@ -34,58 +31,33 @@ class Programs(Record):
 class HookSession:
     """The agent's session, and what the functions of this file keep for it."""
 
-    def __init__(self, identity: str, path: str) -> None:
+    def __init__(self, identity: str, state_dir: str, key: str) -> None:
         self.id = identity
-        self._path = path
+        self._store, self._key = Store(state_dir, "sessions"), key
         self._kept: dict[str, Json] | None = None
-        self._before = ""
-        self._lock = -1
+        self._before = b""
+        self._lock = locked(self._store.folder, f"{key}.json.lock")
 
     @property
     def store(self) -> dict[str, Json]:
         """JSON values that last as long as the session. From the first access until the function ends, other calls of
         the same session wait."""
         if self._kept is None:
-            import fcntl
-
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            self._lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            try:
-                with open(self._path, encoding="utf-8") as file:
-                    self._before = file.read()
-                found = lean_json.loads(self._before)
-            except (OSError, ValueError, RecursionError):
-                found = {}
-            self._kept = found if isinstance(found, dict) else {}
+            self._lock.__enter__()
+            self._before, self._kept = self._store.read(self._key) or b"", self._store.read_object(self._key)
+            if self._before and not self._kept and self._before != b"{}":
+                # A function that counts must not begin again because of a damaged file.
+                raise OSError(22, "what this session keeps is damaged; delete the file", self._store.path(self._key))
         return self._kept
 
     def close(self) -> None:
-        """Store the changes. Raises TypeError for values that are not JSON."""
+        """Store the changes. Raises TypeError for values that are not JSON, and OSError if they cannot be stored."""
         if self._kept is None:
             return
-        text = lean_json.dumps(self._kept, ensure_ascii=False)
-        if text != self._before:
-            with open(f"{self._path}.new", "w", encoding="utf-8", opener=_private) as file:
-                file.write(text)
-            os.replace(f"{self._path}.new", self._path)
-            _forget_old(os.path.dirname(self._path))
-        os.close(self._lock)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _forget_old(folder: str) -> None:
-    from time import time
-
-    for entry in os.scandir(folder):
-        try:
-            if entry.stat().st_mtime < time() - MAX_AGE_S:
-                os.unlink(entry.path)
-        except OSError:
-            continue
+        data = lean_json.dumps(self._kept).encode()
+        if data != self._before:
+            self._store.put(self._key, data)
+        self._lock.__exit__()
 
 
 class HookCall(Record):

@@ -7,7 +7,7 @@ import os
 import sys
 
 from anyhook.model import lean_json
-from anyhook.process.answer_once import answer_once
+from anyhook.platform.answer_once import answer_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _call(task: dict[str, Json]) -> HookCall:
         error=str(data.get("tool_error") or ""),
         facts=Programs(runs=runs, **rest),
         data=data,
-        session=HookSession(str(task["session"]), str(task["store"])),
+        session=HookSession(str(task["session"]), str(task["state"]), str(task["kept"])),
     )
 
 

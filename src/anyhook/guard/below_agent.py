@@ -1,0 +1,57 @@
+"""Whether this process was started by an agent: one of the programs above it is an agent of our tables, or it or one of
+them has a variable that agents set for what they start. Only verbs that weaken protection ask, so it may take time."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from anyhook.model.words import RUN_VARIABLE
+from anyhook.platform.above import above, environment_of
+from anyhook.tables.registry import HOSTS, host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MARKS = ("AI_AGENT", RUN_VARIABLE)
+"""The variable that agents of several makers share, and our own, which every hook has."""
+INTERPRETER = re.compile(r"(?:node|nodejs|bun|deno|python|pypy|ruby|perl|uv|npx|sh|bash|dash|zsh)[0-9.]*")
+ENDINGS = (".js", ".mjs", ".cjs")
+
+
+def agent_above(env: Mapping[str, str]) -> str:
+    """How it is known that an agent started this process, for a message; "" if nothing shows it."""
+    marks = {mark: host(name).title for name in HOSTS for mark in host(name).marks}
+    programs = {host(name).program: host(name).title for name in HOSTS if not host(name).has_terminals}
+    if found := _mark(env, marks):
+        return f"{found} is set in its environment"
+    for pid, words in above(os.getpid()):
+        if title := _agent(words, programs):
+            return f"{title} is above it (process {pid})"
+        if found := _mark(environment_of(pid), marks):
+            return f"{found} is set for a process above it ({pid})"
+    return ""
+
+
+def _mark(env: Mapping[str, str], marks: Mapping[str, str]) -> str:
+    """The first of the agents' variables that is set."""
+    return next((name for name in (*MARKS, *marks) if env.get(name)), "")
+
+
+def _agent(words: Sequence[str], programs: Mapping[str, str]) -> str:
+    """The title of the agent that a process is; "" if it is not an agent. The first word is its name, the others are
+    its command line; an interpreter is what it runs."""
+    names = [os.path.basename(word) for word in words[:2]]
+    if names[1:] and INTERPRETER.fullmatch(names[1].lstrip("-")):
+        names += [os.path.basename(word) for word in words[2:] if not word.startswith("-")][:1]
+    for name in names:
+        stem = next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
+        if stem in programs:
+            return programs[stem]
+    is_ours = any(os.path.basename(word) in OURS and verb == "agent" for word, verb in pairwise(words))
+    return "anyhook's own agent" if is_ours else ""
+
+
+OURS = ("anyhook", "anyhook-python")
