@@ -3,31 +3,32 @@ record. The command connects it to stdin and stdout."""
 
 from __future__ import annotations
 
+from os.path import exists
 from time import monotonic
 
-from anyhook.documents.places import state_dir
-from anyhook.guard.guard import NAME, guard, refusal
+from anyhook.engine.express import express
+from anyhook.engine.receive import receive
+from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
+from anyhook.platform.places import state_dir
 from anyhook.state.turns import Turn
 from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import HOSTS, dialect, host
-from anyhook.walk.express import express
-from anyhook.walk.receive import receive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from anyhook.model.decision import Decision
+    from anyhook.engine.context import Context
+    from anyhook.engine.receive import Received
+    from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
-    from anyhook.walk.context import Context
-    from anyhook.walk.receive import Received
 
 LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
 BOM = b"\xef\xbb\xbf"
@@ -41,6 +42,9 @@ MAX_HURRIED_S = 3.0
 """Hooks for the end of a session cannot stop it. If the agent waits no longer than this, they run in the background."""
 NOT_RUN = (126, 127)
 """A shell's exit statuses for a program that it cannot start."""
+AFTER_CALLS = ("post_tool", "post_tool_failure")
+"""The events of a call that ran; a failed run counts."""
+ABOUT_CALLS = ("pre_tool", "permission_request", *AFTER_CALLS)
 KEEPING = ("stop", "subagent_stop")
 """Events on which a block keeps the agent working."""
 
@@ -60,12 +64,19 @@ class Incoming(Record):
     received: Received
     doubts: tuple[str, ...] = ()
     """Why hooks may not see what really happens."""
-    refusal: str = ""
-    """Why self-protection refuses this call."""
     begun_s: float = 0.0
     """When the agent began to wait, on the monotonic clock."""
+    notice: str = ""
+    """What the person is told about the entry's places."""
+    sways: tuple[str, ...] = ()
+    """Variables of the agent's environment that change what hooks run."""
     places: Iterable[str] | None = None
     """The files that self-protection checked this call against; None if they were not known yet."""
+
+    @property
+    def refusal(self) -> str:
+        """Why self-protection refuses this call; "" if it does not."""
+        return next((event.refused for event in self.received.events if event.refused), "")
 
 
 def named(agent: str, native: str) -> tuple[Host, HostEvent]:
@@ -117,27 +128,37 @@ def read(
         doubts = (*doubts, LOST)
     if row.after_failure is not None and received.events:
         row = row.at(received.events[0].name)
-    incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, "", begun_s)
+    incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, begun_s)
     if any(key in parsed and own not in parsed for key, own in table.lent):
-        from anyhook.walk.caller import recognised
+        from anyhook.engine.receive import recognised
 
         return recognised(incoming, payload, env)
     return incoming
 
 
 def with_self_protection(
-    incoming: Incoming, env: Mapping[str, str], project: str, places: Iterable[str] | None = None
+    incoming: Incoming,
+    env: Mapping[str, str],
+    project: str,
+    places: Iterable[str] | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> Incoming:
-    """The call with self-protection's answer. `places` are the files that the catalog depends on. If self-protection
-    fails, that is a doubt, and the hooks are still asked. If the call starts a turn, the turn is noted."""
-    event = incoming.received.events[0]
+    """The call with self-protection's answer in its events. `places` are the files that the catalog depends on; `given`
+    is the agent's environment, if its `~` is another. If self-protection fails, that is a doubt, and the hooks are
+    still asked. If the call starts a turn, the turn is noted."""
+    received, event = incoming.received, incoming.received.events[0]
     try:
-        found = [
-            why
-            for each in incoming.received.events
-            if (why := refusal(each, env, project, places or (), incoming.table))
-        ]
-        incoming = incoming.replace(refusal=found[0] if found else "", places=places)
+        found = [refusal(each, env, project, places or (), incoming.table) for each in received.events]
+        if given is not None:
+            own = [refusal(each, given, project, places or (), incoming.table) for each in received.events]
+            found = [one or other for one, other in zip(found, own, strict=True)]
+        if any(found):
+            received = received.replace(
+                events=tuple(
+                    each.replace(refused=why) if why else each for each, why in zip(received.events, found, strict=True)
+                )
+            )
+        incoming = incoming.replace(received=received, places=places)
     except Exception as error:  # noqa: BLE001
         from anyhook.tables.isolation import error_line
 
@@ -148,6 +169,17 @@ def with_self_protection(
     return incoming
 
 
+def concerns_refused(env: Mapping[str, str], incoming: Incoming) -> bool:
+    """Whether this event is about a call that was refused, or that looks the same as one."""
+    event = incoming.received.events[0]
+    if event.name not in ABOUT_CALLS or not exists(f"{state_dir(env)}/refused"):
+        return False
+    from anyhook.engine.disobeyed import refused_call
+
+    call = refused_call(env, incoming)
+    return call is not None and call.may_be()
+
+
 # -- the rest of the walk
 
 
@@ -156,7 +188,7 @@ def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[s
     try:
         return read(table, row, payload, monotonic(), context.setup.env)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        from anyhook.walk.bridge_failure import failed
+        from anyhook.engine.bridge_failure import failed
 
         return failed(table, row, error, context.setup.env, context.on_failure, context.mode)
 
@@ -168,22 +200,24 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
     try:
         if not incoming.received.events:
             return NO_OPINION
-        if incoming.places is None:
+        if incoming.places is None and not incoming.refusal:
             setup = context.setup
             incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
+        waits = [fault.limit_s for fault in context.routes.catalog.entries if fault.agent == table.name]
+        row = row.replace(limit_s=min([row.limit_s, *filter(None, waits)])) if any(waits) else row
         hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
         own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
-        if refused and own.config.protect:
-            env, project, places = own.setup.env, own.setup.project, incoming.places or ()
-            own.routes.ensure("pre_tool", lambda event: guard(event, env, project, places, table), NAME)
+        if refused and not own.config.protect:
+            allowed = tuple(event.replace(refused="") for event in incoming.received.events)
+            incoming = incoming.replace(received=incoming.received.replace(events=allowed))
         if own.mode == "shadow" and own.config.hook_mode:
-            from anyhook.walk.own_modes import with_own_modes
+            from anyhook.engine.merge import with_own_modes
 
             own = with_own_modes(own, incoming.received.events)
         return bridge(own, incoming, decided)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        from anyhook.walk.bridge_failure import failed
+        from anyhook.engine.bridge_failure import failed
 
         # What a hook refused stays refused, whatever went wrong with the answer.
         posture = "deny" if any(decision.stops for _, decision in decided) else context.on_failure
@@ -194,15 +228,15 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     """Ask the hooks about every part of a call, answer in the agent's format, and record what happened. `decided`
     collects the decisions so far, for a caller that has to answer if this fails."""
     row, received = incoming.row, incoming.received
-    first, recent = received.events[0], None
-    if first.data.get("session"):  # without it, two calls cannot be told apart
-        from anyhook.walk.dedupe import Recent
+    first, recent, aside, off = received.events[0], None, "", None
+    if first.data.get("session") and first.data.get("call_id"):  # without them, two calls cannot be told apart
+        from anyhook.engine.dedupe import Recent
 
         recent = Recent(context, incoming)
         known = recent.decision()
         if known is not None:
             return _settle_and_record(context, incoming, (Part(first, known),), known, 0)
-    from anyhook.walk.walk import Walk, begin
+    from anyhook.engine.walk import Walk, begin
 
     parts: list[Part] = []
     for event in received.events:
@@ -213,9 +247,13 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         if turn is not None and decision.effect == "keep_working" and decision.stops:
             turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))
         if incoming.doubts:
-            from anyhook.walk.bridge_failure import doubted
+            from anyhook.engine.bridge_failure import doubted
 
             decision = doubted(decision, row.says, incoming.where, "; ".join(incoming.doubts), context.on_failure)
+        if received.tool is None and event.name in ("pre_tool", "permission_request") and context.routes.catalog.hooks:
+            from anyhook.engine.unknown_tool import with_doubt
+
+            decision, aside = with_doubt(context, incoming, event, decision)
         parts.append(part)
         decided.append((event, decision))
         if decision.stops:
@@ -225,20 +263,41 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         decision, index = _combined(incoming, decided)
     if recent is not None:
         recent.keep(decision)
-    config, catalog, aside = context.config, context.routes.catalog, ""
-    if (
-        catalog.gone
-        or catalog.problems
-        or any(hook.status in OFF for hook in catalog.hooks)
-        or any(report.status == "broken" or report.exit_code in NOT_RUN for report in decision.hooks)
-        # A guard whose program is gone is found only by looking for it.
-        or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
-    ) and (config.off == "tell" or "tell" in config.hook_off.values()):
-        from anyhook.walk.tell import with_warning
+    if first.name in AFTER_CALLS and concerns_refused(context.setup.env, incoming):
+        from anyhook.engine.disobeyed import with_breach
 
-        decision, aside = with_warning(context, incoming, decision)
-    answer = _settle_and_record(context, incoming, tuple(parts), decision, index)
-    return answer.replace(stderr=aside) if aside and not answer.stderr else answer
+        decision, told = with_breach(context.setup.env, incoming, decision)
+        aside = "\n".join(filter(None, (aside, told)))
+    config, catalog = context.config, context.routes.catalog
+    is_told = config.off == "tell" or "tell" in config.hook_off.values()
+    if (
+        incoming.notice
+        or incoming.sways
+        or (
+            is_told
+            and (
+                catalog.gone
+                or catalog.problems
+                or catalog.entries
+                or any(hook.status in OFF for hook in catalog.hooks)
+                or any(map(_has_not_judged, decision.hooks))
+                # A guard whose program is gone is found only by looking for it.
+                or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
+            )
+        )
+    ):
+        from anyhook.engine.tell import with_warning
+
+        decision, off = with_warning(context, incoming, decision)
+    line = "\n".join(filter(None, (off.line if off is not None else "", aside)))
+    answer = _settle_and_record(context, incoming, tuple(parts), decision, index, line)
+    if off is not None and off.line in answer.stderr:
+        off.was_shown()
+    return answer
+
+
+def _has_not_judged(report: Report) -> bool:
+    return report.status == "broken" or report.exit_code in NOT_RUN or report.ending == "timed_out"
 
 
 def _with_bounds(context: Context, event: Event) -> tuple[Context, Turn | None]:
@@ -256,7 +315,7 @@ def _with_bounds(context: Context, event: Event) -> tuple[Context, Turn | None]:
 
 def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[Decision, int]:
     """The decision about the call, and the part that decided it."""
-    from anyhook.walk.combine import combine, deciding
+    from anyhook.engine.merge import combine, deciding
 
     received = incoming.received
     rejoin = received.tool.rejoin if received.tool is not None else None
@@ -269,10 +328,10 @@ def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[
 
 
 def _settle_and_record(
-    context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int
+    context: Context, incoming: Incoming, parts: tuple[Part, ...], decision: Decision, index: int, aside: str = ""
 ) -> Answer:
-    """Settle and express the decision, and record all of it last."""
-    from anyhook.walk.settle import as_carried_out, settle
+    """Settle and express the decision, and record all of it last. `aside` goes to stderr, unless that is the answer."""
+    from anyhook.engine.settle import as_carried_out, settle
 
     table, row, received = incoming.table, incoming.row, incoming.received
     if decision.tool_input is not None:
@@ -286,25 +345,33 @@ def _settle_and_record(
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     settled = settle(shaped, row.says, incoming.where)
     if table.max_context and len(str(settled.effects.get("context", ""))) * 4 > table.max_context:
-        from anyhook.walk.long_context import cut
+        from anyhook.engine.long_context import cut
 
         settled = cut(settled, table.max_context, context.setup.env, incoming.where)
     answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
-    if incoming.doubts and not answer.stderr:
-        from anyhook.walk.bridge_failure import sentence
+    taken = bool(answer.stderr)
+    if incoming.doubts and not taken:
+        from anyhook.engine.bridge_failure import sentence
 
         answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
+    if received.events[0].name not in AFTER_CALLS:
+        refused = str(settled.effects["block"]) if "block" in settled.effects else None
+        if refused is not None or concerns_refused(context.setup.env, incoming):
+            from anyhook.engine.disobeyed import remember
+
+            remember(context.setup.env, incoming, refused)
     if settled.problems:
         decision = as_carried_out(decision, settled)
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
     firing = Firing(parts, decision, context.mode, index, settled, answer)
     recorded = context.recorder.write(firing)
-    return answer if recorded is decision else with_lost_record(answer, recorded)
-
-
-def with_lost_record(answer: Answer, decision: Decision) -> Answer:
-    """The answer with a note on stderr if the record could not be written; not if stderr is the answer."""
-    lost = next((problem for problem in decision.problems if problem.code == "journal-failed"), None)
-    if lost is None or answer.stderr:
+    lost = "" if recorded is decision else lost_record(recorded)
+    if taken or not (aside or lost):
         return answer
-    return answer.replace(stderr=f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}")
+    return answer.replace(stderr="\n".join(filter(None, (aside, answer.stderr, lost))))
+
+
+def lost_record(decision: Decision) -> str:
+    """A line about a record that could not be written, or ""."""
+    lost = next((problem for problem in decision.problems if problem.code == "journal-failed"), None)
+    return f"anyhook bridge: {lost.what}: {lost.where} ({lost.why}). {lost.fix}" if lost is not None else ""

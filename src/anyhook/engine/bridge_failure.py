@@ -3,12 +3,12 @@ user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations
 
+from anyhook.engine.bridge import Unusable
+from anyhook.engine.express import express
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
-from anyhook.model.words import MODE, ON_FAILURE, word_of
+from anyhook.model.words import MODE, ON_FAILURE, RECORD, word_of
 from anyhook.tables.isolation import error_line
-from anyhook.walk.bridge import Unusable
-from anyhook.walk.express import express
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,24 +51,25 @@ def _failed(
     mode: Mode | None,
     refusal: str,
 ) -> Answer:
+    from anyhook.engine.settle import settle
     from anyhook.journal.journal import Recorder
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Firing, Part
-    from anyhook.walk.settle import settle
 
     event = row.canonical[0] if row.canonical else ""
-    mode = mode or word_of(_setting(env, "mode", MODE[0]), MODE)
-    on_failure = on_failure or word_of(_setting(env, "on_failure", ON_FAILURE[0]), ON_FAILURE)
+    mode = mode or word_of(_setting(env, "mode", MODE), MODE)
+    on_failure = on_failure or word_of(_setting(env, "on_failure", ON_FAILURE), ON_FAILURE)
     decision = Decision(event, enforced=mode != "shadow")
-    if refusal and _setting(env, "protect", True) is not False:
+    if refusal and _setting(env, "protect", (True, False)) is not False:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
     decision = doubted(decision, row.says, where, why, on_failure)
     settled = settle(decision, row.says, where)
     answer = express(settled.effects, row.says)
     answer = answer.replace(stderr=answer.stderr or sentence(where, why))
     try:
-        recorder = Recorder(env, "", table.name, "", mode, {}, one_shot=True)
+        own = {name: value for name, value in env.items() if name != RECORD}
+        recorder = Recorder(own, "", table.name, "", mode, {}, one_shot=True)
         recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
     except Exception:  # noqa: BLE001, S110 (an answer matters more than its record)
         pass
@@ -103,13 +104,20 @@ def sentence(where: str, why: str) -> str:
     return f"anyhook bridge {where}: this event could not be judged: {why}"
 
 
-def _setting(env: Mapping[str, str], name: str, default: object) -> object:
+def _setting(env: Mapping[str, str], name: str, known: tuple[object, ...]) -> object:
+    """A setting; the first known value if there is none, and the strictest if it is unknown or cannot be read."""
     import tomllib
+    from os.path import lexists
 
-    from anyhook.documents.places import config_file
+    from anyhook.platform.places import config_file, open_regular
+    from anyhook.state.settings import STRICTEST
 
+    path = config_file(env)
+    if not lexists(path):
+        return known[0]
     try:
-        with open(config_file(env), "rb") as file:
-            return tomllib.load(file).get(name, default)
+        with open_regular(path) as file:
+            said = tomllib.load(file).get(name, known[0])
     except (OSError, ValueError, RecursionError, MemoryError):
-        return default
+        said = None
+    return said if said in known else STRICTEST.get(name, known[0])

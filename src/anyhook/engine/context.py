@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from anyhook.engine.interpret import Interpreted
+    from anyhook.engine.routes import Routes
     from anyhook.handlers import Waitable
     from anyhook.handlers.model_client import AnyModel
     from anyhook.journal.journal import Recorder, Trace
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect
-    from anyhook.walk.interpret import Interpreted
-    from anyhook.walk.routes import Routes
 
 
 class Context(Record):
@@ -87,8 +87,8 @@ class Context(Record):
 
     def start_in_background(self, hook: Hook, call: Call) -> None:
         """Start a background hook."""
-        from anyhook.documents.places import state_dir
         from anyhook.handlers import background
+        from anyhook.platform.places import state_dir
 
         bodies = self.recorder.policy.bodies
         if self.one_shot or self.hands_over:

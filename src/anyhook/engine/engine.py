@@ -7,32 +7,32 @@ import os
 import sys
 from time import monotonic
 
+from anyhook.engine.context import Context
+from anyhook.engine.present import scene_of
+from anyhook.engine.routes import Catalog, Routes, open_catalog
+from anyhook.engine.walk import Walk, begin
 from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Firing
 from anyhook.model.hook import DISABLED
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
-from anyhook.walk.context import Context
-from anyhook.walk.present import scene_of
-from anyhook.walk.routes import Catalog, Routes, open_catalog
-from anyhook.walk.walk import Walk, begin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
+    from anyhook.engine.bridge import Incoming
+    from anyhook.engine.routes import Callback
+    from anyhook.engine.switches import FireSwitches
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.decision import Decision
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.switches import FireSwitches
     from anyhook.model.words import Mode, Posture
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.bridge import Incoming
-    from anyhook.walk.routes import Callback
 
 
 class Engine:
@@ -63,16 +63,16 @@ class Engine:
             host, hooks = serves.name, list(catalog.hooks)
             for index, hook in enumerate(hooks):
                 if hook.dialect in serves.reads:
-                    from anyhook.walk.left_to_host import runs_itself
+                    from anyhook.engine.settle import runs_itself
 
                     if runs_itself(serves, hook):
                         hooks[index] = hook.replace(status=DISABLED, why=f"{serves.title} runs it itself")
-            catalog = catalog.replace(hooks=hooks)
+            catalog = catalog.replace(hooks=hooks, serves=serves.name)
         if model is not None or spare_model is not None:
             catalog = catalog.replace(has_model=True)
         self._catalog, self._serves, self._mode = catalog, serves, mode
         if mode == "shadow" and config.hook_mode:
-            from anyhook.walk.own_modes import only_shadow
+            from anyhook.engine.merge import only_shadow
 
             config = only_shadow(config, catalog.hooks)
         mode = mode or config.mode
@@ -165,7 +165,7 @@ class Engine:
             while True:
                 run = waitable.wait(begun.grace_s)
                 if run is None:
-                    from anyhook.process.async_wait import wait_in_thread
+                    from anyhook.platform.async_wait import wait_in_thread
 
                     run = await wait_in_thread(waitable)
                 waitable = steps.send(run)
@@ -192,13 +192,18 @@ class Engine:
                 decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))
         return decision
 
-    def bridge(self, host: str, event: str, payload: bytes | dict[str, Json] | Incoming) -> Answer:
+    def bridge(self, host: str, event: str, payload: bytes | str | dict[str, Json] | Incoming) -> Answer:
         """Answer one call of an agent's hook, in the agent's format: `host` and `event` are its own names, `payload` is
         what it sent. If the payload shows that another agent made the call, the answer is in that agent's format. Any
-        failure is answered by the posture for broken hooks. ValueError for an unknown name."""
-        from anyhook.walk.bridge import Incoming, answer_call, named, taken
+        failure is answered by the posture for broken hooks. ValueError for an unknown name, TypeError for a payload of
+        another type."""
+        from anyhook.engine.bridge import Incoming, answer_call, named, taken
 
         table, row = named(host, event)
+        if isinstance(payload, str):
+            payload = payload.encode("utf-8", "surrogatepass")
+        if not isinstance(payload, (bytes, dict, Incoming)):
+            raise TypeError(f"payload must be bytes, str or dict, not {type(payload).__name__}")
         incoming = payload if isinstance(payload, Incoming) else taken(self._context, table, row, payload)
         if isinstance(incoming, Incoming):
             table, row = incoming.table, incoming.row
@@ -208,7 +213,7 @@ class Engine:
             answer = incoming
         if row.silence is None:
             return answer
-        from anyhook.walk.express import completed
+        from anyhook.engine.express import completed
 
         return completed(answer, row.silence)
 
@@ -224,7 +229,7 @@ class Engine:
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
         if mode == "shadow":
-            from anyhook.walk.own_modes import only_shadow
+            from anyhook.engine.merge import only_shadow
 
             context = context.replace(config=only_shadow(context.config, self._catalog.hooks))
         return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
@@ -276,10 +281,10 @@ class Engine:
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why the other hooks would not start. Starts nothing."""
+        from anyhook.engine.cases import explained
+        from anyhook.engine.explain import explain
+        from anyhook.engine.rules import Rules
         from anyhook.tables.translate import to_native
-        from anyhook.walk.explain import explain
-        from anyhook.walk.rules import Rules
-        from anyhook.walk.same_hook import explained
 
         context = self._context
         rules = Rules(context, str(event.data.get("session") or context.session))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.present import present, stdin_of
+from anyhook.engine.routes import match
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
-from anyhook.walk.present import present, stdin_of
-from anyhook.walk.routes import match
 
 if TYPE_CHECKING:
+    from anyhook.engine.routes import HookStep
+    from anyhook.engine.rules import Rules
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
-    from anyhook.walk.routes import HookStep
-    from anyhook.walk.rules import Rules
 
 
 NAMING = ("callable", "function", "prompt", "url", "file", "condition")
@@ -38,8 +38,7 @@ def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: 
 
 def _row(hook: Hook, why: str) -> dict[str, Json]:
     """A hook that does not run, as `fire` reports it."""
-    report = idle_report(hook, why)
-    return {field: getattr(report, field) for field in report.fields}
+    return idle_report(hook, why).as_dict()
 
 
 def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Rules | None) -> dict[str, Json]:

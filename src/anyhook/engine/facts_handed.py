@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import home_of
-from anyhook.facts.calls import facts_of_event
 from anyhook.model import lean_json
+from anyhook.platform.places import home_of
+from anyhook.rules.calls import facts_of_event
 
 if TYPE_CHECKING:
     from anyhook.model.event import Event

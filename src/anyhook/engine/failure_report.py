@@ -9,13 +9,11 @@ import time
 import traceback
 
 from anyhook import __version__
-from anyhook.documents.places import make_private_dir, state_dir, write_private
 from anyhook.journal.record import secrets_of, without_secrets
 from anyhook.journal.redact import redacted
+from anyhook.platform.places import state_dir
+from anyhook.platform.store import Store
 
-FOLDER = "failures"
-MAX_REPORTS = 20
-"""Older ones are deleted."""
 CONTENT = ("--input", "--output", "--data", "--prompt", "--message", "--tool-error")
 """Options whose values are the user's own data: a report has their length."""
 
@@ -23,16 +21,12 @@ CONTENT = ("--input", "--output", "--data", "--prompt", "--message", "--tool-err
 def write_report(error: BaseException) -> str:
     """The file's path; "" if it could not be written."""
     try:
-        folder = os.path.join(state_dir(os.environ), FOLDER)
-        make_private_dir(os.path.dirname(folder))
-        make_private_dir(folder)
-        path = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
-        write_private(path, report_text(error).encode("utf-8", "backslashreplace"))
-        for old in sorted(os.listdir(folder))[:-MAX_REPORTS]:
-            os.unlink(os.path.join(folder, old))
+        store = Store(state_dir(os.environ), "failures")
+        key = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        store.put(key, report_text(error).encode("utf-8", "backslashreplace"))
     except Exception:  # noqa: BLE001 (one failure is being reported already)
         return ""
-    return path
+    return store.path(key)
 
 
 def report_text(error: BaseException) -> str:

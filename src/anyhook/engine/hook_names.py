@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.rules.wildcards import is_plain, like
+from anyhook.rules.wildcards import is_plain, names_rule, spelled
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from anyhook.model.hook import Hook
 
@@ -32,9 +32,9 @@ def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
     by_id = [hook for hook in hooks if hook.id == name]
     return (
         by_id
-        or [hook for hook in hooks if name in _names(hook)]
+        or [hook for hook in hooks if spelled(name) in map(spelled, _names(hook))]
         or [hook for hook in hooks if name == group_of(hook)]
-        or ([] if is_plain(name) else [hook for hook in hooks if any(like(name, each) for each in _names(hook))])
+        or ([] if is_plain(name) else [hook for hook in hooks if names_rule(name, _names(hook))])
     )
 
 
@@ -43,6 +43,6 @@ def likely(name: str, hooks: Iterable[Hook]) -> str:
     return guess(name, [*dict.fromkeys(each for hook in hooks for each in _names(hook))])
 
 
-def _names(hook: Hook) -> Sequence[str]:
+def _names(hook: Hook) -> tuple[str, ...]:
     group, slug = group_of(hook), hook.id.rpartition(":")[2]
     return (hook.id, hook.name, slug, *([f"{group}/{hook.name}", f"{group}/{slug}"] if group else ()))

@@ -64,7 +64,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
         outcome = outcome.replace(doubt=outcome.doubt or _not_text(run.stdout))
     if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
         return outcome
-    from anyhook.walk.near_miss import look_closer
+    from anyhook.engine.near_miss import look_closer
 
     return look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
 
@@ -200,11 +200,12 @@ class _RunReading:
             if value is None and key.does != "block_unless":  # null is not consent
                 continue
             wrong = _wrong_type(value, key.kind)
-            if wrong:
-                self.wrong_type(key, wrong)
-            elif key.on and self.event not in key.on:
+            if key.on and self.event not in key.on:  # whatever its type: this event's answer has no such key
                 what = f"`{'.'.join(key.path)}` has no effect on {self.event}; it is ignored"
                 self.problem("unsupported-effect", what, f"It counts on: {', '.join(key.on)}.")
+                self.doubt = self.doubt or (what if wrong else "")
+            elif wrong:
+                self.wrong_type(key, wrong)
             else:
                 self.apply(key, value)
         for name in self.reply.unknown(answer) if self.reply.unknown else ():

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 
-from anyhook.documents.places import state_dir, write_private
 from anyhook.model.lean_json import digest
 from anyhook.model.problem import WARNING, Problem
+from anyhook.platform.places import state_dir
+from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,16 +16,13 @@ if TYPE_CHECKING:
 
     from anyhook.model.firing import Settled
 
-KEPT = 50
-"""How many files are kept; the oldest are deleted first."""
-
 
 def cut(settled: Settled, limit: int, env: Mapping[str, str], where: str) -> Settled:
     """The same with a context of at most `limit` bytes, and a problem if it was longer."""
     data = str(settled.effects["context"]).encode("utf-8", "replace")
     if len(data) <= limit:
         return settled
-    path = _kept(f"{state_dir(env)}/context", data)
+    path = _kept(Store(state_dir(env), "context"), data)
     place = f"all of it is in {path}" if path else "the rest could not be kept"
     mark = f"\n\n[anyhook cut this context: it had {len(data):,} bytes, and this agent takes {limit:,}; {place}]"
     head = data[: max(limit - len(mark.encode()), 0)].decode("utf-8", "ignore")
@@ -34,15 +32,7 @@ def cut(settled: Settled, limit: int, env: Mapping[str, str], where: str) -> Set
     return settled.replace(effects={**settled.effects, "context": head + mark}, problems=(*settled.problems, problem))
 
 
-def _kept(folder: str, data: bytes) -> str:
+def _kept(store: Store, data: bytes) -> str:
     """Where it was written; "" if that failed."""
-    path = f"{folder}/{digest(data)[:16]}.txt"
-    try:
-        write_private(path, data)
-        with os.scandir(folder) as found:
-            by_age = sorted((entry.stat().st_mtime_ns, entry.path) for entry in found)
-        for _, old in by_age[:-KEPT]:
-            os.unlink(old)
-    except OSError:
-        return path if os.path.isfile(path) else ""
-    return path
+    key = digest(data)[:16]
+    return store.path(key) if store.write(key, data) or os.path.isfile(store.path(key)) else ""

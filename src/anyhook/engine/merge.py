@@ -8,27 +8,35 @@ from __future__ import annotations
 from _operator import attrgetter  # `operator` is the same, but one more file to import
 from os.path import exists
 
+from anyhook.documents.managed import SCOPE
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.model.texts import text_of
 from anyhook.model.words import never
+from anyhook.tables.registry import dialect as dialect_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from anyhook.model.decision import Report
+    from anyhook.engine.context import Context
+    from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Cause, Effect, Posture
+    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.walk.context import Context
+
+    Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
 
 GATING = STOPPING - {"keep_working"}
+
 """The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent
 working."""
+
 CODES: dict[Cause, str] = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",
@@ -38,25 +46,31 @@ CODES: dict[Cause, str] = {
     "output": "hook-output-invalid",
     "cancelled": "hook-cancelled",
 }
+
 FIXES = {
     "timed_out": "Make it faster, or raise its limit.",
     "not_started": "Check the path, the execute permission and the first line of the script.",
     "output": "Print one JSON object on stdout, or nothing. Print other messages on stderr.",
 }
+
 ASKED_FIXES = {
     "not_started": "Name a model with --model PROVIDER:NAME or under [models] in config.toml; see docs/config.md.",
     "exit": "Check the model's name, its endpoint and its key.",
     "output": "Let the prompt ask for nothing but the decision, or choose a model that answers with JSON.",
 }
+
 POSTED_FIXES = {
     "exit": "Check the address, and what answers there.",
     "output": "Let it answer with one JSON object, or with nothing.",
 }
+
 CALLED_FIXES = {
     "not_started": "Name a server of the agent's MCP settings, and install anyhook[mcp].",
     "exit": "Check that the server starts and has this tool.",
 }
+
 HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}
+
 """Fixes for handlers that do not run the user's program."""
 
 
@@ -64,8 +78,10 @@ HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIX
 
 
 def posture_of(context: Context, hook: Hook) -> Posture:
-    """The posture that applies to this hook if it fails."""
-    return context.posture or context.config.hooks.get(hook.id) or context.on_failure
+    """The posture that applies to this hook if it fails: the caller's, the user's for this hook or for all. Without
+    one, the declaration's own."""
+    posture = context.posture or context.config.hooks.get(hook.id) or context.on_failure
+    return "deny" if posture == "native" and dialect_of(hook.dialect).failing.closes(hook) else posture
 
 
 def judge(
@@ -114,7 +130,7 @@ def _failed(
         failure.refuses
         or cause in failing.blocks
         or cause in row.closed_on
-        or (failing.strict and hook.spec.get(failing.strict) in (True, "block"))
+        or failing.closes(hook)
         or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
     )
     match posture:
@@ -131,6 +147,7 @@ def _failed(
     fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
     meaning = "so it blocks" if blocks else "so the action goes on"
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
+    rule = f"its own `{failing.strict}`" if blocks and failing.closes(hook) else rule
     problem = Problem(
         own_code or CODES[cause],
         f"hook `{hook.name}` failed on {row.native}: {failure.detail}",
@@ -200,6 +217,7 @@ def merge(
         context.extend(outcome.context)
         messages.extend(outcome.messages)
         found.extend(outcome.problems)
+    messages.extend(_unheard(ordered, voice))
     winner = next(filter(_acts, ordered), None)
     return Decision(
         event=event,
@@ -220,6 +238,17 @@ def merge(
         hooks=hooks,
         problems=(*found, *_lost(ordered, winner)),
     )
+
+
+def _unheard(ordered: list[Judged], voice: Judged | None) -> list[str]:
+    """The other reasons, if the decision is an advisory block: such a block only shows its reason."""
+    if voice is None or voice.outcome.verdict != BLOCK or voice.row.block != "advisory":
+        return []
+    blocks = [entry for entry in ordered if entry.outcome.verdict == BLOCK and entry is not voice]
+    told = {voice.outcome.reason, *(text for entry in ordered for text in entry.outcome.messages)}
+    return [
+        reason for reason in dict.fromkeys(entry.outcome.reason for entry in blocks) if reason and reason not in told
+    ]
 
 
 def _weight(effect: Effect | None) -> int:
@@ -299,7 +328,7 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
     """A refusal as it counts. It is dropped if the hook has kept the agent working as often as it may, or if a person
     lets exactly this call pass once. A gate that could not be started refuses if its user wants that."""
     if outcome.failure is not None and outcome.failure.cause == "not_started":
-        from anyhook.walk.off_gates import closed_if_wanted
+        from anyhook.engine.off_gates import closed_if_wanted
 
         outcome = closed_if_wanted(hook, row, outcome, context.routes.catalog)
     if outcome.verdict not in REFUSING:
@@ -312,12 +341,89 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
         setup, folder = context.setup, context.setup.own_dir()
         if not exists(f"{folder}/allowed"):
             return outcome
-        from anyhook.state.allowed import path_of, use
+        from anyhook.state.allowed import key_of, use
 
-        if not use(path_of(folder, hook.id, setup.project, event.name, event.data)):
+        if not use(folder, key_of(hook.id, setup.project, event.name, event.data)):
             return outcome
     except Exception:  # noqa: BLE001 (nothing that goes wrong here opens a gate)
         return outcome
     what = f"`{hook.name}` refused this call, and a person let it pass once"
     problem = Problem("allowed-once", what, hook.where(), outcome.reason or "", severity=WARNING)
     return outcome.replace(verdict="none", reason=None, messages=(what,), problems=(*outcome.problems, problem))
+
+
+# Own modes: hooks that enforce while everything else is in shadow mode, because their user's settings say so.
+
+
+def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
+    """The context of a call in shadow mode. If a hook of one of its events enforces, the call is enforced and every
+    other hook gets shadow mode itself: it then neither decides nor prevents an enforcing hook from being asked."""
+    modes = context.config.hook_mode
+    found = {step.hook.id for event in events for step in context.routes.steps(event)}
+    if not any(modes.get(key) == "enforce" for key in found):
+        return context
+    own = {key: modes.get(key, "shadow") for key in found | modes.keys()}
+    return context.replace(mode="enforce", config=context.config.replace(hook_mode=own))
+
+
+def only_shadow(config: Settings, hooks: Sequence[Hook]) -> Settings:
+    """The settings of a call that asks for shadow mode: only the organisation's hooks enforce."""
+    kept = {hook.id for hook in hooks if hook.scope == SCOPE}
+    modes = config.hook_mode.items()
+    return config.replace(hook_mode={key: mode for key, mode in modes if mode == "shadow" or key in kept})
+
+
+# Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses the whole
+# call, and the reason names the part.
+
+
+NAMED = ("command", "path")
+
+"""The fields that name a part."""
+
+
+def combine(
+    parts: Sequence[tuple[Event, Decision]], given: dict[str, Json], rejoin: Rejoin | None
+) -> tuple[Decision, bool]:
+    """One decision, and whether a part's rewrite could not be put back."""
+    event, decision = parts[deciding(parts)]
+    rewritten, lost = given, False
+    for index, (_, each) in enumerate(parts):
+        if each.tool_input is not None:
+            made = rejoin(rewritten, index, each.tool_input) if rejoin is not None else None
+            lost, rewritten = lost or made is None, made or rewritten
+    reason = decision.reason
+    if decision.stops or decision.verdict == "ask":
+        reason = f"{_name(event)}: {reason or 'refused by a hook'}"
+    combined = decision.replace(
+        reason=reason,
+        tool_input=rewritten if rewritten is not given else None,
+        tool_output=next((each.tool_output for _, each in parts if each.tool_output is not None), None),
+        context=_distinct(text for _, each in parts for text in each.context),
+        messages=_distinct(text for _, each in parts for text in each.messages),
+        follow_ups=_distinct(text for _, each in parts for text in each.follow_ups),
+        end_turn=any(each.end_turn for _, each in parts),
+    )
+    # The call is allowed only if all parts are; a part that no hook spoke about is not.
+    if combined.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
+        combined = combined.replace(verdict="none", reason=None)
+    return combined, lost
+
+
+def deciding(parts: Sequence[tuple[Event, Decision]]) -> int:
+    """The index of the part with the strongest decision; the first of equals."""
+    strengths = [(decision.stops, STRENGTH[decision.verdict]) for _, decision in parts]
+    return strengths.index(max(strengths))
+
+
+def _name(event: Event) -> str:
+    given = event.data.get("input")
+    for field in NAMED:
+        if isinstance(given, dict) and given.get(field):
+            return text_of(given[field])[:200]
+    return str(event.data.get("tool"))
+
+
+def _distinct(texts: Iterable[str]) -> Texts:
+    """Without repetitions, because the hooks of every part often say the same."""
+    return Texts(dict.fromkeys(texts))

@@ -16,20 +16,26 @@ if TYPE_CHECKING:
     from anyhook.model.call import Run
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Key, Reply
+    from anyhook.tables.rows import Reply
 
     Path = tuple[str, ...]
+    from anyhook.model.call import Call
 
 REFUSING_WORDS = {
     "permissionDecision": ("deny",),
+    "permission": ("deny",),
     "behavior": ("deny",),
     "decision": ("block", "deny"),
     "action": ("block",),
     "result": ("block",),
 }
+
 REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
+
 """How known agents express a refusal."""
+
 VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
+
 """The roles of keys that let an action go on or refuse it."""
 
 
@@ -51,7 +57,7 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     refusal = next(_refusals(reply if heard or failed else None, event, answer or {}), None)
     if refusal is None and heard:
         refusal = _overruled(run.stdout)
-    if refusal is not None and failed and heard and refusal[0] in _documented(reply):
+    if refusal is not None and failed and heard and _reads_at(reply, event, refusal[0]):
         refusal = None  # the failure reports exactly that
     if refusal is None and heard and outcome.failure is not None and any(_refusals(None, event, answer or {})):
         messages = (*messages, f"anyhook: `{hook.name}` refused, but {outcome.failure.detail}.")
@@ -59,7 +65,7 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
         path, item = refusal
         what = f"`{hook.name}` answered with a refusal that its dialect does not read here: `{'.'.join(path)}` is"
         what = f"{what} {json.dumps(item)}"
-        problem = Problem("foreign-refusal", what, hook.where(), fix=_own_words(reply, event), severity=WARNING)
+        problem = Problem("foreign-refusal", what, hook.where(), fix=_own_words(hook, event), severity=WARNING)
         problems.append(problem)
         messages = (*messages, f"anyhook: {what}. {problem.fix}")
         doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
@@ -150,6 +156,11 @@ def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
     return False
 
 
+def _reads_at(reply: Reply, event: str, path: Path) -> bool:
+    """Whether the dialect reads a key in answers to this event, whatever its value."""
+    return any(key.path == path and (not key.on or event in key.on) for key in reply.keys)
+
+
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
     if reply.unknown is not None:
         return []  # the dialect has its own message for it
@@ -193,24 +204,51 @@ def _unclear(reply: Reply, event: str, answer: dict[str, Json]) -> str:
     return ""
 
 
-def _own_words(reply: Reply, event: str) -> str:
+def _own_words(hook: Hook, event: str) -> str:
     """How a hook of this dialect refuses."""
-    for key in reply.keys:
-        if not key.on or event in key.on:
-            said = _refusing(key, event)
-            if said is not None:
-                answer: Json = said
-                for step in reversed(key.path):
-                    answer = {step: answer}
-                return f"To refuse, print {json.dumps(answer)} and exit with status 0."
-    statuses = [status for status, meaning in reply.exits.items() if meaning in ("block", "block_if_said")]
-    if statuses:
-        return f"To refuse, print the reason on stderr and exit with status {statuses[0]}."
-    return "A hook of this event cannot refuse in its dialect."
+    from anyhook.tables.registry import dialect
+    from anyhook.tables.spoken import CANNOT, advice
+
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event) or table.row_for(event)
+    return advice(table, row, event, hook.handler) if row is not None else CANNOT
 
 
-def _refusing(key: Key, event: str) -> Json:
-    if key.does in ("block", "block_unless"):
-        return key.does == "block"
-    words = [row[0] for row in key.words if row[1] == BLOCK and (not row[2] or event in row[2])]
-    return words[0] if key.does == "verdict" and words else None
+# Hooks that cannot have run, because their shell or interpreter did not find the program or script. Such an exit
+# status is not an answer (Python's own status for a missing script is 2, which would refuse), so it is a failure.
+# Checked only after a run that would refuse by its status and printed an error.
+
+
+COMPLAINTS = (
+    b"an't open", b"annot open", b"not found", b"o such file", b"ermission denied", b"annot find", b"ormat error",
+    b"s a directory", b"bad interpreter",
+)  # fmt: skip
+
+"""Parts of the messages of shells and interpreters about a file that they cannot use."""
+
+NOT_FOUND = (126, 127)
+
+"""A shell's exit statuses for a program that it cannot start."""
+
+JOINTS = frozenset("|&;\n")
+
+
+def unless_never_ran(call: Call, reply: Reply, event: str, run: Run) -> Run:
+    """The run; if its program cannot have been started, as one that was not started."""
+    reply = reply.on_event.get(event, reply)
+    code = run.exit_code
+    refuses = code is not None and reply.exits.get(code, reply.otherwise).startswith("block")
+    if run.ending != "exited" or not refuses or run.stdout or not any(part in run.stderr for part in COMPLAINTS):
+        return run
+    line = call.argv[2] if len(call.argv) > 2 and call.argv[1] in ("-c", "-ec", "-lc") else ""
+    if JOINTS & set(line) and code not in NOT_FOUND:
+        return run  # `guard || exit 2` refuses on purpose
+    from anyhook.programs.start import StartContext, fault_of
+
+    fault = fault_of(call.argv, StartContext(call.env, call.cwd))
+    if fault is not None:
+        return run.replace(ending="not_started", error=fault.what)
+    if line and code in NOT_FOUND:
+        said = run.stderr.decode("utf-8", "replace").strip().splitlines()[-1]
+        return run.replace(ending="not_started", error=f"its shell could not start a program: {said}")
+    return run

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from anyhook.engine.routes import HookStep, known
+from anyhook.engine.settle import is_gate
+from anyhook.gates.status import dropped, is_off, unreadable
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.tables.registry import dialect
-from anyhook.walk.left_to_host import is_gate
-from anyhook.walk.routes import HookStep, known
-from anyhook.walk.status import dropped, is_off, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from anyhook.engine.routes import Catalog, Routes
+    from anyhook.gates.status import GateStatus
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup
     from anyhook.tables.rows import EventRow
-    from anyhook.walk.routes import Catalog, Routes
-    from anyhook.walk.status import GateStatus
 
 CHOSEN = ("none", "all")
 """Trust settings under which the caller decides what runs, instead of an approval."""
@@ -59,9 +59,14 @@ def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]
         if wanted and is_gate(hook) and denies(hook.id, catalog) and not hidden & {hook.dialect, ""}:
             yield from _closing(hook, hook.why, "anyhook trust", event)
     for gate in (*blind, *dropped(catalog)):
-        if denies(gate.id, catalog):
+        if denies(gate.id, catalog) and (gate.event is None or _at(gate, event)):
             for name in (gate.dialect,) if gate.dialect else setup.dialects:
                 yield from _closing(_stand_in(gate, name), gate.why, "anyhook check", event)
+
+
+def _at(gate: GateStatus, event: Event) -> bool:
+    """Whether a declaration that is lost was for this event."""
+    return any({gate.event, event.name} <= set(row.canonical) for row in dialect(gate.dialect).events)
 
 
 def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]:

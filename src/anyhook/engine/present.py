@@ -5,16 +5,19 @@ from __future__ import annotations
 from anyhook.model.call import Call
 from anyhook.model.lean_json import LONG, encode
 from anyhook.model.words import ASKED_AGAIN, HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
+from anyhook.platform.places import state_dir
+from anyhook.state.entry_places import own_env
+from anyhook.state.start_variables import COMPILED, NOT_COMPILED
 from anyhook.tables.rows import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.engine.context import Context
     from anyhook.journal.journal import Trace
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.walk.context import Context
 
 SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
 """The keys that describe a handler other than a command."""
@@ -40,10 +43,11 @@ def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> S
     setup = context.setup
     session = str(event.data.get("session") or context.session)
     settings = context.config.dialects.get(table.name, {})
-    env = {**setup.env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else setup.env
+    env = setup.for_hooks
+    env = {**env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else env
     scene = Scene(event, row.native, setup.project, session, env, settings, context.one_shot)
     if context.config.facts and "tool" in event.data:
-        from anyhook.walk.facts_handed import with_facts
+        from anyhook.engine.facts_handed import with_facts
 
         return with_facts(scene, event, table)
     return scene
@@ -90,6 +94,10 @@ def call_of(
         mark = ""
     else:
         env[RUN_VARIABLE], env[HOOK_DIALECT], env[HOOK_EVENT] = run_id, dialect.name, scene.native
+        if hook.scope == "project":
+            # Python would take a compiled file beside a source if only its date and size agree, whatever is in it.
+            env[COMPILED] = f"{state_dir(own_env(scene.env))}/compiled"
+            env.pop(NOT_COMPILED, None)  # without files there, every start compiles Python's own modules
         if trace is not None:
             told = trace.enter(env, scene.session)
     return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing

@@ -8,13 +8,16 @@ import os
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
+from anyhook.tables.registry import HOSTS, BadTable, host
+from anyhook.tables.translate import NEEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.engine.bridge import Incoming
     from anyhook.model.json_types import Json
-    from anyhook.tables.host_rows import Host, HostEvent, HostTool
+    from anyhook.tables.host_rows import Host, HostEvent, HostTool, Sign
 
 
 class Received(Record):
@@ -35,9 +38,8 @@ class Received(Record):
 
 
 ABOUT_CALLS = ("tool", "command", "action")
+
 """Words in the keys of any agent's payload about a tool call."""
-NEED_INPUT = frozenset({"shell", "write_file", "edit_file", "read_file"})
-"""Our tools that do nothing without an input; others may have none."""
 
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
@@ -67,7 +69,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
     lost = name == "pre_tool" and not (isinstance(data.get("tool"), str) and data["tool"])
     lost = lost and any(word in key.lower() for key in payload for word in ABOUT_CALLS)
     if not isinstance(given, dict):
-        lost = lost or given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEED_INPUT)
+        lost = lost or given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEEDED)
         given = None
         data.pop("input", None)
     fields = {key: data[key] for key in data if key in FIELDS}
@@ -116,3 +118,60 @@ def first(payload: Json, paths: tuple[str, ...]) -> Json:
         if value is not None:
             return value
     return None
+
+
+# Caller: which agent is really calling. Some agents run entries from another agent's files, with their own tool names,
+# payloads and answers. Such a call is treated as the caller's; if no table recognises it, that is reported as a doubt.
+# Calls with an ordinary payload never come here.
+
+
+def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incoming:
+    """The call, with the tables of the agent that made it. If that agent is unknown, or has no such event, the call
+    stays with the agent whose entry it came through, and that is a doubt."""
+    entry, payload = incoming.table, incoming.payload
+    caller = caller_of(entry, payload, env)
+    if caller is entry:
+        return incoming
+    if caller is None:
+        if not any(key in payload and not own for key, own in entry.lent):
+            return incoming  # something is missing, and nothing else is wrong
+        why = f"an unknown agent, not {entry.title}, runs this entry; its tools may have other names"
+        return incoming.replace(doubts=(*incoming.doubts, why))
+    row = row_of(caller, incoming.row)
+    if row is None:
+        why = f"{caller.title} runs the entry of {entry.title}, and has no such event"
+        return incoming.replace(doubts=(*incoming.doubts, why))
+    row = row.replace(limit_s=incoming.row.limit_s)  # the entry sets the time limit
+    if caller.borrowed:
+        caller = caller.replace(tools={**caller.tools, **caller.borrowed})
+    where = f"{caller.name} {row.native}"
+    return incoming.replace(where=where, table=caller, row=row, received=receive(caller, row, payload, raw))
+
+
+def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:
+    """The agent that sent this payload through an entry of `entry`; None if no table knows it."""
+    for name in HOSTS:
+        if name == entry.name:
+            continue
+        try:
+            table = host(name)
+        except BadTable:
+            continue
+        if any(_shows(sign, payload, env) for sign in table.signs):
+            return table
+    return entry if any(_shows(sign, payload, env) for sign in entry.signs) else None
+
+
+def _shows(sign: Sign, payload: dict[str, Json], env: Mapping[str, str]) -> bool:
+    return (
+        all(key in payload for key in sign.keys)
+        and not any(key in payload for key in sign.without)
+        and all(env.get(variable) for variable in sign.variables)
+    )
+
+
+def row_of(caller: Host, row: HostEvent) -> HostEvent | None:
+    """The caller's event that corresponds to an event of the agent whose entry it runs."""
+    if not row.canonical:
+        return caller.row(row.native)
+    return next((each for each in caller.events if row.canonical[0] in each.canonical), None)

@@ -1,19 +1,22 @@
 """Catalog: all hooks of a project and its user, in order, read from its compiled plan if that is still valid, else
-built by `walk/build.py`. Routes: which hooks an event of one kind and target concerns, decided once and then looked up.
-Neither starts anything or keeps the state of a single event."""
+built by `engine/catalog.py`. Routes: which hooks an event of one kind and target concerns, decided once and then
+looked up. Neither starts anything or keeps the state of a single event."""
 
 from __future__ import annotations
 
 from time import time_ns
 
+from anyhook.guard.guard import FIX, NAME
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import ARMED, BROKEN, BUILTIN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.platform.places import is_unchanged
 from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
 from anyhook.state.settings import Settings
+from anyhook.tables.host_rows import EntryFault
 from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import DIALECTS, dialect, native_names
 from anyhook.tables.translate import spellings, to_native
@@ -22,13 +25,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anyhook.documents.places import Stamp
+    from anyhook.engine.rules import RuleIndex
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
+    from anyhook.platform.places import Stamp
     from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.walk.rules import RuleIndex
 
     Callback = Callable[[Event], Outcome | None]
 
@@ -40,10 +43,15 @@ class Catalog(Record):
     problems: list[Problem]
     config: Settings
     stamps: dict[str, Stamp | None]
+    contents: Mapping[str, str] = {}
     complete: bool = True
     """False if an executable has not been asked for its event yet, or time ran out."""
     gone: tuple[Hook, ...] = ()
     """Hooks that were approved and are no longer declared, as their approvals describe them."""
+    entries: tuple[EntryFault, ...] = ()
+    """What is wrong with our entries in agents."""
+    serves: str = ""
+    """The agent whose calls are answered, if it is one."""
     has_model: bool = False
     """Whether the caller has a model for handlers that ask one, whatever the settings name."""
 
@@ -87,7 +95,7 @@ def open_catalog(setup: Setup) -> Catalog:
 
 def made_catalog(setup: Setup) -> Catalog:
     """The catalog from the files. Its plan is stored for the next time."""
-    from anyhook.walk.build import build
+    from anyhook.engine.catalog import build
 
     begun_ns = time_ns()
 
@@ -105,6 +113,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
     return CatalogPlan(
         setup.key(),
         catalog.stamps,
+        catalog.contents,
         [_values(hook) for hook in catalog.hooks],
         [_values(problem) for problem in catalog.problems],
         _values(catalog.config),
@@ -114,6 +123,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         catalog.config.mode,
         [_values(hook) for hook in catalog.gone],
         any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
+        [_values(fault) for fault in catalog.entries],
     )
 
 
@@ -128,7 +138,8 @@ def from_plan(plan: CatalogPlan | None) -> Catalog | None:
         config = Settings(*plan.config)
         if config.hook_until:
             config = config.at(time_ns() / 1e9)
-        return Catalog(hooks, problems, config, plan.stamps, gone=gone)
+        faults = tuple(EntryFault(*values) for values in plan.entries)
+        return Catalog(hooks, problems, config, plan.stamps, plan.contents, gone=gone, entries=faults)
     except Exception:  # noqa: BLE001
         return None
 
@@ -173,6 +184,14 @@ class Route(Record):
     """Position of a hook → the positions of later declarations of the same program in other dialects."""
 
 
+def refusal(event: Event) -> Outcome | None:
+    """Self-protection as a hook. Its answer was found when the call was received, where the agent is known, and is part
+    of the event: so an engine can serve several agents and keeps no state of any call."""
+    from anyhook.model.outcome import BLOCK, Outcome
+
+    return Outcome(verdict=BLOCK, reason=f"{event.refused} {FIX}") if event.refused else None
+
+
 class Routes:
     """All routes of one engine."""
 
@@ -189,7 +208,7 @@ class Routes:
         fields = EVENTS[name]
         key = (name, data.get(fields[0])) if len(fields) == 1 else (name, *[data.get(field) for field in fields])
         if event.hosted:
-            key = (*key, "hosted", data.get("invoked_by"), event.ours, *event.also)
+            key = (*key, "hosted", data.get("invoked_by"), event.ours, event.refused != "", *event.also)
         try:
             return self._found[key]
         except KeyError:
@@ -200,11 +219,31 @@ class Routes:
         except TypeError:  # a target that is not a plain value
             return self._make(event)
 
+    def checked(self, event: Event, route: Route) -> Route:
+        """The route, after the approved hooks that it would run were compared with what their approvals pin. For an
+        engine that lives on: a catalog from a plan has just been compared."""
+        pinned = [step.hook for step in route.steps if not step.why and step.hook.pins]
+        changed = {hook.id for hook in pinned if not is_unchanged(hook.pins)}
+        if not changed:
+            return route
+        from anyhook.engine.catalog import build
+
+        now = {hook.id: hook for hook in build(self.setup, may_start=False).hooks}
+        why = "changed since it was approved; see `anyhook trust`"
+        hooks = list(self.catalog.hooks)
+        for place, hook in enumerate(hooks):
+            if hook.id in changed:
+                as_is = now.get(hook.id, hook.replace(status=CHANGED, why=why))
+                hooks[place] = hook.replace(status=as_is.status, why=as_is.why, pins=as_is.pins)
+        self.catalog = self.catalog.replace(hooks=hooks)
+        self.forget()
+        return self.find(event)
+
     def _make(self, event: Event) -> Route:
         steps = self.steps(event)
-        problems = tuple(self.catalog.problems)
+        problems = tuple(self._from_loading(event.name, event.hosted))
         if any(step.hook.status in (UNTRUSTED, CHANGED) for step in steps):
-            problems = tuple(self.problems(event.name))
+            problems = tuple(self.problems(event.name, hosted=event.hosted))
         runs = [step for step in steps if not step.why]
         if not runs:
             return Route(steps, self._idle(event, steps), problems)
@@ -213,7 +252,7 @@ class Routes:
         if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
             if len({step.dialect.name for step in runs if step.hook.handler == "command"}) < 2:
                 return Route(steps, None, problems)
-            from anyhook.walk.same_hook import declared_again
+            from anyhook.engine.cases import declared_again
 
             declared = declared_again(steps, event, self.setup, self.catalog.config.dialects)
             return Route(steps, None, problems, declared_again=declared)
@@ -232,7 +271,8 @@ class Routes:
 
     def _idle(self, event: Event, steps: tuple[HookStep, ...]) -> Decision:
         reports = tuple(idle_report(step.hook, step.why or "") for step in steps)
-        return Decision(event.name, enforced=self.enforced, hooks=reports, problems=tuple(self.problems(event.name)))
+        problems = tuple(self.problems(event.name, hosted=event.hosted))
+        return Decision(event.name, enforced=self.enforced, hooks=reports, problems=problems)
 
     @staticmethod
     def _told(idle: Decision, steps: tuple[HookStep, ...], status: str, why: str) -> Decision:
@@ -264,6 +304,10 @@ class Routes:
     def steps(self, event: Event) -> tuple[HookStep, ...]:
         """Every hook of the event with its tables, in the order in which they run: callables first."""
         callbacks = [hook for hook, _ in self._callbacks.values() if event.name in hook.events]
+        if event.refused:
+            from anyhook.engine.cases import hook_of
+
+            callbacks.insert(0, hook_of(event.name, refusal, NAME, None))
         found: list[HookStep] = []
         for hook in (*callbacks, *self.catalog.for_event(event.name)):
             table = dialect(hook.dialect)
@@ -273,16 +317,25 @@ class Routes:
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
             return tuple(found)
-        from anyhook.walk.off_gates import with_off_gates
+        from anyhook.engine.off_gates import with_off_gates
 
         return with_off_gates(tuple(found), self.setup, self.catalog, event)
 
-    def problems(self, event: str) -> list[Problem]:
+    def _from_loading(self, event: str, hosted: bool) -> list[Problem]:
+        """Problems from loading. A host asks all day: warnings that `check` also gives are in the record of a
+        session's start, and not in every other."""
+        found = self.catalog.problems
+        if hosted and event != "session_start":
+            return [problem for problem in found if problem.severity != WARNING]
+        return found
+
+    def problems(self, event: str, *, hosted: bool = False) -> list[Problem]:
         """Problems from loading, and which of the event's hooks wait for their user."""
         waiting = [hook for hook in self.catalog.for_event(event) if hook.status in (UNTRUSTED, CHANGED)]
+        loading = self._from_loading(event, hosted)
         if not waiting or self.setup.trust == "none":
-            return list(self.catalog.problems)
-        from anyhook.walk.packaged import approval_of
+            return list(loading)
+        from anyhook.engine.catalog import approval_of
 
         names = ", ".join(hook.id for hook in waiting[:5]) + (" …" if len(waiting) > 5 else "")
         commands = "; ".join(dict.fromkeys(map(approval_of, waiting)))
@@ -294,22 +347,17 @@ class Routes:
             f"Look at them and approve them: {commands}",
             WARNING,
         )
-        return [*self.catalog.problems, problem]
+        return [*loading, problem]
 
     def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
         """A callable of the embedding program, as a hook in front of all others."""
-        from anyhook.walk.callables import hook_of
+        from anyhook.engine.cases import hook_of
 
         hook = hook_of(event, callback, name, matcher)
-        if hook.id in self._callbacks:
+        if hook.id in self._callbacks or hook.name == NAME:
             raise ValueError(f"there is already a callable {hook.name!r} for {event}; give this one another name")
         self._callbacks[hook.id] = (hook, callback)
         self.forget()
-
-    def ensure(self, event: str, callback: Callback, name: str) -> None:
-        """The same, unless it is there already."""
-        if f"inprocess:managed:{event}:{name}" not in self._callbacks:
-            self.add(event, callback, name, None)
 
     def forget(self) -> None:
         """Clear the cache."""
@@ -320,7 +368,7 @@ class Routes:
         self._callbacks = other._callbacks
 
     def callback(self, hook: Hook) -> Callback:
-        return self._callbacks[hook.id][1]
+        return self._callbacks[hook.id][1] if hook.id in self._callbacks else refusal
 
 
 def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:

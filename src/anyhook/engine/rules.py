@@ -5,31 +5,43 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from anyhook.engine.routes import match
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, RuleCall, holds
-from anyhook.rules.marks import marks_of
+from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
+from anyhook.state.entry_places import elsewhere
 from anyhook.tables.isolation import error_line
-from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.facts.facts import Facts
+    from collections.abc import Mapping
+
+    from anyhook.engine.context import Context
+    from anyhook.engine.routes import HookStep
+    from anyhook.engine.walk import Walk
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.programs.facts import Facts
     from anyhook.rules.language import Condition
-    from anyhook.walk.context import Context
-    from anyhook.walk.routes import HookStep
-    from anyhook.walk.walk import Walk
 
+TEMPORARY = ("tmp", "temp", "/var/folders/")
+"""What the path of a folder for temporary files contains."""
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
+
+
+def temp_of(env: Mapping[str, str]) -> str:
+    """The folder for temporary files that a variable names; "" if it looks like another one: what is in a temporary
+    folder is not worth a guard, and a project's environment could call the user's files so."""
+    named = env.get("TMPDIR", "").rstrip("/")
+    return named if any(part in named.lower() for part in TEMPORARY) else ""
 
 
 class Rules:
@@ -37,6 +49,7 @@ class Rules:
 
     def __init__(self, context: Context, session: str) -> None:
         self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
+        self.given = elsewhere(context.setup.env, context.setup.given)
         self.session = session
         self.answers: dict[str, Outcome] = {}
         """What the rules that hold ask for, by id; rules that run a command are not included."""
@@ -52,16 +65,24 @@ class Rules:
         """The event as rules see it, until a hook rewrites it."""
         known = self._call
         if known is None or known.event is not event:
-            temp = self.env.get("TMPDIR", "").rstrip("/")
+            temp = temp_of(self.env)
             places = Places(self.env.get("HOME", ""), self.project)
             places = places.replace(temp=(*places.temp, temp)) if temp else places
             known = self._call = RuleCall(event, self.host, places, lambda: self._facts(event))
         return known
 
     def _facts(self, event: Event) -> Facts:
-        from anyhook.facts.calls import facts_of_event
+        from anyhook.rules.calls import facts_of_event
 
-        return facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
+        facts = facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
+        if self.given is None:
+            return facts
+        # The agent's `~` may be another: what either of them names counts.
+        more = facts_of_event(event, cwd=self.project, home=self.given.get("HOME", ""), variables=self.given)
+        added = {
+            name: [each for each in getattr(more, name) if each not in getattr(facts, name)] for name in facts.fields
+        }
+        return facts.replace(**{name: (*getattr(facts, name), *found) for name, found in added.items()})
 
     def skip(self, position: int, reports: list[Report]) -> int:
         """Reports the rules from this one on that do not apply, and says which step comes next."""
@@ -80,7 +101,11 @@ class Rules:
             tree, _, spared = condition_of(hook)
             hits = Hits(spared)
             if not failed and not holds(tree, self.call(event), hits):
-                return NOT_MET
+                if not (is_gate(hook) and self.call(event).facts.unread):
+                    return NOT_MET
+                if hook.handler == "rule":
+                    self.answers[hook.id] = self._unread(hook, event)
+                    return ""
             self._hits[hook.id] = hits
             if hook.handler == "rule":
                 self.answers[hook.id] = self.outcome(hook, event)
@@ -150,6 +175,14 @@ class Rules:
                 reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` {does} this."
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
 
+    def _unread(self, hook: Hook, event: Event) -> Outcome:
+        """What a gate asks for if a part of the call was not read: the rule cannot say no, so a person does."""
+        why = self.call(event).facts.unread[0].removeprefix("not read: ")
+        reason = (
+            f"The rule `{hook.name}` cannot judge this: a part of it was not read ({why}). Do it in smaller, simpler"
+        )
+        return Outcome(verdict="ask", reason=f"{reason} steps.")
+
     def _rewrite(self, hook: Hook, event: Event, values: dict[str, str]) -> Outcome:
         given, to = event.data.get("input"), hook.spec["to"]
         if not isinstance(given, dict):
@@ -181,6 +214,11 @@ def condition_of(hook: Hook) -> Condition:
     """The condition of a hook that is a rule."""
     assert hook.condition is not None  # noqa: S101 (only rules are asked here)
     return hook.condition
+
+
+def is_gate(hook: Hook) -> bool:
+    """Whether it is a rule that refuses or asks because of what a call does, or runs something that may refuse."""
+    return hook.spec.get("then") in ("deny", "ask", "function") and any(mark != ANY for mark in condition_of(hook)[1])
 
 
 class RuleIndex:
@@ -231,7 +269,22 @@ def _unmet(walk: Walk, call: RuleCall) -> tuple[dict[int, Report], list[int]]:
             pass
         del found[position]
         left.append(position)
+    if call.facts.unread:
+        for position in _first_gates(walk, index, found):
+            del found[position]
+            left.append(position)
     return found, sorted(left)
+
+
+def _first_gates(walk: Walk, index: RuleIndex, unmet: dict[int, Report]) -> list[int]:
+    """The gates among the rules that do not hold, if a part of the call was not read: all that run something, and
+    the first other one of each file, which speaks for the file. Those whose answer does not count are left out."""
+    modes, found = walk.context.config.hook_mode, dict[str, int]()
+    for position in unmet:
+        hook = index.steps[position].hook
+        if modes.get(hook.id) != "shadow" and is_gate(hook):
+            found.setdefault(hook.source if hook.handler == "rule" else hook.id, position)
+    return [*found.values()]
 
 
 def command_of(event: Event) -> tuple[str, str] | None:

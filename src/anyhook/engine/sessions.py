@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from anyhook.engine.engine import Engine
     from anyhook.model.json_types import Json
-    from anyhook.walk.engine import Engine
 
 
 def end_on_sigterm(engine: Engine, data: Callable[[], dict[str, Json]] = dict) -> Callable[[], None]:

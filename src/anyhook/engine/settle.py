@@ -6,18 +6,22 @@ from __future__ import annotations
 from anyhook.model import lean_json
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.firing import Settled
-from anyhook.model.outcome import BLOCK
+from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.texts import text_of
+from anyhook.tables.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.decision import Decision
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import HostEffect
-    from anyhook.tables.host_rows import Say
+    from anyhook.tables.host_rows import Host, Say
+
+READ = "a hook replaces this tool's output, and the model has read the original"
 
 ENDINGS = ("stop", "subagent_stop", "session_end")
 
@@ -44,7 +48,10 @@ WORDS: dict[tuple[HostEffect, HostEffect], str] = {
     ("end_turn", "message"): "A hook wants the turn to end here: {}",
     ("ask", "block"): "A person has to confirm this first, and cannot be asked here: {}",
     ("input", "block"): "A hook lets this call through only with other input. Call it again with exactly: {}",
-    ("output", "context"): "A hook replaces this output by: {}",
+    ("output", "context"): (
+        "A hook replaces this output, which this agent cannot do: you have read the original. Do not repeat or use it."
+        " Read it as: {}"
+    ),
     ("prompt", "context"): "A hook rewrote the prompt. Read it as: {}",
 }
 
@@ -66,6 +73,8 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
             shown = lean_json.dumps(value, ensure_ascii=False) if effect == "input" else text_of(value)
             said = WORDS.get((effect, other), "{}").format(shown)
             problems.append(_degraded(effect, other, where))
+            if (effect, other) == ("output", "context") and "message" in says:
+                effects["message"] = f"anyhook: {READ} ({where})."
         effects[other] = f"{text_of(effects[other])}\n\n{text_of(said)}" if other in effects else said
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
@@ -124,7 +133,7 @@ def _degraded(effect: HostEffect, other: HostEffect, where: str) -> Problem:
         "effect-degraded",
         f"`{effect}` became `{other}`",
         where,
-        f"this agent has no `{effect}` here",
+        f"this agent has no `{effect}` here" + (f": {READ}" if (effect, other) == ("output", "context") else ""),
         "See the agents page for what each agent can do.",
         WARNING,
     )
@@ -139,3 +148,31 @@ def _lost(effect: str, where: str) -> Problem:
         "See the agents page for what each agent can do.",
         WARNING,
     )
+
+
+# Left to the host: which hooks the calling agent runs itself, so that we do not run them again.
+
+
+def runs_itself(host: Host, hook: Hook) -> bool:
+    """Whether the agent runs this hook itself, as its author intends. From another agent's files it runs the hooks
+    whose event it has. It reads the files of the folder that it was started in; we run the hooks of the folders
+    above."""
+    if hook.project or hook.scope not in host.reads.get(hook.dialect, ()):
+        return False
+    if hook.dialect == host.name:
+        return True
+    asked = {event for row in host.events for event in row.canonical}
+    if asked.isdisjoint(hook.events):
+        return False
+    return hook.dialect not in host.misreads or not is_gate(hook)
+
+
+def is_gate(hook: Hook) -> bool:
+    """Whether a block by this hook prevents something. A hook whose event is unknown may be a gate."""
+    if hook.scope == "builtin" or hook.background:
+        return False
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event)
+    if row is None:
+        return not hook.native_event and any(each.block in STOPPING for each in table.events)
+    return row.block in STOPPING

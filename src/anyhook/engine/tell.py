@@ -1,31 +1,38 @@
-"""Tell: one line for the person if guards are off, through the agent's own channel: when a session starts, and again at
-the first call that a guard would have been asked about. It does not change the decision."""
+"""Tell: one line for the person if guards are off, through the agent's own channel: when a session starts, else at the
+first call that a guard would have been asked about. It does not change the decision."""
 
 from __future__ import annotations
 
-from anyhook.documents.places import state_dir
+from anyhook.engine.near_miss import NOT_FOUND
+from anyhook.engine.off_gates import asked_about
+from anyhook.engine.settle import is_gate
+from anyhook.gates.status import OFF_STATES, entries_off, gates, is_off, not_holding
 from anyhook.model.record import Record
+from anyhook.platform.places import state_dir
 from anyhook.state.told import ToldGates
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
-from anyhook.walk.left_to_host import is_gate
-from anyhook.walk.never_ran import NOT_FOUND
-from anyhook.walk.off_gates import asked_about
-from anyhook.walk.status import OFF_STATES, gates, is_off, not_holding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.decision import Decision
+    from anyhook.engine.bridge import Incoming
+    from anyhook.engine.context import Context
+    from anyhook.engine.routes import Catalog
+    from anyhook.gates.status import GateStatus
+    from anyhook.model.decision import Decision, Report
+    from anyhook.model.hook import Hook
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.bridge import Incoming
-    from anyhook.walk.context import Context
-    from anyhook.walk.routes import Catalog
-    from anyhook.walk.status import GateStatus
 
 REASONS_SHOWN = 5
 NAMES_LENGTH = 320
 REASON_LENGTH = 200
 """The limits of one line: reasons, letters of names per reason, letters of each reason."""
+
+
+PLACES = "places"
+"""Stands for the notice about the entry's places, beside the ids of guards."""
+VARIABLES = "variables"
+"""The same for the notice about variables that change what guards run."""
 
 
 class OffGuard(Record):
@@ -37,30 +44,64 @@ class OffGuard(Record):
     fix: str
 
 
-def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, str]:
-    """The decision with the warning added, and what goes to stderr if there is no better channel."""
+class Aside(Record):
+    """A line about guards that are off, and what is remembered once a person could see it."""
+
+    line: str
+    said: dict[str, str]
+    memory: ToldGates | None
+
+    def was_shown(self) -> None:
+        if self.memory is not None:
+            self.memory.keep(self.said)
+
+
+def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, Aside | None]:
+    """The decision with the warning added, or the line for stderr if there is no better channel."""
     says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
     channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None
     elsewhere = channel is None and decision.enforced and channel_of(table) in CHANNELS
     if elsewhere and (table.shows_stderr or event.name != "pre_tool"):
-        return decision, ""  # another event of this agent has a channel
+        return decision, None  # another event of this agent has a channel
     session = str(event.data.get("session") or "")
-    kept = ToldGates(state_dir(context.setup.env), table.name, session)
-    known = kept.known() if session else {}
-    moment = "terminal " if elsewhere else "start " if event.name == "session_start" else ""
-    told_at = (moment,) if moment == "start " or speaks_before_calls(table) else (moment, "start ", "")
+    memory = ToldGates(state_dir(context.setup.env), table.name, session)
+    known = memory.known() if session else {}
+    # What nobody may have seen when the session started is told again at the first call that matters.
+    hidden = event.name == "session_start" and channel is None and not table.shows_stderr
+    moment = "terminal " if elsewhere else "start " if hidden else ""
+    told_at = {moment, ""}
     off = {guard.id: guard for guard in (*_not_run(context, decision), *_off(context, incoming))}
     new = [guard for guard in off.values() if not any(f"{at}{guard.id}" in known for at in told_at)]
-    if not new:
-        return decision, ""
-    line = sentence(new)
-    if session:
-        kept.keep({f"{moment}{guard.id}": guard.why for guard in new})
+    place = f"{'terminal ' if elsewhere else ''}{PLACES}"
+    notice = incoming.notice if known.get(place) != incoming.notice else ""
+    sways = f"{'terminal ' if elsewhere else ''}{VARIABLES}"
+    swayed = _swayed(context, incoming)
+    swayed = swayed if known.get(sways) != swayed else ""
+    line = " ".join(filter(None, [sentence(new) if new else "", notice, swayed]))
+    if not line:
+        return decision, None
+    said = {key: text for key, text in ((place, notice), (sways, swayed)) if text}
+    said |= {f"{moment}{guard.id}": guard.why for guard in new}
+    told = Aside(line, said, memory if session else None)
+    if channel is None:
+        return decision, told
+    told.was_shown()
     if channel == "message":
-        return decision.replace(messages=(*decision.messages, line)), ""
-    if channel == "context":
-        return decision.replace(context=(*decision.context, f"Tell the user: {line}")), ""
-    return decision, line
+        return decision.replace(messages=(*decision.messages, told.line)), None
+    return decision.replace(context=(*decision.context, f"Tell the user: {told.line}")), None
+
+
+def _swayed(context: Context, incoming: Incoming) -> str:
+    """What a person is told if variables of the agent's environment change what guards run; "" if they reach none."""
+    hooks = context.routes.catalog.hooks if incoming.sways else ()
+    reached = [hook.name for hook in hooks if hook.handler == "command" and hook.status == "armed" and is_gate(hook)]
+    if not reached:
+        return ""
+    return (
+        f"anyhook: variables of this agent's environment change what programs run, and with them {_names(reached)}:"
+        f" {', '.join(incoming.sways)}. Unset them where they come from; if you have set them, and they do not lead"
+        f" into the project, run where they are set: anyhook install {incoming.table.name}"
+    )
 
 
 def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
@@ -83,20 +124,33 @@ def _off(context: Context, incoming: Incoming) -> list[OffGuard]:
 
 
 def _not_run(context: Context, decision: Decision) -> list[OffGuard]:
-    """The guards that turned out to be broken when they were asked."""
+    """The guards that turned out to be broken when they were asked, and those for which the agent's time was too
+    short."""
     catalog = context.routes.catalog
-    gates = {hook.id for hook in catalog.hooks if is_gate(hook)}
-    found = [
-        OffGuard(report.id, report.name, report.why or "its shell could not start a program", "anyhook log")
-        for report in decision.hooks
-        if report.id in gates and (report.status == "broken" or report.exit_code in NOT_FOUND)
-    ]
+    gates = {hook.id: hook for hook in catalog.hooks if is_gate(hook)}
+    found = []
+    for report in decision.hooks:
+        hook = gates.get(report.id)
+        if hook is not None and (why := _failed(report, hook)):
+            found.append(OffGuard(report.id, report.name, why, "anyhook log"))
     return _wanted(found, catalog)
+
+
+def _failed(report: Report, hook: Hook) -> str:
+    """Why a guard that was asked has not judged the call; "" if it has, or if it took longer than its own limit."""
+    if report.status == "broken" or report.exit_code in NOT_FOUND:
+        return report.why or "its shell could not start a program"
+    ran_s = (report.duration_ms or 0.0) / 1000
+    if report.ending != "timed_out" or report.verdict == "block" or ran_s >= hook.limit_s * 0.9:
+        return ""
+    return f"it was ended after {ran_s:.1f} s, because the agent waits no longer; its own limit is {hook.limit_s:g} s"
 
 
 def guards_off(setup: Setup, catalog: Catalog, table: Host | None = None) -> list[OffGuard]:
     """All guards that are off in a project, if its user wants to know about them."""
     off = [gate for gate in gates(setup, catalog, table) if gate.state in OFF_STATES]
+    if table is not None:  # an agent that no longer calls us cannot say so itself
+        off += entries_off(fault for fault in catalog.entries if fault.agent != table.name)
     return _wanted([_guard(gate) for gate in off], catalog)
 
 

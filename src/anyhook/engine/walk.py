@@ -6,6 +6,10 @@ from __future__ import annotations
 from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 from time import monotonic
 
+from anyhook.engine.interpret import read_again
+from anyhook.engine.merge import REFUSING, Judged, judge, merge, posture_of, unless_exempt
+from anyhook.engine.present import call_of, own_scene, present, scene_of, stdin_of
+from anyhook.engine.routes import match
 from anyhook.handlers import inside_hook, start
 from anyhook.journal.record import call_text, head_of
 from anyhook.model.call import Call, Run
@@ -15,25 +19,21 @@ from anyhook.model.firing import HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.record import Record
-from anyhook.process.spawn import here
+from anyhook.platform.spawn import here
 from anyhook.tables.translate import completed, rewritten, to_host, to_native
-from anyhook.walk.interpret import read_again
-from anyhook.walk.merge import REFUSING, Judged, judge, merge, posture_of, unless_exempt
-from anyhook.walk.present import call_of, own_scene, present, scene_of, stdin_of
-from anyhook.walk.routes import match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from anyhook.engine.context import Context
+    from anyhook.engine.routes import HookStep, Route
+    from anyhook.engine.rules import Rules
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.words import HookStatus, Posture, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Scene
-    from anyhook.walk.context import Context
-    from anyhook.walk.routes import HookStep, Route
-    from anyhook.walk.rules import Rules
 
 GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop waits for a hook before a thread takes over, plus an allowance per byte of payload.
@@ -162,16 +162,16 @@ class Walk:
                 try:
                     yield from self.step(position, steps[position])
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
-                    from anyhook.walk.not_run import fail
+                    from anyhook.engine.cases import fail
 
                     fail(self, position, steps[position], error)
                 position += 1
             if self.queue.event is not self.event:
-                from anyhook.walk.final_form import judge_final_form
+                from anyhook.engine.cases import judge_final_form
 
                 yield from judge_final_form(self)
         except BaseException:  # usually a cancelled caller; what happened until then is still recorded
-            from anyhook.walk.together import end_prepared
+            from anyhook.engine.cases import end_prepared
 
             self.background.clear()
             end_prepared(self)
@@ -210,7 +210,7 @@ class Walk:
             self.queue = self.queue.entering(table)
             following = self.route.steps[position + 1 : position + 2]
             if table.at_once and following and following[0].dialect is table and not self.queue.is_over:
-                from anyhook.walk.together import start_together
+                from anyhook.engine.cases import start_together
 
                 start_together(self, position)
         prepared = self.prepared.get(position, UNPREPARED)
@@ -218,7 +218,7 @@ class Walk:
         if hook.status == BROKEN:
             failed = hook.why
         elif why is None and hook.condition is not None:
-            from anyhook.walk.rules import ask_rule
+            from anyhook.engine.rules import ask_rule
 
             why = ask_rule(self, position)
         elif why is None:
@@ -230,7 +230,7 @@ class Walk:
         elif prepared.same_as:
             self.report(hook, "skipped", f"{prepared.same_as} is the same")
         elif step.closed_because or failed:
-            from anyhook.walk.not_run import count_as_broken, refuse_as_off
+            from anyhook.engine.cases import count_as_broken, refuse_as_off
 
             if step.closed_because:
                 refuse_as_off(self, position, step)
@@ -249,15 +249,15 @@ class Walk:
             context.trace_step("run", hook.id)
         run: Run | None = None
         if hook.handler == "callable":
-            from anyhook.walk.callables import next_answer
+            from anyhook.engine.cases import next_answer
 
             outcome = next_answer(self, hook)
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome = self.rules.answers[hook.id]
         else:
             call, run, outcome = yield from self.start_and_wait(position, step, posture, scene)
-            if outcome.tool_input is not None:
-                outcome = completed(outcome, self.queue.seen, table)
+        if outcome.tool_input is not None:
+            outcome = completed(outcome, self.queue.seen, table, hook)
         outcome = judge(hook, table, row, outcome, posture, scene.settings)
         if outcome.verdict in REFUSING or outcome.failure is not None:
             outcome = unless_exempt(context, self.event, hook, row, outcome)
@@ -265,7 +265,7 @@ class Walk:
             self.report(hook, "ran", verdict=outcome.verdict)
         else:
             if position in self.route.declared_again:
-                from anyhook.walk.same_hook import read_by_all
+                from anyhook.engine.cases import read_by_all
 
                 step, outcome = read_by_all(self, position, step, call, run, outcome)
             if run.ending == "not_started":
@@ -299,7 +299,7 @@ class Walk:
                 raise
             self.running = None
         if run.exit_code and hook.handler == "command":
-            from anyhook.walk.never_ran import unless_never_ran
+            from anyhook.engine.near_miss import unless_never_ran
 
             run = unless_never_ran(call, reply, self.event.name, run)
         had = hook.replace(limit_s=call.limit_s) if run.ending == "timed_out" else hook  # a host may have had less
@@ -321,7 +321,7 @@ class Walk:
         if here.warm_child is not None and context.config.may_be_warm(hook):
             call = call.replace(may_be_warm=True)
         if hook.handler == "command":
-            from anyhook.process.run import start as start_process
+            from anyhook.platform.run import start as start_process
 
             child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
             if not isinstance(child, Run):
@@ -359,12 +359,13 @@ class Walk:
     ) -> None:
         source = f"{hook.source}:{hook.line}" if hook.line else hook.source
         start = (hook.id, hook.name, hook.dialect, hook.scope, source, status, why)
+        shadow = self.context.config.hook_mode.get(hook.id) == "shadow"
         if run is None:
-            self.reports.append(Report(*start, verdict=verdict))
+            self.reports.append(Report(*start, verdict=verdict, shadow=shadow))
             return
         stdout, stderr = run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
         taken_ms = int(run.duration_s * 1_000_000 + 0.5) / 1000  # `round` takes many times as long
-        self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict))
+        self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict, shadow))
 
     def start_background(self) -> None:
         stop = self.queue.stop
@@ -385,13 +386,18 @@ def begin(context: Context, event: Event) -> Walk | Decision:
         return quiet
     if inside_hook.get():
         return context.routes.inside(event, route.steps, "an in-process hook fired it")
+    if not context.one_shot:
+        route = context.routes.checked(event, route)
+        quiet = route.quiet
+        if quiet is not None and not route.in_process:
+            return quiet
     if context.mode == "shadow" and context.config.hook_mode:
-        from anyhook.walk.own_modes import with_own_modes
+        from anyhook.engine.merge import with_own_modes
 
         context = with_own_modes(context, (event,))
     if quiet is None:
         return Walk(context, event, route)
-    from anyhook.walk.callables import acts, first_answers
+    from anyhook.engine.cases import acts, first_answers
 
     answers = first_answers(route.callbacks, event) if route.callbacks else []
     if not answers and not (route.builtins and any(acts(context, step, event) for step in route.builtins)):

@@ -3,33 +3,41 @@ nothing."""
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import home_of
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
+from anyhook.engine.catalog import build
+from anyhook.engine.routes import from_plan
+from anyhook.engine.settle import runs_itself
+from anyhook.gates.can_match import tools_wanted
+from anyhook.gates.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
+from anyhook.gates.status import gates, guards_actions, not_holding, protected
 from anyhook.install.lean import passes_over, union
+from anyhook.install.versions import Version, version
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
+from anyhook.platform.places import home_of
+from anyhook.state.entry_places import env_of_entry, fixed_places
+from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.host_rows import channel_of
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
-from anyhook.walk.can_match import tools_wanted
-from anyhook.walk.left_to_host import runs_itself
-from anyhook.walk.status import gates, not_holding, protected
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from anyhook.install.diagnosis import Diagnosis
+    from anyhook.engine.routes import Catalog
+    from anyhook.gates.diagnosis import Diagnosis
+    from anyhook.gates.status import GateStatus
     from anyhook.install.lean import Tools
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.routes import Catalog
-    from anyhook.walk.status import GateStatus
 
     AgentState = Literal["on", "off", "unknown"]
+
+
+ITSELF = "it runs its own hooks itself, and no other hook that can refuse something runs through anyhook in this agent"
 
 
 class AgentStatus(Record):
@@ -42,33 +50,88 @@ class AgentStatus(Record):
     """The channel through which it shows messages to a person."""
     dead: bool = False
     """Whether our entry is there, but the agent does not call it, or not for every gate."""
+    waits: bool = False
+    """Whether it does not call it until its user approves it there."""
+    version: Version = Version(None, None, "unknown")
+    entry: tuple[str, ...] = ()
+    """The words of its entry, if that fixes other places than the environment names."""
+
+    @property
+    def sees_too_little(self) -> bool:
+        """Whether it calls us, with an entry that fixes other places, and is not guarded by what counts there."""
+        return bool(self.entry) and self.state == "off" and not (self.dead or self.waits)
+
+    @property
+    def changed(self) -> bool:
+        """Whether this version is known not to load or obey our entry."""
+        return self.installed and self.version.contract == "changed"
 
     def as_dict(self) -> dict[str, Json]:
-        return {"installed": self.installed, "state": self.state, "why": self.why, "channel": self.channel}
+        said: dict[str, Json] = {"installed": self.installed, "state": self.state, "why": self.why}
+        return {**said, "channel": self.channel, **self.version.as_dict()}
 
 
 def agent_status(
-    table: Host, setup: Setup, catalog: Catalog, found: Sequence[GateStatus]
+    table: Host, setup: Setup, catalog: Catalog, found: Sequence[GateStatus], *, may_start: bool = False
 ) -> tuple[AgentStatus, list[GateStatus]]:
-    """The agent's status and its gates; `found` is the gates' state if the agent asks for each."""
+    """The agent's status and its gates; `found` is the gates' state if the agent asks for each. With `may_start` the
+    agent is asked for its version, unless that is known."""
+    home = home_of(setup.env)
+    seen = diagnose(table, home, setup.project, setup.env)
+    own, catalog, others = seen_from(seen.fixed, setup, catalog)
+    found = gates(own, catalog, table) if others else found
     events = dict.fromkeys(gate.event for gate in found if gate.state == "armed" and gate.event)
-    seen = diagnose(table, home_of(setup.env), setup.project, setup.env, events)
+    seen = diagnose(table, home, setup.project, setup.env, events)
     found = covered(table, seen, catalog, found)
     state, why = _judged(table, seen, found)
+    if others:
+        again = f"anyhook install {table.name}"
+        told = f"its entry fixes other places than this shell ({', '.join(others)}), and those count there"
+        why = "; ".join(filter(None, (why, f"{told}. To use those of this shell: {again}")))
     through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
     if through:
         state, why = "unknown", f"{why}; it may run {through[0]}, and then gets answers in its own format"
-    agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), seen.status == INERT)
+    known = version(table, setup.project, setup.env, may_start=may_start)
+    if seen.installed and known.contract == "changed":
+        state, why = "off", known.why
+    elif seen.installed and known.why:
+        why = "; ".join(filter(None, (why, known.why)))
+    dead = seen.status == INERT or bool(seen.installed and known.contract == "changed")
+    words = seen.fixed if others else ()
+    agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), dead, bool(seen.waits), known, words)
     return agent, [_unasked(gate, agent) for gate in found]
 
 
-def calling_agents(setup: Setup, catalog: Catalog) -> dict[str, AgentStatus]:
-    """Every agent that has our entry, for its user or for this project."""
+def calling_agents(setup: Setup, catalog: Catalog, *, may_start: bool = False) -> dict[str, AgentStatus]:
+    """Every agent that has our entry, for its user or for this project, and every agent that is here and whose config
+    cannot take it."""
     found: dict[str, AgentStatus] = {}
     for table in map(host, INSTALLABLE):
-        if diagnose(table, home_of(setup.env), setup.project, setup.env).installed:
-            found[table.name], _ = agent_status(table, setup, catalog, gates(setup, catalog, table))
+        entry = diagnose(table, home_of(setup.env), setup.project, setup.env)
+        missed = any(fault.agent == table.name for fault in catalog.entries)
+        if missed or entry.installed or (entry.blocked and shutil.which(table.program, path=setup.env.get("PATH"))):
+            seen = gates(setup, catalog, table)
+            found[table.name], _ = agent_status(table, setup, catalog, seen, may_start=may_start)
     return found
+
+
+def seen_from(entry: Sequence[str], setup: Setup, catalog: Catalog) -> tuple[Setup, Catalog, list[str]]:
+    """What counts in an entry with these words: its own places and their hooks; and where these places differ from
+    those of the environment."""
+    env, others = env_of_entry(entry, setup.env)
+    if not others:
+        return setup, catalog, []
+    own = Setup.of(setup.project, env)
+    return own, from_plan(read_plan(own)) or build(own, may_start=False).with_lines(), others
+
+
+def gates_here(setup: Setup, catalog: Catalog, agents: Mapping[str, AgentStatus]) -> tuple[Catalog, list[GateStatus]]:
+    """The hooks and gates of a project: as its agents see them, if the entries of all of them fix the same other
+    places."""
+    entries = [agent.entry for agent in agents.values() if agent.installed]
+    same = {tuple(sorted(fixed_places(words).items())) for words in entries}
+    own, seen, _ = seen_from(entries[0] if len(same) == 1 else (), setup, catalog)
+    return seen, gates(own, seen)
 
 
 def entry_files(setup: Setup) -> list[str]:
@@ -83,7 +146,7 @@ def entry_files(setup: Setup) -> list[str]:
 
 def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
     """The state of a gate in an agent: one that is on is not covered if the agent's entry cannot work."""
-    if gate.state != "armed" or not agent.dead:
+    if gate.state != "armed" or not (agent.dead or agent.waits):
         return gate
     return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
 
@@ -95,11 +158,13 @@ def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[
         return "off", f"not installed: {seen.reason}"
     if seen.status in (INERT, REFUSING):
         return "off", seen.reason
-    if not any(gate.state == "armed" for gate in found):
+    if seen.waits:
+        return "off", seen.waits
+    if not guards_actions(found):
         return "off", unguarded(found)
-    if set(seen.scopes) <= set(table.confirms):
+    if set(seen.scopes) <= set(table.confirms) and not seen.approved:
         return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
-    return "on", ""
+    return "on", seen.hint
 
 
 def unheard(table: Host) -> str:
@@ -154,14 +219,23 @@ def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> Gate
     return gate
 
 
+def in_own_files(table: Host, found: Sequence[GateStatus]) -> list[GateStatus]:
+    """The gates without declarations that were lost in a file of another agent, which this one does not read: those
+    are told, but do not change what is known about this agent."""
+    elsewhere = {name for name in HOSTS if name != table.name and name not in table.reads}
+    return [gate for gate in found if gate.id != gate.source or gate.dialect not in elsewhere]
+
+
 def unguarded(found: Sequence[GateStatus]) -> str:
     """Why an agent that asks us is not guarded by every guard; "" if it is."""
     if protected(found):
         return ""
     off = not_holding(found)
+    if not off and any(gate.state == "native" for gate in found):
+        return ITSELF
     if not off:
         return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"
-    first, armed = off[0], sum(gate.state == "armed" for gate in found)
+    first, armed = off[0], sum(gate.guards for gate in found)
     fix = f". {'Run: ' if first.fix.startswith('anyhook ') else ''}{first.fix}" if first.fix else ""
     more = f", and {len(off) - 1} more" if len(off) > 1 else ""
     on = f"{armed} guard{'' if armed == 1 else 's'} on; " if armed else "no guard is on; "

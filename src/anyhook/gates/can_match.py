@@ -7,12 +7,12 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from anyhook.engine.receive import recalled
+from anyhook.engine.routes import known
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.walk.receive import recalled
-from anyhook.walk.routes import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 
 def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
     """Why a hook can never match, in this agent if one is given; "" if it may."""
-    from anyhook.walk.inspect import inspect
+    from anyhook.gates.inspect import inspect
 
     for problem in inspect(hook, setup):
         if problem.code == NEVER:

@@ -3,41 +3,47 @@ asks nothing. Trust does not matter: an error in a file is an error before the f
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from anyhook.agents._hook_places import HOOK_PLACES
 from anyhook.documents.files import Files
-from anyhook.documents.places import state_dir
-from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
+from anyhook.engine.catalog import Loaded, approval_of, build, discover, joined, load, with_types, within_budget
+from anyhook.engine.routes import Catalog
+from anyhook.gates.can_match import misspelt, not_in_its_own
+from anyhook.gates.inspect import duplicates, inspect, misplaced
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.platform.places import head, state_dir
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Isolated
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.build import Loaded, build, joined, with_types, within_budget
-from anyhook.walk.can_match import misspelt, not_in_its_own
-from anyhook.walk.discover import discover
-from anyhook.walk.inspect import duplicates, inspect, misplaced
-from anyhook.walk.load import load
-from anyhook.walk.packaged import approval_of
-from anyhook.walk.routes import Catalog
-from anyhook.walk.suspicious import suspicious
-from anyhook.walk.unread import unread_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from anyhook.agents._hook_places import HookPlace
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.state.plans import Setup
+    from anyhook.tables.rows import Roots
 
 ANCESTORS = 6
+
 """How many folders above a file are tried as its project."""
+
 LOOSE_FILES, NAMES_BELOW = 5_000, 50
+
 """How many names are looked at in a folder that is not a project, and in each folder below it."""
+
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -290,3 +296,147 @@ def _document(path: str) -> Json:
         return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)
     except (OSError, Unreadable, UnicodeDecodeError):
         return None
+
+
+# Suspicious: commands that a person should look at before they run: code from the network that goes straight into a
+# shell, and hidden programs that start with the session. It finds only plain spellings, and starts nothing.
+
+
+MAX_SCRIPT = 65_536
+
+"""How many bytes of a script are searched."""
+
+LINE_LIMIT = 2_000
+
+"""How much of a line is searched; lines that people write are much shorter."""
+
+FETCH = r"(?:curl|wget|fetch|aria2c|http|https|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
+
+SHELLS = r"(?:(?:ba|z|da|k|a|fi)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
+
+RUNNER = rf"(?:(?:\S*/)?(?:sudo|env|exec)\s+(?:-\S+\s+)*)*(?:\S*/)?{SHELLS}"
+
+FED = re.compile(
+    rf"\b{FETCH}\b[^\n;&]*\|\s*{RUNNER}"
+    rf"|{SHELLS}\s+(?:-\S+\s+)*<\(\s*{FETCH}\b"
+    rf"|(?:{SHELLS}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
+    rf"|\bbase64\s+(?:-\S+\s+)*(?:-d|-D|--decode)\b[^\n;&]*\|\s*{RUNNER}"
+)
+
+"""A download, or encoded text, that is run directly. No two parts of the pattern match the same character: the
+project's author controls these lines, and could otherwise keep a backtracking search busy forever."""
+
+SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
+
+STARTS = ("session_start",)
+
+UNKNOWN_CODE = "what it will run cannot be approved in advance"
+
+
+def suspicious(hook: Hook, setup: Setup) -> list[Problem]:
+    """The suspicious parts of one hook."""
+    project, home = hook.project or setup.project, setup.env.get("HOME", "")
+    if hook.handler == "rule":
+        return []  # it starts nothing: the commands in its condition are what it looks for
+    paths = dialect(hook.dialect).names(hook, Files(), project, home) if hook.handler == "command" else ()
+    return [*_fed(hook, paths), *_hidden(hook, paths, project, home)]
+
+
+def is_fed(line: str) -> bool:
+    """Whether a shell line runs what it downloads or decodes."""
+    return FED.search(line, 0, LINE_LIMIT) is not None
+
+
+def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
+    fix = "Download it once, read it, keep it in the project, and run that."
+    words = [text for value in hook.spec.values() for text in (value if isinstance(value, list) else [value])]
+    line = " ".join(text for text in words if isinstance(text, str))
+    if any(map(is_fed, line.split("\n"))):
+        what = f"hook `{hook.name}` runs code that it downloads or decodes at that moment"
+        yield Problem("downloaded-code", what, hook.where(), UNKNOWN_CODE, fix, WARNING)
+    for path in paths:
+        text = (head(path, MAX_SCRIPT) or b"").decode("utf-8", "replace")
+        for number, each in enumerate(text.split("\n"), 1):
+            if not each.lstrip().startswith(("#", "//")) and is_fed(each):
+                what = f"the script of hook `{hook.name}` runs code that it downloads or decodes at that moment"
+                why = UNKNOWN_CODE
+                yield Problem("downloaded-code", what, f"{path}:{number}", why, fix, WARNING)
+                break
+
+
+def _hidden(hook: Hook, paths: tuple[str, ...], project: str, home: str) -> Iterator[Problem]:
+    if not set(STARTS).intersection(hook.events):
+        return
+    for path in paths:
+        name = os.path.basename(path)
+        shared = path.startswith(SHARED) and not path.startswith((f"{project}/", f"{home}/"))
+        if shared or name.startswith(".") or "/.git/" in path:
+            what = f"hook `{hook.name}` starts a hidden program when a session starts: {path}"
+            fix = "Look at that file. If it is yours, give it a plain name and keep it with the other hooks."
+            yield Problem("hidden-program", what, hook.where(), "", fix, WARNING)
+
+
+# Unread: hook files of agents whose dialect is not read here. It looks in the known places, and ignores files that a
+# dialect reads or that we wrote ourselves.
+
+
+MAX_FILES = 200
+
+"""How many paths are looked at for one place."""
+
+OURS = b"anyhook"
+
+
+def unread_files(setup: Setup) -> list[Problem]:
+    """One problem for each file, by agent."""
+    roots = setup.roots(())
+    read = tuple(_read_by_us(roots))
+    found: dict[str, Problem] = {}
+    for place in HOOK_PLACES:
+        for path in _paths(place.paths, roots):
+            if path in found or (not place.beside and _is_read(path, read)):
+                continue
+            text = head(path, MAX_BYTES)
+            if text and place.word.encode() in text and not (OURS in text and b"bridge" in text):
+                what = f"this hook file belongs to {place.title}{_reason(place)}"
+                found[path] = Problem("unread-file", what, path, "", "", WARNING)
+    return list(found.values())
+
+
+def _reason(place: HookPlace) -> str:
+    if place.idle:
+        return f", {place.idle}"
+    return f"; it is code, which only {place.title} can run" if place.code else "; its hooks do not run here"
+
+
+def runs_no_hooks(agent: str) -> str:
+    """What to do about an agent that runs no hooks; "" for other agents."""
+    for place in HOOK_PLACES:
+        if place.idle and place.title.lower().partition(" ")[0] == agent.lower():
+            door = "`anyhook mcp -- COMMAND` puts hooks before the tools of an MCP server, in any agent."
+            return f"Nothing can call anyhook in {place.title}, {place.idle}. {door}"
+    return ""
+
+
+def _is_read(path: str, read: Sequence[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}/") for each in read)
+
+
+def _read_by_us(roots: Roots) -> Iterator[str]:
+    for name in DIALECTS:
+        try:
+            yield from (source.path for source in discover(dialect(name), roots))
+        except Exception:  # noqa: BLE001, S112 (that dialect reports it itself)
+            continue
+
+
+def _paths(patterns: Sequence[str], roots: Roots) -> Iterator[str]:
+    folders = {
+        "{project}": roots.project,
+        "{home}": roots.home,
+        "{config}": roots.xdg("XDG_CONFIG_HOME", ".config"),
+    }
+    for pattern in patterns:
+        base, _, rest = pattern.partition("/")
+        names = glob.iglob(f"{glob.escape(folders[base])}/{rest}", include_hidden=True)
+        yield from (path for path in islice(names, MAX_FILES) if os.path.isfile(path))

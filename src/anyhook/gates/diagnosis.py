@@ -4,8 +4,8 @@ dead, but not that it works: for that the agent itself must be driven."""
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -13,36 +13,64 @@ from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.changes import places, roots_of
-from anyhook.install.entries import CLOSED, MARK, entry_syntax, is_ours, is_own_text, launched
+from anyhook.install.entries import (
+    CLOSED,
+    MARK,
+    PROGRAM,
+    EntryStart,
+    cannot_edit,
+    entry_syntax,
+    event_of,
+    fixes_places,
+    is_our_handler,
+    is_ours,
+    is_own_text,
+    launched,
+    with_ours,
+)
 from anyhook.install.lean import is_gate, left_out, passes_over, union
 from anyhook.install.off_variables import turned_off_by, variable_files
 from anyhook.model.record import Record
-from anyhook.shell.programs import StartContext, fault_of
-from anyhook.tables.host_rows import OffSwitch
+from anyhook.platform.places import lies_in
+from anyhook.programs.start import StartContext, fault_of
+from anyhook.state.entry_places import HOME
+from anyhook.tables.host_rows import EntryFault, OffSwitch
 from anyhook.tables.patterns import names_only
+from anyhook.tables.registry import HOSTS
+from anyhook.tables.registry import host as host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from anyhook.install.lean import Asked, Tools, Wanted
     from anyhook.model.json_types import Json
+    from anyhook.state.installs import Installs
     from anyhook.tables.host_rows import Entry, Host
 
 Status = Literal["INERT", "REFUSING", "UNKNOWN", "NOT_INSTALLED"]
+ARMED: Final = "ARMED"
 INERT: Final = "INERT"
 REFUSING: Final = "REFUSING"
 UNKNOWN: Final = "UNKNOWN"
 NOT_INSTALLED: Final = "NOT_INSTALLED"
 SWITCHES = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
 """Settings of any agent that turn all hooks off."""
+APPROVED = "the entry is in place and approved in the agent; only the agent itself can show that it calls it"
+WAITING = {
+    "missing": "has not approved the entry for {0} in {1}",
+    "changed": "has approved another form of the entry for {0} in {1}",
+}
+MOVABLE = (
+    "the entry was written by an earlier version and does not name its home: a project's environment can move your"
+    " guards away; install it again: anyhook install {0}"
+)
 IN_PLACE = "the entry is in place; only the agent itself can show that it calls it"
 LISTED_OFF = ("hooksConfig", "disabled")
 """A setting that names hooks to be left out, as our handlers are named in such agents."""
 EVERYTHING = (None, "", "*", ".*")
 """Matchers that match everything."""
 MODULE_CLOSED = "const CLOSED = true"
-ESCAPE_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-"""Terminal escapes: colours, titles, links. Some agents print them even without a terminal."""
+MODULE_LIMIT = re.compile(r"const SECONDS = ([0-9]{1,6}(?:\.[0-9]{1,6})?)\b")
 
 
 class Diagnosis(Record):
@@ -57,6 +85,16 @@ class Diagnosis(Record):
     """Whether it refuses if we cannot be run."""
     asked: Asked = MappingProxyType({})
     """Where the agent calls us."""
+    approved: bool = False
+    """Whether the agent's own record approves our entry as it is now."""
+    waits: str = ""
+    """Why the agent does not call our entry yet: the approval that it wants from its user is not there."""
+    blocked: str = ""
+    """Why our entry cannot be added to the agent's config."""
+    hint: str = ""
+    """What would make it better."""
+    fixed: tuple[str, ...] = ()
+    """The words of our entry, whose options name the places that count in it."""
 
 
 class OurHandler(Record):
@@ -70,6 +108,8 @@ class OurHandler(Record):
     matcher: Json = None
     dead: str = ""
     """Why its program cannot be started."""
+    limit_s: float = 0.0
+    """How long the agent waits for it, as its file says; 0 if that does not say."""
 
     @property
     def narrow(self) -> bool:
@@ -83,7 +123,7 @@ class OurHandler(Record):
         return (names_only(self.matcher) if isinstance(self.matcher, str) else None) or frozenset()
 
 
-LAUNCHER = "const LAUNCHER = "
+LAUNCHER, MODULE_PLACES = "const LAUNCHER = ", "const PLACES = "
 
 
 def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted: Wanted | None = None) -> Diagnosis:
@@ -95,6 +135,7 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
     host = on_demand(host, wanted or ())
     found: list[str] = []
     scopes: list[str] = []
+    hint = ""
     wrong: list[str] = []
     handlers: list[OurHandler] = []
     for scope in entry.files:
@@ -106,17 +147,23 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
             scopes.append(scope)
             try:
                 some = list(_handlers(path, text, host, entry, native))
+                if scope == "user" and not all(fixes_places(handler.command) for handler in some):
+                    hint = MOVABLE.format(host.name)
                 handlers += [handler.replace(dead=_dead(handler, env)) for handler in some]
             except edit.CannotEdit as error:
                 wrong.append(f"{path} cannot be read, so the agent finds no hooks in it: {error}")
     if not found:
-        return Diagnosis((), NOT_INSTALLED, f"anyhook install {host.name}")
+        blocked = _blocked(host, entry, places(host, entry, next(iter(entry.files)), home, project, env))
+        return Diagnosis((), NOT_INSTALLED, blocked or f"anyhook install {host.name}", blocked=blocked)
     closed = any(CLOSED in handler.command for handler in handlers) or any(map(is_closed, found))
     asked = _asked(handlers)
+    fixed = next((words for each in handlers if HOME in (words := tuple(launched(each.command)[0]))), ())
     known = tuple(found), tuple(dict.fromkeys(scopes)), closed
+    approved, waits, off = _approval(host, entry, found, roots_of(entry, home, project, env))
+    wrong += off
 
     def told(status: Status, reason: str) -> Diagnosis:
-        return Diagnosis(known[0], status, reason, known[1], known[2], asked)
+        return Diagnosis(known[0], status, reason, known[1], known[2], asked, approved, waits, "", hint, fixed)
 
     # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
     wrong += [why for why in _switched_off(host, entry, home, project, env) if why not in wrong]
@@ -130,7 +177,46 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
     gaps = list(_gaps(host, handlers))
     if gaps:
         return told(INERT, gaps[0])
-    return told(UNKNOWN, _left_out(host, asked, wanted) or IN_PLACE)
+    state = waits or _left_out(host, asked, wanted) or (APPROVED if approved else IN_PLACE)
+    return told(UNKNOWN, f"{state}; {hint}" if hint else state)
+
+
+def _blocked(host: Host, entry: Entry, paths: Collection[str]) -> str:
+    """Why `install` would leave the agent's config alone, and what to do; "" if it would not."""
+    for path in paths if not entry.owned else ():
+        text = _text(path)
+        try:
+            with_ours(text or "", host, entry, EntryStart((PROGRAM,)), {})
+        except edit.CannotEdit as error:
+            return cannot_edit(path, host, error)
+    return ""
+
+
+def _approval(host: Host, entry: Entry, paths: list[str], roots: Mapping[str, str]) -> tuple[bool, str, list[str]]:
+    """Whether the agent's own record approves every gate of one of our entries; if not, what is missing, and what is
+    turned off there."""
+    waits: list[str] = []
+    off: list[str] = []
+    read = host.approvals
+    if read is None:
+        return False, "", []
+    for path in paths:
+        try:
+            text = _text(path) or ""
+            document = edit.read(text, entry_syntax(entry, text))
+        except edit.CannotEdit:
+            continue
+        words = read(roots, path, document, lambda handler: is_our_handler(handler, host))
+        if words is None:
+            return False, "", []
+        needed = {row.native: words.get(row.native, "missing") for row in host.events if row.installed and is_gate(row)}
+        if set(needed.values()) == {"given"}:
+            return True, "", []
+        event, word = next((event, word) for event, word in needed.items() if word != "given")
+        event = "any event" if set(needed.values()) == {word} else event
+        waits += [f"{host.title} {WAITING[word].format(event, path)}: {host.confirm}"] if word in WAITING else []
+        off += [f"{path}: {host.title} has its hook for {event} turned off; turn it on there"] if word == "off" else []
+    return False, waits[0] if waits else "", off if not waits else []
 
 
 def _left_out(host: Host, asked: Asked, wanted: Wanted | None) -> str:
@@ -225,16 +311,67 @@ def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> It
     if entry.style == "module":
         if LAUNCHER not in text:  # files that a plug-in needs next to it
             return
-        yield from (OurHandler(path, row.native, _launcher(text)) for row in host.events if row.installed)
+        waits = MODULE_LIMIT.search(text)
+        limit_s = float(waits.group(1)) if waits is not None else 0.0
+        places = _listed(text, MODULE_PLACES)
+        for row in host.events:
+            if row.installed:
+                yield OurHandler(path, row.native, f"{_launcher(text)} {places}".rstrip(), limit_s=limit_s)
         return
-    document = edit.read(text, "toml" if entry.style == "tables" else entry_syntax(entry))
+    document = edit.read(text, "toml" if entry.style == "tables" else entry_syntax(entry, text))
     hooks = edit.at(document, entry.under)
     listed = [("", None, handler) for handler in hooks] if isinstance(hooks, list) else _grouped(hooks)
     for event, matcher, handler in listed:
         for value in _values(handler):
             if is_ours(value, host):
-                yield OurHandler(path, event or str(value).split()[-1].strip("'\""), str(value), matcher)
+                named = event or event_of(str(value), host)
+                yield OurHandler(path, named, str(value), matcher, limit_s=_limit_s(handler, entry.handler))
                 break
+
+
+UNITS = {"{seconds}": 1.0, "{milliseconds}": 1000.0}
+
+
+def _limit_s(handler: Json, template: Mapping[str, Json]) -> float:
+    """The limit in a handler, at the key where we write it."""
+    given = handler if isinstance(handler, dict) else {}
+    for key, written in template.items():
+        found = given.get(key)
+        if isinstance(written, dict) and (inner := _limit_s(found, written)):
+            return inner
+        if isinstance(written, str) and written in UNITS and isinstance(found, (int, float)) and found:
+            return max(found / UNITS[written], 0.001)
+    return 0.0
+
+
+def entry_faults(installs: Installs, project: str, look: Callable[[str], object]) -> Iterator[EntryFault]:
+    """The entries that are gone, or whose limits are shorter than they were: of the user, and of this project. `look`
+    is called with each file that this depends on."""
+    for path, known in installs.known.items():
+        entry = host_of(known.agent).entry if known.agent in HOSTS else None
+        if entry is None or (known.scope != "user" and not lies_in(path, project)):
+            continue
+        if os.path.basename(path) in map(os.path.basename, entry.beside):
+            continue  # it calls nobody
+        look(path)
+        yield from _faults(host_of(known.agent), entry, path)
+
+
+def _faults(host: Host, entry: Entry, path: str) -> Iterator[EntryFault]:
+    text = _text(path)
+    native = os.path.basename(path) if entry.style == "scripts" else ""
+    try:
+        handlers = list(_handlers(path, text, host, entry, native)) if text is not None else []
+    except edit.CannotEdit as error:
+        yield EntryFault(host.name, path, 0.0, f"{path} cannot be read, so {host.title} finds no hooks in it: {error}")
+        return
+    if not handlers:
+        why = f"the entry of {host.title} is gone from {path}; if that is right: anyhook uninstall {host.name}"
+        yield EntryFault(host.name, path, 0.0, why)
+    rows = {row.native: row for row in host.events if is_gate(row)}
+    short = [each.limit_s for each in handlers if each.event in rows and each.limit_s < rows[each.event].limit_s]
+    if any(short):
+        yield EntryFault(host.name, path, min(filter(None, short)), f"{path} lets {host.title} wait only")
 
 
 def _values(handler: Json) -> Iterator[Json]:
@@ -255,12 +392,17 @@ def _grouped(hooks: Json) -> Iterator[tuple[str, Json, Json]]:
 
 def _launcher(module: str) -> str:
     """The command of a module's list of words."""
+    return _listed(module, LAUNCHER)
+
+
+def _listed(module: str, start: str) -> str:
+    """A list of words in a module, as a command line."""
     import shlex
 
     for line in module.splitlines():
-        if line.startswith(LAUNCHER):
+        if line.startswith(start):
             try:
-                return shlex.join(map(str, json.loads(line.removeprefix(LAUNCHER))))
+                return shlex.join(map(str, json.loads(line.removeprefix(start))))
             except (ValueError, TypeError):
                 break
     return ""
@@ -318,20 +460,3 @@ def turned_off(
     off = edit.at(document, LISTED_OFF)
     if isinstance(off, list) and ours in off:
         yield f"`{'.'.join(LISTED_OFF)}` names `{ours}`, so the agent leaves our entry out; take the name out"
-
-
-def version_of(program: str, limit_s: float = 15.0) -> str | None:
-    """The version that the agent prints; None if it does not answer soon."""
-    try:
-        done = subprocess.run(
-            [program, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=limit_s,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None
-    said = ESCAPE_CODES.sub("", done.stdout or done.stderr).strip().splitlines()
-    return said[0][:200] if said and done.returncode == 0 else None

@@ -5,22 +5,25 @@ from __future__ import annotations
 import glob
 import json
 import os
-from typing import TYPE_CHECKING
+import re
+import sys
+from importlib.machinery import PathFinder
 
 from anyhook.documents.files import Files
 from anyhook.documents.mistakes import conflict_line
 from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
-from anyhook.documents.read import head as first_bytes
 from anyhook.model.event import Event
 from anyhook.model.problem import ERROR, WARNING, Problem
-from anyhook.shell.programs import Fault, StartContext, fault_of, shell_signs
-from anyhook.tables.modules import missing_callable
+from anyhook.platform.places import head as first_bytes
+from anyhook.programs.start import Fault, StartContext, fault_of, shell_signs
 from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match, names_only
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
+    from importlib.machinery import ModuleSpec
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -29,8 +32,11 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
+
 """The known values of targets that users do not name themselves."""
+
 MISPLACED_LIMIT = 100
+
 """How many misplaced files are named."""
 
 
@@ -63,7 +69,7 @@ def _launch(hook: Hook, setup: Setup) -> Launch:
     table = dialect(hook.dialect)
     row = table.row(hook.native_event) or table.events[0]
     event = Event(row.canonical[0], {})
-    return table.launch(hook, Scene(event, row.native, hook.project or setup.project, "", setup.env, {}))
+    return table.launch(hook, Scene(event, row.native, hook.project or setup.project, "", setup.for_hooks, {}))
 
 
 def _start_context(hook: Hook, launch: Launch) -> StartContext:
@@ -252,3 +258,48 @@ def _holds(path: str, word: str) -> bool:
         return name in os.listdir(folder) and word.encode() in read_bytes(path)
     except (OSError, Unreadable):
         return False
+
+
+# Python callables as dialects name them (`module.path:function`): whether they are there. Nothing is imported.
+
+
+def missing_callable(name: str, folders: Sequence[str]) -> str:
+    """What is missing of a callable; "" if nothing seems to be. `folders` are searched first."""
+    module, _, function = name.partition(":")
+    parts = module.split(".")
+    path: Sequence[str] | None = None
+    spec: ModuleSpec | None = None
+    for depth, part in enumerate(parts):
+        full = ".".join(parts[: depth + 1])
+        spec = _find(full, path, folders)
+        if spec is None:
+            package = ".".join(parts[:depth])
+            return f"`{package}` has no module `{part}`" if package else f"there is no module `{full}`"
+        path = spec.submodule_search_locations
+        if path is None and depth < len(parts) - 1:
+            return f"`{full}` is a module, not a package"
+    return _missing_function(spec, module, function.split(".")[0]) if spec is not None else ""
+
+
+def _find(full: str, path: Sequence[str] | None, folders: Sequence[str]) -> ModuleSpec | None:
+    if path is not None:
+        return PathFinder.find_spec(full, list(path))
+    found = PathFinder.find_spec(full, list(folders))
+    for finder in () if found else sys.meta_path:
+        found = finder.find_spec(full, None)
+        if found is not None:
+            break
+    return found
+
+
+def _missing_function(spec: ModuleSpec, module: str, function: str) -> str:
+    """Only what is certain: a source that never mentions the name, and that cannot get it from elsewhere."""
+    if not spec.origin or not spec.origin.endswith(".py"):
+        return ""
+    try:
+        source = read_bytes(spec.origin).decode("utf-8", "replace")
+    except (OSError, Unreadable):
+        return f"{spec.origin} cannot be read"
+    if re.search(rf"\b{re.escape(function)}\b|import \*|__getattr__|globals\(|setattr\(", source):
+        return ""
+    return f"`{module}` ({spec.origin}) has no `{function}`"

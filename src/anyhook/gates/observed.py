@@ -7,10 +7,10 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.engine.settle import RULES
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.record import Record
 from anyhook.tables.registry import drive
-from anyhook.walk.settle import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from anyhook.engine.catalog import ALL, gated, pinned, switches
 from anyhook.model.record import Record
 from anyhook.model.words import never
 from anyhook.state.ledger import Item
 from anyhook.tables.isolation import one_file
-from anyhook.walk.trust import ALL, fingerprints, gated, switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,8 +81,7 @@ def _entries(table: Dialect, layer: Layer, others: Sequence[Layer], roots: Roots
     for hook in layer.hooks:
         if hook.status == "disabled":
             continue
-        prints = fingerprints(hook, table, roots, files)
-        item = Item(hook.id, hook.definition, {path: seen.digest for path, seen in prints.items()})
+        item, prints = pinned(hook, table, roots, files)
         match table.layering:
             case "concatenate":
                 overridden = []
@@ -101,6 +100,8 @@ def _compared(entry: Reviewed, known: Sequence[Item]) -> Reviewed:
     if not known:
         return entry
     same = next((approved for approved in known if approved.same_as(entry.item)), None)
+    if same is None and entry.item.unpinned and all(approved.afar for approved in known):
+        return entry  # approved in another clone; whether all of it is the same here is not known
     return entry.replace(status=CHANGED if same is None else APPROVED, before=same or known[0])
 
 

@@ -6,35 +6,43 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import lies_in
+from anyhook.engine.catalog import SWITCHED_OFF, TRUST, approval_of
+from anyhook.engine.settle import is_gate, runs_itself
+from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
+from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
+from anyhook.platform.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.build import SWITCHED_OFF
-from anyhook.walk.can_match import misspelt, never_matches
-from anyhook.walk.left_to_host import is_gate, runs_itself
-from anyhook.walk.packaged import TRUST, approval_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from anyhook.engine.routes import Catalog
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import GateState, HookScope, Mode
     from anyhook.state.plans import Setup
-    from anyhook.tables.host_rows import Host
-    from anyhook.walk.routes import Catalog
+    from anyhook.tables.host_rows import EntryFault, Host
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """The states that the setting `off` applies to."""
 SAFE_STATES = ("armed", "native", "unmatched")
+BEFORE_ACTIONS = ("pre_tool", "permission_request")
+"""The events at which a gate keeps an action from happening."""
+KEEP_WORKING = ("stop", "subagent_stop")
+"""The events at which a block keeps the agent working and refuses nothing."""
 UNREADABLE = (
     "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
-    "invalid-toml", "invalid-python", "project-too-large", "broken-agent",
+    "invalid-toml", "invalid-python", "project-too-large", "broken-agent", "switches-damaged", "installs-damaged",
 )  # fmt: skip
 """Problems after which it is unknown what a file declares."""
+NOTHING_LOST = ("repeated-key", "ignored-value", "invalid-relaxation", "unknown-rule")
+"""Errors after which every declaration still counts."""
+QUICK, QUICK_S = ("rule", "builtin"), 2.0
+"""Handlers that start nothing, and the time that anyhook itself may take to start on a busy machine."""
 TURNED_OFF = " turns all hooks off"
 ENABLE, CHECK = "anyhook enable", "anyhook check"
 
@@ -56,6 +64,11 @@ class GateStatus(Record):
     excused: bool = False
     """Whether the user turned it off."""
 
+    @property
+    def guards(self) -> bool:
+        """Whether it is on and can refuse something. These are the guards that every view counts."""
+        return self.state == "armed" and self.event not in KEEP_WORKING
+
     def as_dict(self) -> dict[str, Json]:
         fields = ("id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix")
         return {field: getattr(self, field) for field in fields}
@@ -72,13 +85,23 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
     left = [hook for hook in catalog.gone if is_gate(hook) and not blind & {hook.dialect, ""}]
     found += [_gate(hook, "changed", hook.why, TRUST) for hook in left]
     found += [*lost, *dropped(catalog)]
+    if host is None:
+        longest_s = max((needed_s(hook) for hook in catalog.hooks if is_gate(hook)), default=0.0)
+        found += entries_off(catalog.entries, longest_s)
+    else:
+        found += entries_off(fault for fault in catalog.entries if fault.agent == agent)
     return [gate.replace(agent=agent) for gate in found]
 
 
 def protected(found: Iterable[GateStatus]) -> bool:
-    """Whether there are gates, and all of them work."""
+    """Whether a gate before actions is on, and all gates work."""
     found = list(found)
-    return not not_holding(found) and any(gate.state == "armed" for gate in found)
+    return not not_holding(found) and guards_actions(found)
+
+
+def guards_actions(found: Iterable[GateStatus]) -> bool:
+    """Whether a gate that is on is asked before actions."""
+    return any(gate.guards and gate.event in BEFORE_ACTIONS for gate in found)
 
 
 def not_holding(found: Iterable[GateStatus]) -> list[GateStatus]:
@@ -101,12 +124,20 @@ def dropped(catalog: Catalog) -> list[GateStatus]:
     """The declarations that cannot be used, so that no hook exists for them. (Values that are replaced are
     warnings.)"""
     kept = {hook.where() for hook in catalog.hooks if hook.status == BROKEN}
-    found = []
+    found: dict[str, GateStatus] = {}
     for problem in catalog.problems:
         told = problem.severity == ERROR and problem.dialect in DIALECTS and problem.scope
-        if told and problem.code not in (*UNREADABLE, "repeated-key") and problem.where not in kept:
-            found.append(_unusable(problem))
-    return found
+        if told and problem.code not in (*UNREADABLE, *NOTHING_LOST) and problem.where not in kept:
+            gate = _unusable(problem)
+            while gate.id in found:  # one line may have several
+                gate = gate.replace(id=f"{gate.id}+")
+            found[gate.id] = gate
+    return [gate for gate in found.values() if gate.event is None or _can_stop(gate.dialect, gate.event)]
+
+
+def _can_stop(name: str, event: str) -> bool:
+    """Whether a hook of a dialect on a canonical event is a gate."""
+    return any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
 
 
 def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> GateStatus:
@@ -126,8 +157,13 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
     why = hook.why if hook.status == BROKEN else cannot_start(hook, setup, catalog)
     if why:
         return _gate(hook, "broken", why, CHECK)
+    native = host is not None and runs_itself(host, hook)
+    agent = host.name if host is not None else catalog.serves
+    for fault in catalog.entries:
+        if fault.agent == agent and not native and (why := too_short(fault, needed_s(hook))):
+            return _gate(hook, "broken", why, f"anyhook install {agent}")
     if host is not None:
-        if runs_itself(host, hook):
+        if native:
             return _gate(hook, "native", f"{host.title} runs it itself")
         asked = {event for row in host.events if row.installed or row.on_demand for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
@@ -142,13 +178,18 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         where = f'[hooks."{hook.id}"]' if own else "the settings"
         why = f"its decisions do not count: `mode` is `shadow` in {where}"
         return _gate(hook, "shadow", why, f"anyhook enforce {hook.id}")
-    return _gate(hook, "armed", misspelt(hook))
+    return _gate(hook, "armed", misspelt(hook) or also_runs(hook))
+
+
+def also_runs(hook: Hook) -> str:
+    """What a hook runs that no approval pins, or ""."""
+    return f"it also runs {'; '.join(hook.unpinned)}: that is not pinned" if hook.unpinned else ""
 
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """Why a hook cannot run, if that can be seen without running it."""
+    from anyhook.gates.inspect import inspect, missing_program
     from anyhook.tables.isolation import error_line
-    from anyhook.walk.inspect import inspect, missing_program
 
     try:
         why = missing_program(hook, setup)
@@ -167,6 +208,28 @@ def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     return ""
 
 
+def needed_s(hook: Hook) -> float:
+    """How long an agent must be willing to wait, so that a hook can answer."""
+    return QUICK_S if hook.handler in QUICK else hook.limit_s
+
+
+def entries_off(faults: Iterable[EntryFault], longest_s: float = 0.0) -> list[GateStatus]:
+    """Our entries that are gone, and those that cannot hold a hook that takes this long."""
+    found = []
+    for fault in faults:
+        why = too_short(fault, longest_s) if fault.limit_s else fault.why
+        if why:
+            fix = f"anyhook install {fault.agent}"
+            found.append(GateStatus(fault.path, fault.agent, None, "", "user", fault.path, "broken", None, why, fix))
+    return found
+
+
+def too_short(fault: EntryFault, hook_s: float) -> str:
+    if not 0 < fault.limit_s < hook_s:
+        return ""
+    return f"{fault.why} {fault.limit_s:g} s, and a hook may take {hook_s:g} s; the entry has to be written again"
+
+
 def by_user(hook: Hook, setup: Setup) -> bool:
     """Whether the user disabled a hook, and not the project."""
     if hook.why == SWITCHED_OFF:
@@ -183,7 +246,7 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
     for problem in problems:
         if problem.code not in UNREADABLE or problem.severity == WARNING or not (problem.dialect or problem.scope):
             continue
-        path = _path(problem.where)
+        path = path_of(problem.where)
         if path not in seen:
             seen.add(path)
             told = problem.as_dict()
@@ -197,12 +260,14 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
 def _unusable(problem: Problem) -> GateStatus:
     name = os.path.basename(problem.where)
     fix = problem.as_dict()["fix"]
+    row = dialect(problem.dialect).row(problem.event) if problem.event else None
+    event = row.canonical[0] if row is not None and row.canonical else None
     return GateStatus(
-        problem.where, name, None, problem.dialect, problem.scope, problem.where, "broken", None, problem.what, fix
+        problem.where, name, event, problem.dialect, problem.scope, problem.where, "broken", None, problem.what, fix
     )
 
 
-def _path(where: str) -> str:
+def path_of(where: str) -> str:
     """A place without its line."""
     path, _, line = where.rpartition(":")
     return path if path and line.isdigit() else where

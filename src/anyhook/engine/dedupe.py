@@ -1,0 +1,145 @@
+"""Dedupe: one call, several anyhook entries in one agent's files. The first entry runs the hooks, and the others repeat
+its answer."""
+
+from __future__ import annotations
+
+import os
+from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
+from time import monotonic, sleep, time
+
+from anyhook.model import lean_json
+from anyhook.model.decision import Decision, Texts
+from anyhook.model.lean_json import short_digest
+from anyhook.platform.places import state_dir
+from anyhook.platform.spawn import here
+from anyhook.platform.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.engine.bridge import Incoming
+    from anyhook.engine.context import Context
+    from anyhook.model.json_types import Json
+
+QUICK = ("callable", "builtin", "rule")
+"""Handlers that need no process, so nothing is reserved for them."""
+TEXTS = ("context", "messages", "follow_ups")
+KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "end_turn", "enforced", *TEXTS)
+
+REMEMBERED_S = 5.0
+"""How long a decision is remembered: an agent calls all its entries about one call within moments."""
+WAIT = 0.1
+"""Which part of the host's time limit an entry waits for another one. It waits only if its own hooks then still have
+their full limits: the other process may be stopped, or slow."""
+POLL_S = 0.01
+
+
+class Recent:
+    """What another entry of the same agent decided about this call a moment ago. It is the same call if the agent gave
+    it the same id in the same session, and the hooks would see the same: the whole payload, the whole environment, the
+    same hook files. A shell command of the agent can call us too, before the real call and with variables of its
+    choice; it cannot know the id, and another environment is another call. If nothing can be remembered, every call is
+    the first."""
+
+    def __init__(self, context: Context, incoming: Incoming) -> None:
+        received, catalog = incoming.received, context.routes.catalog
+        event = received.events[0]
+        self._agent, self._event = incoming.table.name, event.name
+        self._begun_s = 0.0
+        needed_s = sum(
+            [
+                step.hook.limit_s
+                for each in received.events
+                for step in context.routes.find(each).steps
+                if not step.why and step.hook.handler not in QUICK
+            ]
+        )
+        left_s = (context.deadline_s or 0.0) - monotonic()
+        self._wait_until_s = monotonic() + min(needed_s + 1.0, incoming.row.limit_s * WAIT, left_s - needed_s)
+        key = (
+            self._agent,
+            incoming.row.native,
+            incoming.payload,
+            context.setup.project,
+            [(hook.id, hook.definition, hook.status) for hook in catalog.hooks],
+            sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0)),
+            (context.mode, context.on_failure),
+            sorted(context.setup.env.items()),
+        )
+        try:
+            text = repr(key)
+        except RecursionError:  # a tool's input that is nested deeply
+            text = lean_json.dumps(key)  # type: ignore[arg-type]
+        self._key = short_digest(text)
+        self._store = Store(state_dir(context.setup.env), "firings")
+
+    def decision(self) -> Decision | None:
+        """What another entry decided, with a warning. None if this entry is the first, which is recorded, or if the
+        other one takes too long."""
+        while (found := self._first()) is not None:
+            decided = found.get("decision")
+            if isinstance(decided, dict) and all(field in decided for field in KEPT):
+                return self._repeated(decided)
+            if monotonic() >= self._wait_until_s or not _is_running(found.get("pid")):
+                return None
+            sleep(POLL_S)
+        return None
+
+    def _first(self) -> dict[str, Json] | None:
+        """What is known about the entry that was first; None if this one is."""
+        self._begun_s = time()
+        return self._store.claim(self._key, {"pid": os.getpid(), "at": self._begun_s}, self._same)
+
+    def _same(self, claim: dict[str, Json]) -> dict[str, Json] | None:
+        """What another entry has said and decided about this call, if that is not too long ago."""
+        found = {**claim, **self._store.read_object(f"{self._key}-{claim.get('at')}")}
+        at = found.get("at")
+        return found if isinstance(at, (int, float)) and 0 <= time() - at < REMEMBERED_S else None
+
+    def keep(self, decision: Decision, later: bool = True) -> None:
+        """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
+        has the answer. A decision with a failure is not stored: another run may not fail. Old decisions are deleted
+        soon, because they contain everything that hooks printed."""
+        if not decision.stops and any(problem.severity == "error" for problem in decision.problems):
+            return
+        if later and here.tell_duty is not None:
+            here.afterwards.append(lambda: self.keep(decision, later=False))
+            return
+        made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
+        for field in TEXTS:
+            made[field] = [*getattr(decision, field)]
+        try:
+            data = lean_json.dumps({"at": time(), "decision": made}).encode()
+        except (TypeError, ValueError, RecursionError):
+            return  # then the next one is the first as well
+        self._store.write(f"{self._key}-{self._begun_s}", data)
+
+    def _repeated(self, known: dict[str, Json]) -> Decision:
+        from anyhook.model.problem import WARNING, Problem
+
+        made: dict[str, object] = {field: known[field] for field in KEPT if field in known}
+        for field in TEXTS:
+            texts = known.get(field)
+            made[field] = Texts(map(str, texts)) if isinstance(texts, list) else Texts()
+        problem = Problem(
+            "fired-twice",
+            "another anyhook entry had already run the hooks; its decision is repeated",
+            self._agent,
+            "this agent has several entries of anyhook for one event",
+            f"Take one of them out: anyhook uninstall {self._agent}, with --scope user or project.",
+            WARNING,
+        )
+        return Decision(self._event).replace(**made, problems=(problem,))
+
+
+def _is_running(pid: Json) -> bool:
+    """Whether a process can still answer: it is there, and not stopped."""
+    if not isinstance(pid, int):
+        return False
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat", "rb", 0) as file:
+            return file.read(512).rpartition(b")")[2].split()[0] not in (b"T", b"t", b"Z", b"X")
+    except (FileNotFoundError, PermissionError):
+        return not os.path.exists("/proc/self/stat")  # without /proc, the limit of the wait has to do
+    except (OSError, OverflowError, IndexError):
+        return False

@@ -1,0 +1,99 @@
+"""Turned on: the packs and rules of the user that were on and are gone. What a person turned on is remembered when it
+is first seen; anything less is said, until a verb (`anyhook remove`) confirms it or it is on again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.documents.pins import FOLDER
+from anyhook.engine.settle import is_gate
+from anyhook.model.problem import ERROR
+from anyhook.rules.pack_list import GUARD, GUARDS
+from anyhook.rules.rule_file import PACKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from anyhook.documents.files import Files
+    from anyhook.model.hook import Layer
+    from anyhook.state.switches import Switches
+
+
+def with_memory(layers: Iterable[Layer], packages: Mapping[str, str], switches: Switches, files: Files) -> None:
+    """Report what is gone from the user's rule files, and remember what is new. `packages` are folders and names."""
+    own = [layer for layer in layers if layer.source.scope == "user"]
+    for layer in own:
+        path, now = layer.source.path, names_in(layer)
+        if path.endswith(".toml"):
+            beside = f"{os.path.dirname(path)}/{FOLDER}/"
+            now |= {f"{FOLDER}/{name}/" for folder, name in packages.items() if folder.startswith(beside)}
+        gone = [name for name in switches.on.get(path, ()) if name not in now]
+        if gone and not _unknown(path, files):
+            _report(path, [name for name in gone if not _told(path, name, files)], files)
+        if now - {*switches.on.get(path, ())} and not switches.problems:
+            try:
+                switches.remember(path, now)
+            except OSError:
+                pass  # it is on; the next call tries again
+    here = {layer.source.path for layer in own}
+    for path, names in switches.on.items():
+        if path not in here:
+            _report(path, names, files, f"the user's rules are read from {min(here)}" if here else "")
+
+
+def names_in(layer: Layer) -> set[str]:
+    """What is on in a rule file: the packs that it uses, and its own name if it has gates of its own."""
+    path = layer.source.path
+    found = {pack_name(hook.source, path) for hook in layer.hooks if hook.source != path}
+    return found | {os.path.basename(path) for hook in layer.hooks if hook.source == path and is_gate(hook)}
+
+
+def pack_name(pack: str, path: str) -> str:
+    """A pack as a rule file names it: a shipped one by its name, any other by its path from there."""
+    if os.path.dirname(pack) == PACKS:
+        return os.path.basename(pack).removesuffix(".toml")
+    return os.path.relpath(pack, os.path.dirname(path))
+
+
+def _report(path: str, gone: Sequence[str], files: Files, why: str = "") -> None:
+    if not gone:
+        return
+    why = why or ("its file is gone" if files.look(path) is None else "its file no longer has it")
+    own = os.path.basename(path)
+    named = ", ".join("its own rules" if name == own else name for name in gone)
+    files.problem(
+        "turned-on-gone",
+        f"what was turned on here is gone: {named} ({why})",
+        path,
+        fix="; ".join(_commands(gone, own)),
+        dialect="anyhook",
+        scope="user",
+    )
+
+
+def _commands(gone: Sequence[str], own: str) -> Iterator[str]:
+    """How each is turned on again, and how its user says that it should be off."""
+    if {*GUARDS} <= {*gone}:
+        gone = [GUARD, *(name for name in gone if name not in GUARDS)]
+    for name in gone:
+        parts = name.split("/")
+        known = parts[1] if parts[0] == FOLDER and len(parts) > 2 else name
+        again = f"`anyhook add {known}` turns it on again" if "/" not in name and name != own else "Put it back"
+        yield f"{again}, `anyhook remove {known}` says that it should be off"
+
+
+def _unknown(path: str, files: Files) -> bool:
+    """Whether a file could not be read, which is reported: then it is not known what it has."""
+    from anyhook.gates.status import UNREADABLE
+
+    return any(problem.code in UNREADABLE and problem.where.startswith(path) for problem in files.problems)
+
+
+def _told(path: str, name: str, files: Files) -> bool:
+    """Whether a problem already says why a pack that the file uses has no rules."""
+    pack = f"{PACKS}/{name}.toml" if "/" not in name else os.path.normpath(f"{os.path.dirname(path)}/{name}")
+    return any(
+        problem.severity == ERROR and (f"the pack `{name}`" in problem.what or problem.where.startswith(pack))
+        for problem in files.problems
+    )

@@ -1,0 +1,70 @@
+"""Unknown tool: a call of a tool that the host's table does not know, and that runs a command or changes files. It may
+be another agent's name for a tool that a gate's matcher names, so such a gate could not tell whether it is meant. That
+is reported once a session, and under `deny` it closes. Rules that look at facts see the input of any tool."""
+
+from __future__ import annotations
+
+from anyhook.engine.bridge_failure import doubted, sentence
+from anyhook.engine.merge import posture_of
+from anyhook.model.hook import ARMED
+from anyhook.model.outcome import STOPPING
+from anyhook.platform.places import state_dir
+from anyhook.state.told import ToldGates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.engine.bridge import Incoming
+    from anyhook.engine.context import Context
+    from anyhook.model.decision import Decision
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+
+TELLING = ("command", "cmd", "script", "shell", "argv", "code", "patch", "path", "file", "uri")
+"""Parts of the names of fields for commands and files, to look no closer at anything else."""
+MCP = "mcp__"
+CHANNELS = frozenset({"message", "context"})
+NAMES_SHOWN = 3
+
+
+def with_doubt(context: Context, incoming: Incoming, event: Event, decision: Decision) -> tuple[Decision, str]:
+    """The decision, with what gates could not tell about this call, and what goes to stderr if there is no better
+    channel."""
+    tool, given = str(event.data.get("tool") or ""), event.data.get("input")
+    if decision.stops or not tool or tool.startswith(MCP) or not isinstance(given, dict):
+        return decision, ""
+    if not any(word in key.lower() for key in given for word in TELLING):
+        return decision, ""
+    passed = [
+        step.hook
+        for step in context.routes.find(event).steps
+        if step.why and step.hook.status == ARMED and step.row.block in STOPPING and _names_tools(step.hook.matcher)
+    ]
+    if not passed or not _acts(context, tool, given):
+        return decision, ""
+    table, session = incoming.table, str(event.data.get("session") or "")
+    names = ", ".join(f"`{hook.name}`" for hook in passed[:NAMES_SHOWN]) + (" …" if len(passed) > NAMES_SHOWN else "")
+    why = f"the tool `{tool}` is not known in {table.title}, so {names} could not tell whether this call is meant"
+    posture = "deny" if any(posture_of(context, hook) == "deny" for hook in passed) else context.on_failure
+    made = doubted(decision, incoming.row.says, incoming.where, why, posture)
+    aside = "" if CHANNELS.intersection(incoming.row.says) else sentence(incoming.where, why)
+    if made.stops or not session:
+        return made, "" if made.stops else aside
+    kept, key = ToldGates(state_dir(context.setup.env), table.name, session), f"tool {tool}"
+    if key in kept.known():
+        return decision.replace(problems=made.problems), ""
+    kept.keep({key: why})
+    return made, aside
+
+
+def _names_tools(matcher: Json) -> bool:
+    named = matcher.get("tool") if isinstance(matcher, dict) else matcher
+    return bool(named) and named not in ("*", ".*")
+
+
+def _acts(context: Context, tool: str, given: dict[str, Json]) -> bool:
+    """Whether the call runs a command, or changes files."""
+    from anyhook.rules.calls import facts_of
+
+    project = context.setup.project
+    facts = facts_of(tool, given, cwd=project, home=context.setup.env.get("HOME", ""), project=project)
+    return bool(facts.runs or facts.writes or facts.deletes)
