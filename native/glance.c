@@ -15,7 +15,7 @@
 #define MAX_TEXT 65536 /* in longer texts Python does not check the words */
 #define MAX_WORD 1024
 
-static char plain[MAX_TEXT]; /* a text without quotes and backslashes */
+static char plain[MAX_TEXT]; /* a text without continued lines, quotes and backslashes */
 static const char blanks[] = " \t\n\r", apart[] = " \t\n\r;&|()<>=,`{}:/";
 
 /* Copies a text to `plain`; 0 if it is too long, or has a character that Python might read differently. */
@@ -25,7 +25,10 @@ static int without_quotes(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
         unsigned char sign = text[i];
         if (!sign || sign > 0x7E || (sign < 0x20 && !strchr(blanks, sign))) return 0;
-        if (!strchr("'\"\\", sign)) plain[kept++] = sign;
+        if (sign == '\\' && i + 1 < size && text[i + 1] == '\n')
+            i++;
+        else if (!strchr("'\"\\", sign))
+            plain[kept++] = sign;
     }
     plain[kept] = 0;
     return 1;
@@ -35,7 +38,7 @@ static int without_quotes(const char *text, size_t size) {
 static int take_names(struct texts *texts, const char *text, size_t size) {
     if (!without_quotes(text, size)) return 0;
     for (char *at = texts->table->text; at < texts->table->end; at = after(at))
-        if ((*at == 'n' || (*at == 'g' && texts->is_line)) && strstr(plain, at + 1)) return 0;
+        if (*at == 'n' ? strcasestr(plain, at + 1) != NULL : *at == 'g' && texts->is_line && strstr(plain, at + 1)) return 0;
     for (char *word = plain; *word; word += strspn(word, apart)) {
         size_t length = strcspn(word, apart);
         texts->removes |= length && has(texts->table, 'm', word, length);
@@ -104,7 +107,7 @@ static int take_words(struct texts *texts, const char *text, size_t size) {
         if (texts->is_line && !texts->removes && !strcmp(path, project)) continue; /* it only changes to that folder */
         size_t above = strlen(path);
         for (char *at = texts->table->text; at < texts->table->end; at = after(at))
-            if (*at == 'h' && !strncmp(at + 1, path, above) && at[1 + above] == '/') return 0;
+            if (*at == 'h' && !strncasecmp(at + 1, path, above) && at[1 + above] == '/') return 0;
     }
     return 1;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,36 +29,61 @@
 #define CALL 0x326B6861u
 #define START 0xCBF29CE484222325u /* of a checksum */
 #define ACCEPT_MS 3000 /* how long a worker may take for each answer, until it has accepted the call */
+#define NO_ANSWER 70   /* the status of a call of an agent that Python could not answer (NO_ANSWER in cli/bridge.py) */
 #define STDIN_MS 5000  /* how long stdin may take to end; then the call is made cold, with a watchdog for stdin */
 
 static char folder[4096]; /* the folder of this program and of the Python command */
-static char **words;      /* the arguments of the call, starting with the verb */
-static int count;         /* the number of arguments */
-static int kept;          /* whether stdin is kept in memory */
-static int worker = -1;   /* a pidfd of the process that serves the call */
-static volatile sig_atomic_t accepted, told; /* whether a worker serves the call; a signal that arrived in the meantime */
+char **words;
+int word_count;
+int worker = -1;
+volatile sig_atomic_t told;
+static int kept;                       /* whether stdin is kept in memory */
+static volatile sig_atomic_t accepted; /* whether another process serves the call */
+static int is_child;                   /* whether that is a child of this one, in its process group */
 
-static void end_by(int number) {
+void end_by(int number) {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Executes the Python command; `mark` tells it what happened. If that fails, a gate must not open. */
+/* Makes the call in Python; `mark` tells it what happened. */
 static _Noreturn void cold(const char *mark) {
     static char program[sizeof folder + sizeof PYTHON];
-    char **argv = malloc((count + 3) * sizeof *argv);
-    int n = 0;
     if (told) end_by(told);
     snprintf(program, sizeof program, "%s" PYTHON, folder);
-    if (argv) {
-        argv[n++] = program;
-        if (mark) argv[n++] = (char *)mark;
-        for (int i = 0; i < count; i++) argv[n++] = words[i];
-        argv[n] = NULL;
-        execv(program, argv);
+    run_python(program, mark);
+}
+
+/* -- limits: a call that an agent was allowed can set them on the agent, and they reach us and the hooks. They must not
+ * end us before we have answered, and what fails because of one must not open a gate. */
+
+static const struct {
+    int limit;
+    rlim_t enough; /* no agent works with less */
+    int is_raised; /* whether we need more ourselves; hooks have it as it was given */
+} limits[] = {{RLIMIT_STACK, 1 << 20, 1}, {RLIMIT_NOFILE, 64, 1}, {RLIMIT_FSIZE, 1 << 26, 0}, {RLIMIT_AS, 1 << 30, 0},
+              {RLIMIT_DATA, 1 << 28, 0},  {RLIMIT_NPROC, 32, 0},  {RLIMIT_CPU, 30, 0}};
+#define LIMITS (sizeof limits / sizeof *limits)
+static struct rlimit given[LIMITS];
+int has_low_limits;
+
+static void raise_limits(void) {
+    signal(SIGXFSZ, SIG_IGN); /* Python does the same, and hooks have the default again */
+    for (size_t i = 0; i < LIMITS; i++) {
+        struct rlimit *seen = &given[i];
+        if (getrlimit(limits[i].limit, seen) < 0 || seen->rlim_cur == RLIM_INFINITY || seen->rlim_cur >= limits[i].enough)
+            continue;
+        has_low_limits = 1;
+        struct rlimit most = {seen->rlim_max, seen->rlim_max}, enough = {limits[i].enough, limits[i].enough};
+        if (!limits[i].is_raised) continue;
+        if (most.rlim_max > enough.rlim_max || setrlimit(limits[i].limit, &enough) < 0) /* root may */
+            setrlimit(limits[i].limit, &most);
     }
-    dprintf(2, "anyhook: %s cannot be started (%s). Install anyhook again.\n", program, strerror(errno));
-    _exit(2);
+}
+
+void restore_limits(void) {
+    for (size_t i = 0; has_low_limits && i < LIMITS; i++)
+        if (limits[i].is_raised) setrlimit(limits[i].limit, &given[i]);
 }
 
 static int find_folder(void) {
@@ -75,9 +101,9 @@ static uint64_t checksum(uint64_t sum, const char *text, size_t size) { /* FNV-1
     return sum;
 }
 
-/* Whether Python, or the C library under it, reads the variable before the command's first line. */
+/* Whether the C library, or an isolated Python, reads the variable before the command's first line. */
 static int is_read_at_start(const char *entry) {
-    static const char *starts[] = {"PYTHON", "LC_", "LD_", "MALLOC_",        "LANG=",
+    static const char *starts[] = {"LC_",       "LD_",      "MALLOC_",         "LANG=",
                                    "LANGUAGE=", "LOCPATH=", "GLIBC_TUNABLES=", "GCONV_PATH="};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (!strncmp(entry, starts[i], strlen(starts[i]))) return 1;
@@ -128,23 +154,31 @@ static int find_socket(struct sockaddr_un *address, char **envp) {
 /* Whether the call reads stdin. If so, stdin is kept, so that it can be read again if a worker is lost. */
 static int reads_stdin(void) {
     if (!strcmp(words[0], "bridge")) return 1;
-    for (int i = 1; i < count; i++) {
+    for (int i = 1; i < word_count; i++) {
         size_t size = strlen(words[i]);
         if (!strcmp(words[i], "-") || (size > 2 && !strcmp(words[i] + size - 2, "=-"))) return 1;
     }
     return 0;
 }
 
+static char buffer[65536];
+static ssize_t passed, held; /* what was read and is not written yet */
+
+static int pass_on(int to) {
+    while (passed < held) {
+        ssize_t written = write(to, buffer + passed, held - passed);
+        if (written < 0 && errno != EINTR) return -1;
+        if (written > 0) passed += written;
+    }
+    return 1;
+}
+
 static int copy(int from, int to) { /* 1 if bytes were copied, 0 at the end, -1 on failure */
-    static char buffer[65536];
     ssize_t size = read(from, buffer, sizeof buffer);
     if (size < 0) return errno == EINTR ? 1 : -1;
-    for (ssize_t done = 0; done < size;) {
-        ssize_t written = write(to, buffer + done, size - done);
-        if (written < 0 && errno != EINTR) return -1;
-        if (written > 0) done += written;
-    }
-    return size > 0;
+    passed = 0;
+    held = size;
+    return size ? pass_on(to) : 0;
 }
 
 /* stdin takes too long, or does not fit: make the call cold. A separate process writes what was read, and the rest. */
@@ -159,8 +193,15 @@ static _Noreturn void cold_with_rest(int kept) {
             close(ends[0]);
             close(1);
             close(2);
+            static char last[sizeof buffer];
+            ssize_t lost = held - passed; /* read, and not kept */
+            memcpy(last, buffer + passed, lost);
             while (copy(kept, ends[1]) > 0) {
             }
+            memcpy(buffer, last, lost);
+            passed = 0;
+            held = lost;
+            pass_on(ends[1]);
             while (copy(0, ends[1]) > 0) {
             }
             _exit(0);
@@ -182,6 +223,8 @@ static int now_ms(void) {
 }
 
 static void keep_stdin(void) {
+    struct rlimit size; /* with a limit on files, writing could end this process before it has answered */
+    if (getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur != RLIM_INFINITY) cold(NULL);
     int copied = memfd_create("stdin", MFD_CLOEXEC), begun = now_ms();
     if (copied < 0) cold(NULL);
     for (;;) {
@@ -268,11 +311,28 @@ static void tell(int number) {
     else if (accepted) end_by(number);
 }
 
-static void listen_for(int number) {
+static void hear(int number, siginfo_t *info, void *unused) {
+    (void)unused;
+    if (is_child && info->si_code == SI_KERNEL) told = number; /* from the terminal: the child has it too */
+    else tell(number);
+}
+
+void listen_for_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction now, before;
     memset(&now, 0, sizeof now);
-    now.sa_handler = tell;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &now, NULL);
+    now.sa_sigaction = hear;
+    now.sa_flags = SA_SIGINFO;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &now, NULL);
+}
+
+void follow(int process) {
+    is_child = 1;
+    worker = syscall(SYS_pidfd_open, process, 0);
+    accepted = 1;
+    if (told) tell(told);
 }
 
 /* Waits for the worker that has accepted the call. Returns only if nothing has happened yet. */
@@ -285,7 +345,10 @@ static void wait_for_worker(int connection) {
     accepted = 1;
     if (told) tell(told);
     while (get(connection, &letter, 1)) {
-        if (letter == 'X' && get(connection, &number, sizeof number)) _exit(number);
+        if (letter == 'X' && get(connection, &number, sizeof number)) {
+            if (number == NO_ANSWER && !strcmp(words[0], "bridge")) answer_without_python("its report is above");
+            _exit(number);
+        }
         if (letter == 'H') on_duty = 1;
     }
     if (told) end_by(told); /* the signal ended the worker, and now ends this process */
@@ -302,16 +365,14 @@ static void serve(char **argv, char **envp) {
     char letter;
     const char *wanted = getenv("ANYHOOK_WARM");
     if (!find_socket(&address, envp)) cold(NULL);
-    if (count == 3 && !strcmp(words[0], "bridge")) answer_if_quiet(address.sun_path, argv, envp, keep_stdin);
+    if (word_count >= 3 && !strcmp(words[0], "bridge")) answer_if_quiet(address.sun_path, argv, envp, keep_stdin);
     if (kept) lseek(0, 0, SEEK_SET);
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0)
         cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
     if (!kept && reads_stdin()) keep_stdin();
-    listen_for(SIGINT);
-    listen_for(SIGTERM);
-    listen_for(SIGHUP);
+    listen_for_signals();
     if (send_call(connection, argv, envp) && answers_in_time(connection) && get(connection, &letter, 1) &&
         letter == 'G' && send_streams(connection)) {
         int in_time = answers_in_time(connection);
@@ -332,17 +393,19 @@ static void serve(char **argv, char **envp) {
 
 int main(int argc, char **argv, char **envp) {
     words = argv + 1;
-    count = argc - 1;
+    word_count = argc - 1;
+    raise_limits();
     if (!find_folder()) {
         dprintf(2, "anyhook: /proc/self/exe cannot be read (%s). Call anyhook-python instead.\n", strerror(errno));
         return 2;
     }
     const char *warm = getenv("ANYHOOK_WARM"), *debug = getenv("ANYHOOK_DEBUG");
-    /* No server works for a process that may be in a sandbox: some kinds are visible only by this flag. */
-    int plain = count > 0 && (!strcmp(words[0], "fire") || !strcmp(words[0], "bridge")) &&
+    /* No server works for a process that may be in a sandbox: some kinds are visible only by this flag. With low limits
+     * stdin may not be kept. */
+    int plain = !has_low_limits && word_count > 0 && (!strcmp(words[0], "fire") || !strcmp(words[0], "bridge")) &&
                 !(warm && !strcmp(warm, "off")) && !(debug && *debug && strcmp(debug, "0")) && getuid() == geteuid() &&
                 getgid() == getegid() && !isatty(0) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
-    for (int i = 1; plain && i < count; i++) plain = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
+    for (int i = 1; plain && i < word_count; i++) plain = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
     for (int number = 0; plain && number < 3; number++) plain = fcntl(number, F_GETFD) >= 0;
     if (plain) serve(argv, envp);
     cold(NULL);

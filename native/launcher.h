@@ -2,6 +2,7 @@
 #ifndef ANYHOOK_LAUNCHER_H
 #define ANYHOOK_LAUNCHER_H
 
+#include <signal.h>
 #include <stddef.h>
 
 #define MAX_SIZE (1 << 18) /* the size of a table and of a payload: a larger one does not fit into a datagram */
@@ -48,6 +49,24 @@ int is_harmless(struct table *table, const char *payload, size_t size, const cha
 /* Answers and exits if a table says that nothing is hooked. Otherwise it has done nothing, except that stdin may be
  * kept. */
 void answer_if_quiet(const char *socket_path, char **argv, char **envp, void (*keep_stdin)(void));
+
+/* -- what one call is, and how it ends (launcher.c) */
+
+extern char **words;   /* the arguments of the call, starting with the verb */
+extern int word_count; /* the number of arguments */
+extern int worker;   /* a pidfd of the process that serves the call; -1 if it is not known */
+extern volatile sig_atomic_t told; /* a signal that arrived in the meantime */
+
+void end_by(int number);
+void listen_for_signals(void); /* signals go to the process that serves the call */
+void follow(int process);      /* that is this child */
+extern int has_low_limits;     /* whether the caller has set any that no agent works with */
+void restore_limits(void);     /* those that were raised for this process alone */
+
+/* -- Python (python.c) */
+
+_Noreturn void run_python(const char *script, const char *mark);
+_Noreturn void answer_without_python(const char *why);
 
 /* The length of a list that starts at `*end` in memory, where the kernel has put it; `*end` is then its end. (size_t)-1
  * if the list was moved. */

@@ -1,5 +1,5 @@
 /* Answers an event that reaches no hook, without Python. A worker of the warm server has written a table of such calls
- * and their conditions (src/anyhook/warm/quiet.py); this file checks each condition again. The event goes to the server
+ * and their conditions (src/anyhook/extra/warm/quiet.py); this file checks each condition again. The event goes to the server
  * for the journal, and nothing waits for that. In doubt, the call is made in the ordinary way, so this file answers
  * that no hook objects, or does not answer.
  */
@@ -23,6 +23,7 @@
 
 #define NOTE 0x316B686Eu
 #define MAX_PATHS 32
+#define MAX_READ (1 << 22) /* no table is written for larger files */
 
 /* Whether a table has an entry of a kind with exactly this text. */
 int has(struct table *table, char kind, const char *text, size_t size) {
@@ -31,7 +32,7 @@ int has(struct table *table, char kind, const char *text, size_t size) {
     return 0;
 }
 
-static void describe(const char *path, char *shown, size_t size) { /* does the same as `stamp` in documents/places.py */
+static void describe(const char *path, char *shown, size_t size) { /* does the same as `stamp` in platform/places.py */
     struct stat seen;
     if (stat(path, &seen) < 0) {
         *shown = 0;
@@ -41,6 +42,31 @@ static void describe(const char *path, char *shown, size_t size) { /* does the s
              (long long)seen.st_mtim.tv_sec * 1000000000 + seen.st_mtim.tv_nsec,
              (long long)seen.st_ctim.tv_sec * 1000000000 + seen.st_ctim.tv_nsec, (long long)seen.st_size,
              (unsigned long long)seen.st_ino, (unsigned)seen.st_mode);
+}
+
+/* Does the same as `content_checksum` in src/anyhook/extra/warm/quiet.py: words of eight bytes, the last one filled with zeros,
+ * and the size. A stamp alone does not prove that a file is the same. */
+static int checksum(const char *path, char *shown, size_t size) {
+    static unsigned char part[1 << 16];
+    uint64_t sum = 0xCBF29CE484222325u, total = 0, word;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return 0;
+    for (;;) {
+        size_t filled = 0;
+        ssize_t got;
+        while (filled < sizeof part && (got = read(file, part + filled, sizeof part - filled)) > 0) filled += got;
+        if (!filled) break;
+        total += filled;
+        if (total > MAX_READ) break;
+        while (filled % 8) part[filled++] = 0;
+        for (size_t i = 0; i < filled; i += 8) {
+            memcpy(&word, part + i, 8);
+            sum = (sum ^ word) * 0x100000001B3u;
+        }
+    }
+    close(file);
+    snprintf(shown, size, "%016llx", (unsigned long long)((sum ^ total) * 0x100000001B3u));
+    return total <= MAX_READ;
 }
 
 static int load(struct table *table, const char *socket_path, char **argv) {
@@ -56,7 +82,7 @@ static int load(struct table *table, const char *socket_path, char **argv) {
         }
     snprintf(path, sizeof path, "%.*s/quiet/%s-%016llx", (int)(name - socket_path), socket_path, name + 1,
              (unsigned long long)sum);
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return 0;
     static char text[MAX_SIZE];
     ssize_t size = read(file, text, sizeof text);
@@ -67,10 +93,21 @@ static int load(struct table *table, const char *socket_path, char **argv) {
     return 1;
 }
 
+/* The words after the event, in lines. "-" if they are too long: no table has that. */
+static const char *options_of(char *text, size_t size) {
+    size_t length = 0;
+    *text = 0;
+    for (int i = 3; i < word_count; i++) {
+        int more = snprintf(text + length, size - length, "%s\n", words[i]);
+        if (more < 0 || (length += more) >= size) return "-";
+    }
+    return text;
+}
+
 /* What can be checked before stdin is read: the arguments, the variables, the server, and the namespaces. */
 static int is_same_call(struct table *table, const char *socket_path, char **argv, char **envp) {
     char shown[PATH_MAX], link[64];
-    int answers = 0, special = 0, listed = 0;
+    int answers = 0, special = 0, listed = 0, options = 0;
     struct stat root;
     if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0) return 0;
     for (char *at = table->text; at < table->end; at = after(at)) {
@@ -82,6 +119,10 @@ static int is_same_call(struct table *table, const char *socket_path, char **arg
             break;
         case 'E': /* its event */
             if (strcmp(value, argv[3])) return 0;
+            break;
+        case 'Q': /* the entry's options: the places that it fixes */
+            options++;
+            if (strcmp(value, options_of(shown, sizeof shown))) return 0;
             break;
         case 'S': /* the server */
             describe(socket_path, shown, sizeof shown);
@@ -118,7 +159,7 @@ static int is_same_call(struct table *table, const char *socket_path, char **arg
             break;
         }
     }
-    return answers == 1 && special == listed;
+    return answers == 1 && special == listed && options == 1;
 }
 
 static int is_directory(const char *path) {
@@ -126,7 +167,7 @@ static int is_directory(const char *path) {
     return stat(path, &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
-/* Finds the project as Python does (`project_of` in walk/receive.py, `Setup.of` in state/plans.py): the folder, and the
+/* Finds the project as Python does (`project_of` in engine/receive.py, `Setup.of` in state/plans.py): the folder, and the
  * outermost folder above it that counts. */
 static int is_same_project(struct table *table, struct wanted *wanted, int count) {
     char named[PATH_MAX] = "", project[PATH_MAX], outer[PATH_MAX], home[PATH_MAX], folder[PATH_MAX], git[PATH_MAX + 8];
@@ -146,7 +187,7 @@ static int is_same_project(struct table *table, struct wanted *wanted, int count
         break;
     }
     if (!*named && !getcwd(named, sizeof named)) return 0;
-    const char *given = getenv("HOME");
+    const char *given = word_count > 4 && !strcmp(words[3], "--home") ? words[4] : getenv("HOME");
     if (!realpath(named, project) || !realpath(given && *given ? given : "/", home)) return 0;
     strcpy(folder, project);
     strcpy(outer, project);
@@ -169,13 +210,15 @@ static int is_same_project(struct table *table, struct wanted *wanted, int count
 static int is_same_disk(struct table *table) {
     char shown[PATH_MAX];
     for (char *at = table->text; at < table->end; at = after(at)) {
-        if (*at != 'F' && *at != 'L') continue;
+        if (*at != 'F' && *at != 'L' && *at != 'H') continue;
         char *path = at + 1;
         at = after(at);
         if (at >= table->end) return 0;
         if (*at == 'f') /* the stamp of the path before it; empty if there is no such file */
             describe(path, shown, sizeof shown);
-        else if (*at != 'l' || !realpath(path, shown)) /* the path without links */
+        else if (*at == 'h') { /* the checksum of its bytes */
+            if (!checksum(path, shown, sizeof shown)) return 0;
+        } else if (*at != 'l' || !realpath(path, shown)) /* the path without links */
             return 0;
         if (strcmp(shown, at + 1)) return 0;
     }
@@ -210,7 +253,7 @@ static int take_line(struct texts *texts, const char *text, size_t size) {
  * only reads. If the input is missing, it is unknown what the call would do. */
 static int is_allowed(struct table *table, const char *payload, size_t size, struct wanted *tool, struct texts *seen) {
     struct texts texts = {.path = seen->path, .take = take_line, .table = table};
-    if (!seen->is_there || !tool->value || has(table, 's', tool->value, tool->size)) return 0;
+    if (!seen->is_there || !tool->value || !tool->size || has(table, 's', tool->value, tool->size)) return 0;
     return has(table, 'r', tool->value, tool->size) || is_harmless(table, payload, size, seen->path, seen->is_line) ||
            (seen->is_line && !seen->is_odd && read_payload(payload, size, NULL, 0, &texts));
 }
@@ -237,6 +280,19 @@ static int is_same_payload(struct table *table, const char *payload, size_t size
     return !tool || is_allowed(table, payload, size, tool, &texts);
 }
 
+/* Adds a sign to the file that counts events handed over: `s` before, `x` if that failed. The server counts those that
+ * it has written, so that events which a killed server has lost are known to be missing. */
+static int count(const char *socket_path, char sign) {
+    char path[PATH_MAX + 8];
+    struct stat seen;
+    snprintf(path, sizeof path, "%s.sent", socket_path);
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (file < 0) return 0;
+    int counted = fstat(file, &seen) == 0 && S_ISREG(seen.st_mode) && write(file, &sign, 1) == 1;
+    close(file);
+    return counted;
+}
+
 /* Sends the event to the server in one datagram, or not at all. */
 static int hand_over(const char *socket_path, char **argv, char **envp, char *payload, size_t size) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -251,7 +307,10 @@ static int hand_over(const char *socket_path, char **argv, char **envp, char *pa
     struct msghdr message = {
         .msg_name = &address, .msg_namelen = sizeof address, .msg_iov = parts, .msg_iovlen = size ? 4 : 3};
     int out = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return out >= 0 && sendmsg(out, &message, MSG_NOSIGNAL) > 0;
+    if (out < 0 || !count(socket_path, 's')) return 0;
+    if (sendmsg(out, &message, MSG_NOSIGNAL) > 0) return 1;
+    count(socket_path, 'x');
+    return 0;
 }
 
 void answer_if_quiet(const char *socket_path, char **argv, char **envp, void (*keep_stdin)(void)) {

@@ -1,1 +1,1 @@
-"""Hooks in the loops of agent frameworks: one module per framework, each importing its own framework and no other."""
+"""The documented paths of the adapters for agent frameworks. The adapters themselves are a satellite (`extra/`)."""

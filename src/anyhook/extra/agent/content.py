@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from anyhook.documents.files import Files
-from anyhook.documents.places import config_file, lies_in, upward
+from anyhook.engine.catalog import covered, loaded_by_command, part_prints, with_interpreters
+from anyhook.engine.loads import Reader
+from anyhook.gates.review import APPROVED, CHANGED, NEW, Reviewed
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.shell.named import named_files, on_project_path
+from anyhook.platform.places import config_file, lies_in, upward
+from anyhook.programs.named import named_files, on_project_path
 from anyhook.state.ledger import Item
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.review import APPROVED, CHANGED, NEW, Reviewed
-from anyhook.walk.trust import covered, with_interpreters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -166,15 +167,17 @@ def _shown(offer: Offer) -> dict[str, str]:
 def _pinned(offer: Offer, setup: Setup) -> tuple[Item, dict[str, Fingerprint]]:
     """What an approval pins: the settings of a server and the files of the project that it names; all files of a
     skill; the file of a sub-agent."""
-    files, roots = Files(), setup.roots(()).replace(project=offer.folder)
+    files, roots, unpinned = Files(), setup.roots(()).replace(project=offer.folder), tuple[str, ...]()
     if offer.kind == "mcp":
         args = offer.spec.get("args")
         words = [str(offer.spec.get("command") or ""), *map(str, args if isinstance(args, list) else [])]
+        loads = loaded_by_command(words, offer.folder, Reader(roots, files, roots.env))
         waiting = [
             *named_files(words, offer.folder, roots.home, {}, files),
             *on_project_path(words, roots.env.get("PATH", ""), offer.folder, files),
+            *loads.files,
         ]
-        prints = with_interpreters(waiting, roots, files)
+        prints, unpinned = {**with_interpreters(waiting, roots, files), **part_prints(loads)}, loads.unknown
     else:
         paths = [offer.source] if offer.kind == "subagent" else _below(os.path.dirname(offer.source))
         prints = {path: files.fingerprint(path) for path in paths}
@@ -182,7 +185,7 @@ def _pinned(offer: Offer, setup: Setup) -> tuple[Item, dict[str, Fingerprint]]:
     digests = {path: seen.digest for path, seen in prints.items()}
     if len(digests) > MAX_FILES:
         digests[offer.source] = f"!more than {MAX_FILES} files"
-    return Item(offer.id, definition, digests), prints
+    return Item(offer.id, definition, digests, unpinned=unpinned), prints
 
 
 def _below(folder: str) -> list[str]:

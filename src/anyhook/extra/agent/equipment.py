@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pydantic_ai.capabilities import Toolset
 from pydantic_ai_harness.subagents import SubAgents
 
-from anyhook.agent.content import find_offers, trusted
-from anyhook.agent.skills import LOAD, load_skills
-from anyhook.agent.skills import capabilities as skill_capabilities
-from anyhook.agent.subagents import EXPLORE, GENERAL, SELF, BadType, build, read_type
-from anyhook.agent.tools import TOOLS
 from anyhook.documents.files import Files
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.engine.catalog import open_ledger
+from anyhook.extra.agent.content import find_offers, trusted
+from anyhook.extra.agent.skills import LOAD, load_skills
+from anyhook.extra.agent.skills import capabilities as skill_capabilities
+from anyhook.extra.agent.subagents import EXPLORE, GENERAL, SELF, BadType, build, read_type
+from anyhook.extra.agent.tools import TOOLS
 from anyhook.model.extras import install_command
-from anyhook.walk.build import open_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai_harness.skills import SkillDefinition
 
-    from anyhook.agent.content import Offer
-    from anyhook.agent.mcp_servers import McpServer, McpServers
-    from anyhook.agent.settings import AgentSettings
-    from anyhook.agent.subagents import TypeFile
+    from anyhook.extra.agent.content import Offer
+    from anyhook.extra.agent.mcp_servers import McpServer, McpServers
+    from anyhook.extra.agent.settings import AgentSettings
+    from anyhook.extra.agent.subagents import TypeFile
     from anyhook.state.plans import Setup
 
 
@@ -107,7 +107,7 @@ async def equip(
 
 async def _connected(offers: list[Offer], env: Mapping[str, str], tell: Callable[[str], None]) -> McpServers | None:
     try:  # in a thread: the client may take seconds to load, and Ctrl-C should work
-        module = await asyncio.to_thread(import_module, "anyhook.agent.mcp_servers")
+        module = await asyncio.to_thread(import_module, "anyhook.extra.agent.mcp_servers")
     except ImportError as error:
         tell(f"MCP servers cannot be used ({error}). Install their client: {install_command('agent')}")
         return None

@@ -7,16 +7,16 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any
 
-from anyhook.agent.failure import BadSetup
-from anyhook.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
+from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.session import ERROR, INTERRUPTED, REFUSED, Session, TurnResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.adapters.lifecycle import Announcer
-    from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import SessionOptions
-    from anyhook.agent.stream_json import StreamJson
+    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.stream_json import StreamJson
+    from anyhook.extra.frameworks.lifecycle import Announcer
+    from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Firing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from anyhook.adapters.messages import plain
+from anyhook.extra.frameworks.messages import plain
 
 if TYPE_CHECKING:
     from anyhook.state.conversations import Conversations

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 from anyhook.tables.registry import DIALECTS, dialect, module_of, part
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
-from anyhook.agent.failure import Failed
-from anyhook.agent.script import HOOK_WRITER, asked_apart
-from anyhook.agent.trouble import explained
+from anyhook.extra.agent.failure import Failed
+from anyhook.extra.agent.script import HOOK_WRITER, asked_apart
+from anyhook.extra.agent.trouble import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic_ai import RunContext
     from pydantic_ai.toolsets import ToolsetTool
 
-    from anyhook.agent.content import Offer
+    from anyhook.extra.agent.content import Offer
 
 START_LIMIT_S = 30.0
 """How long a server may take to start: some are installed first."""
@@ -78,9 +78,17 @@ class McpServer(WrapperToolset[Any]):
         return self.why
 
     def _said(self) -> str:
-        """The end of what it wrote to stderr."""
+        """The last lines that it wrote to stderr, as many as fit; of a longer one the beginning."""
         self._stderr.seek(0)
-        return " ".join(self._stderr.read().split())[-STDERR_CHARACTERS:].rstrip(".")
+        lines = [" ".join(line.split()) for line in self._stderr.read().splitlines()]
+        kept = ""
+        for line in reversed([line for line in lines if line]):
+            if kept and len(line) + len(kept) > STDERR_CHARACTERS:
+                break
+            kept = f"{line} {kept}".strip()
+        if len(kept) > STDERR_CHARACTERS:
+            kept = f"{kept[:STDERR_CHARACTERS]}…"
+        return kept.rstrip(".")
 
     async def __aenter__(self) -> McpServer:
         return self  # the session connects and closes it, not a run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.agent.failure import BadSetup, Failed
-from anyhook.agent.script import script_model
+from anyhook.extra.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.script import script_model
 from anyhook.handlers.model_client import Client, NoModelError
 from anyhook.state.agent_table import agent_table
 

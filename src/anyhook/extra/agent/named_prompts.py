@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.agent.recipes import recipe_names, recipe_text
+from anyhook.extra.agent.recipes import recipe_names, recipe_text
 
 if TYPE_CHECKING:
-    from anyhook.agent.session import Session
+    from anyhook.extra.agent.session import Session
 
 
 def recipes(session: Session) -> list[str]:

@@ -7,7 +7,7 @@ INDENT = "  "
 
 def nesting() -> str:
     """The prefix of each line of the current run; "" for the agent itself."""
-    from anyhook.adapters.run_state import running
+    from anyhook.extra.frameworks.run_state import running
 
     run = running.get()
     return INDENT * (run.depth if run is not None else 0)

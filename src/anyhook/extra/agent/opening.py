@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.engine import Engine
+from anyhook.engine.routes import Catalog
 from anyhook.state.plans import Setup
-from anyhook.walk.engine import Engine
-from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from anyhook.agent.options import SessionOptions
+    from anyhook.extra.agent.options import SessionOptions
     from anyhook.model.json_types import Json
     from anyhook.state.settings import Settings
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.extra.frameworks.pydantic_ai import Hooked
     from anyhook.model.json_types import Json
 
     Ask = Callable[[str, dict[str, Json], str, bool], Awaitable[str]]

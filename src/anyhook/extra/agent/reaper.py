@@ -12,7 +12,7 @@ import select
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.process.leftovers import end_marked, mark_this_process
+from anyhook.platform.leftovers import end_marked, mark_this_process
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -31,20 +31,13 @@ class Reaper:
     def __enter__(self) -> None:
         if sys.platform != "linux":
             return
-        import subprocess
+        from anyhook.platform.other_programs import outlive  # the small process does not need it
 
         mark = os.urandom(7).hex()
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-S", "-P", "-m", __name__, str(os.getpid()), mark],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"PYTHONPATH": package},
-                start_new_session=True,  # signals to the agent's terminal or group must not reach it
-            )
+            words = (sys.executable, "-S", "-P", "-m", __name__, str(os.getpid()), mark)
+            self._process = outlive(words, cwd="/", env={"PYTHONPATH": package}, is_told=True)
         except OSError:
             return  # no process can be started, so none can be left behind
         mark_this_process(mark)
@@ -55,7 +48,6 @@ class Reaper:
         process = self._process
         if process is None or process.stdin is None:
             return
-        process.returncode = 0  # it ends after us; without this, Popen warns when it is collected
         try:
             if kind is None:
                 os.write(process.stdin.fileno(), WELL)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from pydantic_ai import Agent
 
-from anyhook.adapters.messages import transcript
-from anyhook.agent.failure import BadSetup
-from anyhook.agent.script import RECIPE, asked_apart
-from anyhook.documents.places import config_file
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.script import RECIPE, asked_apart
+from anyhook.extra.frameworks.messages import transcript
+from anyhook.platform.places import config_file
 from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:

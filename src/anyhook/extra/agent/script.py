@@ -17,9 +17,9 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel, FunctionSt
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.usage import RequestUsage
 
-from anyhook.adapters.messages import plain
-from anyhook.adapters.run_state import running
-from anyhook.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.failure import BadSetup, Failed
+from anyhook.extra.frameworks.messages import plain
+from anyhook.extra.frameworks.run_state import running
 from anyhook.handlers import inside_hook
 
 if TYPE_CHECKING:

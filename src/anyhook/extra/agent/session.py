@@ -14,35 +14,35 @@ from pydantic_ai import Agent, ModelRequestNode, UsageLimits
 from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
-from anyhook.adapters.lifecycle import Lifecycle
-from anyhook.adapters.messages import final_text, from_plain, last_size
-from anyhook.adapters.pydantic_ai import Hooked, Refused, TurnsExhausted
-from anyhook.agent import trouble
-from anyhook.agent.attachments import with_images
-from anyhook.agent.equipment import Equipment, equip
-from anyhook.agent.failure import BadSetup
-from anyhook.agent.models import SCRIPT, model_name, open_model, spoken_name
-from anyhook.agent.named_prompts import expanded
-from anyhook.agent.opening import open_engine, session_facts
-from anyhook.agent.options import CONTEXT_WINDOW, SessionOptions
-from anyhook.agent.overheard import listeners
-from anyhook.agent.permission import Permission
-from anyhook.agent.recipes import COMPACT, cook, folders, recipe_text
-from anyhook.agent.session_model import SessionModel
-from anyhook.agent.settings import read_agent_settings
-from anyhook.agent.skills import LOAD, loaded_in
-from anyhook.agent.spent import Spent
-from anyhook.agent.tools import exit_code, tools
 from anyhook.documents.files import Files
-from anyhook.documents.places import config_file, home_of, state_dir
+from anyhook.engine.engine import Engine
+from anyhook.engine.tell import off_line
+from anyhook.extra.agent import trouble
+from anyhook.extra.agent.attachments import attachments, with_images
+from anyhook.extra.agent.equipment import Equipment, equip
+from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.models import SCRIPT, model_name, open_model, spoken_name
+from anyhook.extra.agent.named_prompts import expanded
+from anyhook.extra.agent.opening import open_engine, session_facts
+from anyhook.extra.agent.options import CONTEXT_WINDOW, SessionOptions
+from anyhook.extra.agent.overheard import listeners
+from anyhook.extra.agent.permission import Permission
+from anyhook.extra.agent.recipes import COMPACT, cook, folders, recipe_text
+from anyhook.extra.agent.session_model import SessionModel
+from anyhook.extra.agent.settings import read_agent_settings
+from anyhook.extra.agent.skills import LOAD, loaded_in
+from anyhook.extra.agent.spent import Spent
+from anyhook.extra.agent.tools import exit_code, tools
+from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.extra.frameworks.messages import final_text, from_plain, last_size
+from anyhook.extra.frameworks.pydantic_ai import Hooked, Refused, TurnsExhausted
 from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.handlers.model_client import counts
-from anyhook.process.leftovers import VARIABLE as LEFTOVERS
-from anyhook.process.leftovers import end_commands, end_leftovers, now_s
+from anyhook.platform.leftovers import VARIABLE as LEFTOVERS
+from anyhook.platform.leftovers import end_commands, end_leftovers, now_s
+from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.settings import read_settings
-from anyhook.walk.engine import Engine
-from anyhook.walk.tell import off_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
     from pydantic_ai.run import AgentRun
 
-    from anyhook.adapters.lifecycle import Announcer, Observer
-    from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.permission import Ask
-    from anyhook.agent.trouble import Pause
+    from anyhook.extra.agent.permission import Ask
+    from anyhook.extra.agent.trouble import Pause
+    from anyhook.extra.frameworks.lifecycle import Announcer, Observer
+    from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
 
@@ -152,6 +152,7 @@ class Session:
             gate=Permission(options.permission, self.ask),
             exit_code=exit_code,
             before_tool=self.before_tool,
+            attachments=lambda prompt: attachments(prompt, options.project),
             log=self._called,
             recipes=self._recipe,
             auto_compact=self.settings.auto_compact,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic_ai.exceptions import ModelAPIError, ToolFailed
 from pydantic_ai.models.wrapper import WrapperModel
 
-from anyhook.adapters.run_state import running
-from anyhook.agent.trouble import explained, pause_for
+from anyhook.extra.agent.trouble import explained, pause_for
+from anyhook.extra.frameworks.run_state import running
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
     from pydantic_ai.settings import ModelSettings
 
-    from anyhook.agent.spent import Spent
-    from anyhook.agent.trouble import Pause
+    from anyhook.extra.agent.spent import Spent
+    from anyhook.extra.agent.trouble import Pause
 
 T = TypeVar("T")
 

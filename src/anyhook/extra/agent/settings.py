@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from anyhook.agent.failure import BadSetup
-from anyhook.agent.options import THRESHOLD
+from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.options import THRESHOLD
 from anyhook.state.agent_table import agent_table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai_harness.skills import SkillDefinition
 
-    from anyhook.agent.content import Offer
+    from anyhook.extra.agent.content import Offer
 
 LOAD = "load_capability"
 """The framework's tool that loads a skill; its field `id` is the skill's name."""

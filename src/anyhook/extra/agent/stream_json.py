@@ -20,14 +20,14 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from anyhook.adapters.messages import prompt_text
-from anyhook.adapters.plain_values import jsonable, text_of
-from anyhook.adapters.run_state import running
-from anyhook.agent.named_prompts import recipes, skills
-from anyhook.agent.spent import TooExpensive, Used
-from anyhook.agent.stream_tasks import SubagentTask
-from anyhook.agent.tools import ShellText
-from anyhook.agent.trouble import RETRIES, status_of
+from anyhook.extra.agent.named_prompts import recipes, skills
+from anyhook.extra.agent.spent import TooExpensive, Used
+from anyhook.extra.agent.stream_tasks import SubagentTask
+from anyhook.extra.agent.tools import ShellText
+from anyhook.extra.agent.trouble import RETRIES, status_of
+from anyhook.extra.frameworks.messages import prompt_text
+from anyhook.extra.frameworks.plain_values import jsonable, text_of
+from anyhook.extra.frameworks.run_state import running
 from anyhook.handlers.model_client import key_source
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage
 
-    from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.session import Session, TurnResult
-    from anyhook.agent.trouble import Pause
+    from anyhook.extra.agent.session import Session, TurnResult
+    from anyhook.extra.agent.trouble import Pause
+    from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json

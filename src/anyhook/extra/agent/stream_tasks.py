@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from anyhook.adapters.plain_values import text_of
+from anyhook.extra.frameworks.plain_values import text_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

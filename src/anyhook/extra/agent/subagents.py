@@ -11,8 +11,8 @@ from pydantic_ai import Agent
 from pydantic_ai.capabilities import PrepareTools
 from pydantic_ai_harness.subagents import SubAgent
 
-from anyhook.agent.failure import BadSetup, Failed
 from anyhook.documents.parse import split_front_matter
+from anyhook.extra.agent.failure import BadSetup, Failed
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.tools import ToolDefinition
 
-    from anyhook.agent.content import Offer
+    from anyhook.extra.agent.content import Offer
 
 READING = ("read_file", "list_files", "grep")
 INHERIT = "inherit"

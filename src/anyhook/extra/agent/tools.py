@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +13,7 @@ from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
 from pydantic_ai_harness.shell import Shell
 
-from anyhook.agent.failure import BadSetup
+from anyhook.extra.agent.failure import BadSetup
 from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
     from pydantic_ai.workspaces import Workspace
 
-    from anyhook.agent.settings import AgentSettings
+    from anyhook.extra.agent.settings import AgentSettings
 
 FILES = ("read_file", "write_file", "edit_file", "list_files", "grep")
 SHELL = "shell"
 SHELL_LIMIT_S = 120.0
 TOOLS = (SHELL, *FILES, "delegate_task")
+READ = "read_file"
+UNREAD = re.compile(r"Path not found: |\[[^\n]*\]\nToo large to (?:read|view): ")
+"""How the harness answers where it could not read a file. (It numbers the lines of those that it could.)"""
 RETRIES = 5
 """How often in a row a model may get one file tool's input wrong before the run fails."""
 
@@ -106,5 +110,8 @@ def _web(local: bool) -> AbstractCapability[Any]:
 
 
 def exit_code(tool: str, result: object) -> int:
-    """The exit status of the process that a shell call ran."""
-    return result.exit_code if tool == SHELL and isinstance(result, ShellText) else 0
+    """The exit status of the process that a shell call ran; 1 for a file that could not be read. Other tools raise an
+    error where they fail."""
+    if tool == SHELL and isinstance(result, ShellText):
+        return result.exit_code
+    return int(tool == READ and isinstance(result, str) and UNREAD.match(result) is not None)

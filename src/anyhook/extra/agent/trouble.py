@@ -25,7 +25,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from anyhook.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.failure import BadSetup, Failed
 from anyhook.handlers.model_client import words_of
 
 if TYPE_CHECKING:

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
+import shutil
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from anyhook.agent.permission import needs
+from anyhook.extra.agent.permission import needs
+from anyhook.platform.other_programs import ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +31,8 @@ AS_IS = "* -text -filter -ident -working-tree-encoding\n"
 """No file is converted, even if the project's attributes say so."""
 
 
+LEFT_OVER_S = 7 * 86_400.0
+"""A repository that was not used for so long belongs to no chat."""
 WRITERS = ("write_file", "edit_file")
 """Tools that change the file that they name. It is saved first, even if git ignores it."""
 MAX_BYTES = 20_000_000
@@ -128,6 +133,10 @@ class Snapshots:
             except NoSnapshot as error:
                 self._before, self._why = "", str(error)
 
+    def close(self) -> None:
+        """The session is over, and nothing can be undone any more."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
     def undo(self) -> Undone:
         """Restore the files that the last such turn changed, once."""
         whole = bool(self._before and self._after)
@@ -177,6 +186,7 @@ class Snapshots:
     def _tree(self) -> str:
         """The current files, without ignored ones."""
         if not os.path.isdir(f"{self._folder}/objects"):
+            _delete_left_over(os.path.dirname(self._folder))
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             self._git("init", "--quiet")
             with open(f"{self._folder}/info/attributes", "w", encoding="utf-8") as file:
@@ -193,16 +203,23 @@ class Snapshots:
         env = {**self._env, "GIT_DIR": self._folder, "GIT_WORK_TREE": self._project, "GIT_CONFIG_NOSYSTEM": "1",
                "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0"}  # fmt: skip
         try:
-            done = subprocess.run(
-                ["git", *SAFE, *words], cwd=self._project, env=env, capture_output=True, check=False, timeout=LIMIT_S
-            )
+            done = ask(("git", *SAFE, *words), LIMIT_S, cwd=self._project, env=env, keeps_terminal=True)
         except FileNotFoundError:
             raise NoSnapshot("git is not installed, which keeps the files for /undo") from None
-        except (OSError, subprocess.TimeoutExpired):
+        except OSError:
             raise NoSnapshot("the project is too large to be kept for /undo") from None
-        if done.returncode:
-            raise NoSnapshot(f"git could not keep the files: {done.stderr.decode('utf-8', 'replace').strip()}")
-        return done.stdout.decode("utf-8", "surrogateescape")
+        if done.status:
+            raise NoSnapshot(f"git could not keep the files: {done.complaint()}")
+        return done.out.decode("utf-8", "surrogateescape")
+
+
+def _delete_left_over(folder: str) -> None:
+    """Delete the repositories of chats that were killed, and of the version before, which kept one for each project."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            # Every snapshot writes the index, so the repository of a chat that is used is young.
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_S:
+                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _content(path: str) -> bytes | None:

@@ -16,21 +16,22 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.hook_debug import debug_lines, debugged
-from anyhook.cli.view.nesting import nesting
+from anyhook.extra.agent.hook_debug import debug_lines, debugged
+from anyhook.extra.agent.nesting import nesting
+from anyhook.extra.agent.reaper import Reaper
 from anyhook.model import lean_json
 from anyhook.model.extras import install_command
-from anyhook.process.reaper import Reaper
-from anyhook.process.run import AnswerOnStdout, fill_streams
+from anyhook.platform.run import AnswerOnStdout, fill_streams
+from anyhook.satellites import missing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from anyhook.adapters.tool_calls import ToolRecord
-    from anyhook.agent.options import SessionOptions
-    from anyhook.agent.session import TurnResult
-    from anyhook.agent.trouble import Pause
-    from anyhook.cli.view.status_line import StatusLine
+    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.session import TurnResult
+    from anyhook.extra.agent.status_line import StatusLine
+    from anyhook.extra.agent.trouble import Pause
+    from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Firing
@@ -108,6 +109,8 @@ def loading() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        if missing(error):
+            raise
         raise BadCall(f"the agent is not installed ({error}): {install_command('agent')}") from None
     finally:
         gc.freeze()
@@ -117,7 +120,7 @@ def loading() -> Iterator[None]:
 def session_options(call: AgentOptions) -> SessionOptions:
     """The checked values of a call."""
     with loading():
-        from anyhook.agent.options import MAX_TURNS, SessionOptions
+        from anyhook.extra.agent.options import MAX_TURNS, SessionOptions
     most = call.max_turns or str(MAX_TURNS)
     if not most.isdigit():
         raise BadCall(f"--max-turns {most}: must be a number; 0 means no limit.")
@@ -156,10 +159,10 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
-        from anyhook.agent.failure import BadSetup, Failed
-        from anyhook.agent.headless import STATUS, Headless
-        from anyhook.agent.stream_json import StreamJson
-        from anyhook.cli.view.status_line import StatusLine
+        from anyhook.extra.agent.failure import BadSetup, Failed
+        from anyhook.extra.agent.headless import STATUS, Headless
+        from anyhook.extra.agent.status_line import StatusLine
+        from anyhook.extra.agent.stream_json import StreamJson
     as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
     talk = Talk(debugged(call.debug, options.env), StatusLine(sys.stderr, {} if as_json else options.env))
     answer = AnswerOnStdout()
@@ -217,8 +220,9 @@ class Talk:
         self.status.ends(event, decision)
         for message in decision.messages:
             self.show(message)
-        if decision.stops and decision.reason:
-            self.show(f"[{decision.hook}] {decision.effect}: {decision.reason}")
+        if decision.verdict == "block" and decision.reason:
+            shadow = "" if decision.enforced else " (shadow mode)"
+            self.show(f"[{decision.hook}] {decision.effect}{shadow}: {decision.reason}")
         for text in decision.follow_ups:
             self.show(f"follow-up: {text}")
         fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
@@ -265,8 +269,8 @@ def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
     with loading():
         import asyncio
 
-        from anyhook.agent.failure import BadSetup, Failed
-        from anyhook.cli.chat.loop import Chat
+        from anyhook.extra.agent.chat.loop import Chat
+        from anyhook.extra.agent.failure import BadSetup, Failed
     if call.trust_hooks:
         approve_all(call, call.trust)
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from anyhook.adapters.lifecycle import (
+from anyhook.extra.frameworks.lifecycle import (
     MAIN,
     KeepWorkingBounds,
     Lifecycle,
@@ -18,17 +18,17 @@ from anyhook.adapters.lifecycle import (
     notes_of,
     unconfirmed,
 )
-from anyhook.adapters.off_warning import warned
-from anyhook.adapters.plain_values import fields_of, text_of
+from anyhook.extra.frameworks.off_warning import warned
+from anyhook.extra.frameworks.plain_values import fields_of, text_of
 from anyhook.model.outcome import ASK
 from anyhook.tables.registry import agent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from anyhook.engine.engine import Engine
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
-    from anyhook.walk.engine import Engine
 
     T = TypeVar("T")
     Part = TypeVar("Part")

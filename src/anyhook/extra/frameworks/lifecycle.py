@@ -6,17 +6,17 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from anyhook.engine.receive import recalled
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.tables.registry import dialect
-from anyhook.walk.receive import recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.engine.engine import Engine
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.engine import Engine
 
     Observer = Callable[[Event, Decision], None]
     Announcer = Callable[[Event], None]

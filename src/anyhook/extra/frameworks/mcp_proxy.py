@@ -17,8 +17,8 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from anyhook.adapters.conversation import HookedConversation, ToolCall
-from anyhook.adapters.lifecycle import Lifecycle
+from anyhook.extra.frameworks.conversation import HookedConversation, ToolCall
+from anyhook.extra.frameworks.lifecycle import Lifecycle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestId
 
-    from anyhook.adapters.conversation import HookedResult, Script
+    from anyhook.engine.engine import Engine
+    from anyhook.extra.frameworks.conversation import HookedResult, Script
     from anyhook.model.json_types import Json
-    from anyhook.walk.engine import Engine
 
 LAST_ANSWERS_S = 10.0
 """How long answers are still passed on after the agent has closed its side."""

@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from anyhook.adapters.plain_values import text_of
+from anyhook.extra.frameworks.plain_values import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ import logging
 import warnings
 from typing import TYPE_CHECKING
 
-from anyhook.walk.tell import off_line
+from anyhook.engine.tell import off_line
 
 if TYPE_CHECKING:
-    from anyhook.adapters.lifecycle import Lifecycle
+    from anyhook.extra.frameworks.lifecycle import Lifecycle
 
 
 class GuardOffWarning(UserWarning):

@@ -6,8 +6,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from anyhook.adapters.lifecycle import MAIN, KeepWorkingBounds
-from anyhook.adapters.messages import TokenCount
+from anyhook.extra.frameworks.lifecycle import MAIN, KeepWorkingBounds
+from anyhook.extra.frameworks.messages import TokenCount
 
 if TYPE_CHECKING:
     from pydantic_graph import End

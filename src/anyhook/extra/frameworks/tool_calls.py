@@ -20,8 +20,8 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ToolReturn
 
-from anyhook.adapters.lifecycle import UNSURE, denied, notes_of, unconfirmed
-from anyhook.adapters.plain_values import jsonable, text_of
+from anyhook.extra.frameworks.lifecycle import UNSURE, denied, notes_of, unconfirmed
+from anyhook.extra.frameworks.plain_values import jsonable, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pydantic_ai import RunContext
     from pydantic_ai.messages import ToolCallPart
 
-    from anyhook.adapters.pydantic_ai import Hooked
+    from anyhook.extra.frameworks.pydantic_ai import Hooked
     from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 

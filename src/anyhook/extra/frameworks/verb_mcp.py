@@ -63,8 +63,8 @@ async def _serve(command: tuple[str, ...], options: McpOptions, project: str) ->
     import anyio
     from mcp.server.stdio import stdio_server
 
-    from anyhook.adapters.mcp_proxy import McpProxy
-    from anyhook.walk.engine import Engine
+    from anyhook.engine.engine import Engine
+    from anyhook.extra.frameworks.mcp_proxy import McpProxy
 
     session = str(uuid4())
 
@@ -98,7 +98,7 @@ async def _serve(command: tuple[str, ...], options: McpOptions, project: str) ->
         return status
 
     if options.http is not None:
-        from anyhook.adapters import mcp_http
+        from anyhook.extra.frameworks import mcp_http
 
         with bound(port_of(options.http, "--http"), "--http") as at:
             render.say(f"Serving http://127.0.0.1:{at.getsockname()[1]}{mcp_http.PATH}. Ctrl-C stops it.")

@@ -11,22 +11,22 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from anyhook.agents._probe import PROBE_HOOK, probe_hook
-from anyhook.documents.places import home_of
+from anyhook.extra.live.drive import drive
+from anyhook.extra.live.script import Step
+from anyhook.extra.live.stage import Stage, fill
+from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN
 from anyhook.install.changes import places
-from anyhook.live.drive import drive
-from anyhook.live.script import Step
-from anyhook.live.stage import Stage, fill
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.places import home_of
 from anyhook.tables import registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.live.drive import DriveResult
+    from anyhook.extra.live.drive import DriveResult
     from anyhook.tables.host_rows import Host
 
-ARMED, INERT, REFUSING, UNKNOWN = "ARMED", "INERT", "REFUSING", "UNKNOWN"
 BEFORE = ("pre_tool", "permission_request")
 """The events at which a refusal keeps a command from running."""
 RAN = "ran.txt"

@@ -10,15 +10,15 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.live.model_server import MODEL, ModelServer
-from anyhook.live.network import leave
-from anyhook.live.script import Step, script
-from anyhook.live.stage import Stage, fill, prepare, words_of
-from anyhook.live.wire import ModelReply
+from anyhook.extra.live.model_server import MODEL, ModelServer
+from anyhook.extra.live.network import leave
+from anyhook.extra.live.script import Step, script
+from anyhook.extra.live.stage import Stage, fill, prepare, words_of
+from anyhook.extra.live.wire import ModelReply
 from anyhook.model.call import Call
 from anyhook.model.record import Record
-from anyhook.process.run import adopt_orphans, end_all, run
-from anyhook.process.tree import Tree
+from anyhook.platform.run import adopt_orphans, end_all, run
+from anyhook.platform.tree import Tree
 from anyhook.tables import registry
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ GRACE_S = 30.0
 PARENT_DEATH_SIGNAL = 1
 TAIL = 4000
 MARK = "ANYHOOK_LIVE_RUN"
-TERMINAL = (sys.executable, "-P", "-m", "anyhook.live.terminal")
+TERMINAL = (sys.executable, "-P", "-m", "anyhook.extra.live.terminal")
 
 
 class Request(Record):
@@ -89,7 +89,7 @@ def drive(
         "trusts_hooks": trusts_hooks,
     }
     # -P: the module is ours, whatever is in the current folder.
-    words = [sys.executable, "-P", "-m", "anyhook.live.drive"]
+    words = [sys.executable, "-P", "-m", "anyhook.extra.live.drive"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
         try:

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from anyhook.live.wire import ModelReply, format_of, is_streamed, stream, whole
+from anyhook.extra.live.wire import ModelReply, format_of, is_streamed, stream, whole
 
 MODEL = "scripted-model"
 DRIP_BYTES = 16

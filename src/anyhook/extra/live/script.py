@@ -7,13 +7,13 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.live.model_server import ModelRequest
+    from anyhook.extra.live.model_server import ModelRequest
     from anyhook.model.json_types import Json
 
     Schema = dict[str, Json]

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
-from anyhook.documents.places import home_of
 from anyhook.install.changes import places, roots_of
+from anyhook.platform.places import home_of
+from anyhook.state.entry_places import HOME, PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +27,10 @@ PASSED_ON = (
     "ANYHOOK_WARM",
 )  # fmt: skip
 """What the agent gets of the environment: what it needs to start, whether the warm server is used, and no keys."""
+
+
+OTHER_PLACES = re.compile(rf" {PLACE} [^\s\"'\\]+|, \"{PLACE}\", \"[^\"]*\"".encode())
+"""What else an entry fixes: here everything is in the home."""
 
 
 class Stage:
@@ -71,6 +78,7 @@ class Stage:
         found = {old: new for old, new in here.items() if os.path.exists(old)}
         renamed = {old.encode(): new.encode() for old, new in found.items()}
         renamed |= {f'"{project}"'.encode(): f'"{self.project}"'.encode()}
+        renamed |= self._homes(home_of(env))
         for old, new in found.items():
             os.makedirs(os.path.dirname(new), exist_ok=True)
             if os.path.isdir(old):
@@ -78,6 +86,11 @@ class Stage:
             else:
                 _copy(old, new, renamed)
         return list(found)
+
+    def _homes(self, home: str) -> dict[bytes, bytes]:
+        """How an entry fixes the user's home, in a command line and in a module, and the same for this one."""
+        made = [(shlex.join(each), json.dumps(each)[1:-1]) for each in ([HOME, home], [HOME, self.home])]
+        return {old.encode(): new.encode() for old, new in zip(*made, strict=True)}
 
     def _moved(self, host: Host, entry: Entry, drive: Drive, project: str, env: Mapping[str, str]) -> dict[str, str]:
         """The user's path → ours."""
@@ -105,6 +118,7 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
         data = file.read()
     for theirs, ours in renamed.items():
         data = data.replace(theirs, ours)
+    data = OTHER_PLACES.sub(b"", data)
     with open(new, "wb") as file:
         file.write(data)
     shutil.copymode(old, new)

@@ -1,5 +1,5 @@
-"""Runs a program in a new terminal, as a person would: `python -m anyhook.live.terminal PROGRAM ARGUMENT...`. What the
-terminal shows goes to stdout."""
+"""Runs a program in a new terminal, as a person would: `python -m anyhook.extra.live.terminal PROGRAM ARGUMENT...`.
+What the terminal shows goes to stdout."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.testing.kit import is_case_file
+from anyhook.extra.testing.kit import is_case_file
 
 if TYPE_CHECKING:
     import os
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Protocol, Unpack
 
-    from anyhook.testing.kit.events import Events
-    from anyhook.testing.kit.harness import Harness, HarnessOptions
+    from anyhook.extra.testing.kit.events import Events
+    from anyhook.extra.testing.kit.harness import Harness, HarnessOptions
 
     class LoadHook(Protocol):
         """The type of the fixture `anyhook_hook`."""
@@ -36,7 +36,7 @@ OR_ALL = "If no one approves hooks, as in CI: pytest --anyhook-trust=all"
 def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
     """Loads a project's hooks, or the named ones, into a temporary copy of the project (default: pytest's root
     directory). The copy is deleted after the test."""
-    from anyhook.testing.kit.harness import Harness
+    from anyhook.extra.testing.kit.harness import Harness
 
     opened: list[Harness] = []
 
@@ -55,7 +55,7 @@ def anyhook_hook(request: pytest.FixtureRequest) -> Iterator[LoadHook]:
 @pytest.fixture
 def anyhook_events() -> Events:
     """Events of every dialect and every agent: `anyhook_events.dialects.NAME.EVENT(…)`, `….agents.NAME.EVENT(…)`."""
-    from anyhook.testing.kit.events import Events
+    from anyhook.extra.testing.kit.events import Events
 
     return Events()
 
@@ -79,10 +79,10 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         import os
 
-        from anyhook.testing.kit.approval import not_approved, standing
-        from anyhook.testing.kit.cases import BadCases, read_cases
-        from anyhook.testing.kit.sandbox import NoSandbox, project_for
-        from anyhook.walk.review import APPROVED
+        from anyhook.extra.testing.kit.approval import not_approved, standing
+        from anyhook.extra.testing.kit.cases import BadCases, read_cases
+        from anyhook.extra.testing.kit.sandbox import NoSandbox, project_for
+        from anyhook.gates.review import APPROVED
 
         file, folder, refused = str(self.path), str(self.config.rootpath), ""
         try:
@@ -106,8 +106,8 @@ class CaseItem(pytest.Item):
         self._case, self._project, self._refused = run, project, refused
 
     def runtest(self) -> None:
-        from anyhook.testing.kit.cases import Case
-        from anyhook.testing.kit.run import run_case
+        from anyhook.extra.testing.kit.cases import Case
+        from anyhook.extra.testing.kit.run import run_case
 
         assert isinstance(self._case, Case)  # noqa: S101 (made by the file above)
         if self._case.skip:
@@ -124,7 +124,7 @@ class CaseItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        from anyhook.testing.kit.cases import Case
+        from anyhook.extra.testing.kit.cases import Case
 
         line = self._case.line - 1 if isinstance(self._case, Case) else None
         return self.path, line, self.name

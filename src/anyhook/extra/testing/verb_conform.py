@@ -7,7 +7,7 @@ import click
 from anyhook.cli import render
 from anyhook.cli.options import JsonOptions, repeated
 from anyhook.cli.verbs import verb
-from anyhook.testing.conformance.runner import conform as run_vectors
+from anyhook.extra.testing.conformance.runner import conform as run_vectors
 
 
 class ConformOptions(JsonOptions):

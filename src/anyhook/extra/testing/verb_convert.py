@@ -12,21 +12,21 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import check_dialects, verb
 from anyhook.documents.files import Files
+from anyhook.engine.cases import program_of
+from anyhook.engine.catalog import build
+from anyhook.engine.present import own_scene
+from anyhook.extra.testing.convert.convert import convert as convert_one
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, UNTRUSTED
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
-from anyhook.testing.convert.convert import convert as convert_one
-from anyhook.walk.build import build
-from anyhook.walk.present import own_scene
-from anyhook.walk.same_hook import program_of
 
 if TYPE_CHECKING:
+    from anyhook.extra.testing.convert.convert import Converted
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.testing.convert.convert import Converted
 
 
 class ConvertOptions(JsonOptions):

@@ -13,17 +13,17 @@ from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
+from anyhook.extra.testing.scaffold.answers import EFFECTS
+from anyhook.extra.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
+from anyhook.extra.testing.scaffold.try_out import case_file, first_cases, trial
+from anyhook.extra.testing.scaffold.write import write
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.answers import EFFECTS
-from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row, plan
-from anyhook.testing.scaffold.try_out import case_file, first_cases, trial
-from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
+    from anyhook.extra.testing.scaffold.plan import Order, Plan
+    from anyhook.extra.testing.scaffold.script import Lang
     from anyhook.model.hook import Hook
     from anyhook.model.words import OwnScope
-    from anyhook.testing.scaffold.plan import Order, Plan
-    from anyhook.testing.scaffold.script import Lang
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"

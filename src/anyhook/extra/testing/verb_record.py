@@ -15,21 +15,21 @@ import click
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, count_of, wanted_of
 from anyhook.cli.options import option, switch
-from anyhook.cli.verb_test import check_approved
 from anyhook.cli.verbs import verb
 from anyhook.documents.dump_yaml import to_yaml
-from anyhook.documents.places import state_dir
+from anyhook.extra.testing.kit import ENDINGS, is_case_file
+from anyhook.extra.testing.kit.approval import approve_written
+from anyhook.extra.testing.kit.cases import cases_in
+from anyhook.extra.testing.kit.recorded import cases_of
+from anyhook.extra.testing.kit.run import FAILED, run_all
+from anyhook.extra.testing.kit.sandbox import project_of
+from anyhook.extra.testing.verb_test import check_approved
 from anyhook.journal.record import JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.words import RECORD
-from anyhook.process.run import Unwinding
-from anyhook.testing.kit import ENDINGS, is_case_file
-from anyhook.testing.kit.approval import approve_written
-from anyhook.testing.kit.cases import cases_in
-from anyhook.testing.kit.recorded import cases_of
-from anyhook.testing.kit.run import FAILED, run_all
-from anyhook.testing.kit.sandbox import project_of
+from anyhook.platform.places import state_dir
+from anyhook.platform.run import Unwinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,23 +13,23 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import count_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.styles import BAD, FAINT, PLAIN, wants_colour
-from anyhook.documents.places import believed_dir
-from anyhook.process.run import Unwinding
+from anyhook.cli.view.console import BAD, FAINT, PLAIN, wants_colour
+from anyhook.extra.testing.kit.approval import not_approved, standing
+from anyhook.extra.testing.kit.cases import BadCases, find_files, read_cases
+from anyhook.extra.testing.kit.junit import junit
+from anyhook.extra.testing.kit.keys import schema
+from anyhook.extra.testing.kit.run import FAILED, PASSED, run_all
+from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
+from anyhook.gates.review import APPROVED
+from anyhook.platform.places import believed_dir
+from anyhook.platform.run import Unwinding
 from anyhook.state.ledger import Ledger
-from anyhook.testing.kit.approval import not_approved, standing
-from anyhook.testing.kit.cases import BadCases, find_files, read_cases
-from anyhook.testing.kit.junit import junit
-from anyhook.testing.kit.keys import schema
-from anyhook.testing.kit.run import FAILED, PASSED, run_all
-from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, has_hooks, project_for
-from anyhook.walk.review import APPROVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.testing.kit.cases import Case
-    from anyhook.testing.kit.run import Result
+    from anyhook.extra.testing.kit.cases import Case
+    from anyhook.extra.testing.kit.run import Result
 
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "-"}
 STYLES = {"passed": PLAIN, "failed": BAD, "skipped": FAINT}

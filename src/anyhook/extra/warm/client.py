@@ -11,10 +11,7 @@ import time
 from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import runtime_dir
-from anyhook.model.record import Record
-from anyhook.process.spawn import here
-from anyhook.warm.messages import (
+from anyhook.extra.warm.messages import (
     ACCEPTED,
     CALL,
     ENDED,
@@ -28,8 +25,11 @@ from anyhook.warm.messages import (
     send_request,
     send_streams,
 )
-from anyhook.warm.place import OTHER_FILES, NoPlace, checksum, installation, socket_path
-from anyhook.warm.start import start_server
+from anyhook.extra.warm.place import OTHER_FILES, checksum, installation, socket_path
+from anyhook.extra.warm.start import start_server
+from anyhook.model.record import Record
+from anyhook.platform.places import NoPlace, runtime_dir
+from anyhook.platform.spawn import here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 START_S, ACCEPT_S, ANSWER_S, STDIN_S = 20.0, 20.0, 5.0, 5.0
 """How long to wait for a server to start, to accept a call and to send its status, and for the end of stdin."""
+ENOUGH_BYTES = 1 << 26
 TOLD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -102,7 +103,7 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
 def call(words: list[str], env: Mapping[str, str]) -> int | None:
     """The exit status of a call that a server served; None if this process has to make it. Starts a server if needed,
     and waits for it."""
-    if here.tell_duty is not None:  # this process is a worker, or a worker was lost
+    if here.tell_duty is not None or has_low_limits():  # this process is a worker, or a worker was lost
         return None
     try:
         path = socket_path(env)
@@ -118,6 +119,15 @@ def call(words: list[str], env: Mapping[str, str]) -> int | None:
         return None
     with connection:
         return _served(connection, words)
+
+
+def has_low_limits() -> bool:
+    """Whether stdin could not be kept in memory, or a server could not work with the caller's limits (the launcher does
+    the same)."""
+    import resource
+
+    found = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_FSIZE, resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return any(limit != resource.RLIM_INFINITY and limit < ENOUGH_BYTES for limit in found)
 
 
 def _served(connection: socket.socket, words: list[str]) -> int | None:

@@ -11,28 +11,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def take_mark(stand_in: Callable[[int], None]) -> tuple[list[str], Callable[[], None] | None]:
-    """The arguments of the call itself, and a function to call after its answer."""
-    mark = sys.argv.pop(1)
+def take_warm_mark(mark: str, stand_in: Callable[[int], None]) -> Callable[[], None] | None:
+    """A function to call after the answer, or None."""
     if mark == "--warm-serve":
-        from anyhook.warm.server import serve
+        from anyhook.extra.warm.server import serve
 
         serve(stand_in, sys.argv[1], int(sys.argv[2]))
     if mark == "--warm-lost":
-        from anyhook.warm.client import lose_worker
+        from anyhook.extra.warm.client import lose_worker
 
         lose_worker()
-    return sys.argv[1:], _start if mark == "--warm-start" else None
+    return _start if mark == "--warm-start" else None
 
 
 def _start() -> None:
     """If no server can be started, every call is cold."""
     try:
-        from anyhook.warm.place import is_wanted
+        from anyhook.extra.warm.place import is_wanted
 
         sys.stdout.flush()
         if is_wanted(os.environ):
-            from anyhook.warm.start import is_worth, start_server
+            from anyhook.extra.warm.start import is_worth, start_server
 
             if is_worth(os.environ):
                 start_server(os.environ)

@@ -8,7 +8,7 @@ import resource
 import signal
 import time
 
-from anyhook.warm.place import NAMESPACES
+from anyhook.extra.warm.place import NAMESPACES
 
 KNOWN = [name for name in NAMESPACES if os.path.lexists(f"/proc/self/ns/{name}")]
 LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]

@@ -9,13 +9,15 @@ import signal
 import socket
 import struct
 
+from anyhook.engine.bridge import named, read, with_self_protection
+from anyhook.engine.receive import project_of
+from anyhook.extra.warm.messages import HEADER, Gone
+from anyhook.extra.warm.place import DONE, forget_counts
 from anyhook.journal.journal import Recorder
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
+from anyhook.state.entry_places import Caller, fix_places
 from anyhook.state.plans import Setup, read_plan
-from anyhook.walk.bridge import named, read, with_self_protection
-from anyhook.walk.receive import project_of
-from anyhook.warm.messages import HEADER, Gone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def notes_path(path: str) -> str:
 
 def open_notes(path: str) -> socket.socket:
     """Open the listening socket. We hold the server's lock, so the path is ours."""
+    forget_counts(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     listener.setblocking(False)
@@ -58,9 +61,11 @@ def open_notes(path: str) -> socket.socket:
     return listener
 
 
-def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure: Callable[[], None]) -> NoReturn:
-    """In a fork of the server: write notes until none arrive. `busy` is called for each, and `tell_failure` for one
-    that could not be written."""
+def write_notes(
+    listener: socket.socket, path: str, busy: Callable[[], None], tell_failure: Callable[[], None]
+) -> NoReturn:
+    """In a fork of the server at this path: write notes until none arrive. `busy` is called for each, and
+    `tell_failure` for one that could not be written."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -77,9 +82,25 @@ def write_notes(listener: socket.socket, busy: Callable[[], None], tell_failure:
             continue  # another process took it
         except Exception:  # noqa: BLE001 (the next ordinary call reports it)
             is_written = False
-        if not is_written:
+        if is_written:
+            count_done(path)
+        else:
             tell_failure()
     os._exit(0)
+
+
+def count_done(path: str) -> None:
+    """Count one event that is in the journal."""
+    try:
+        descriptor = os.open(f"{path}{DONE}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return  # then it counts as missing
+    try:
+        os.write(descriptor, b".")
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
 
 
 def receive_note(listener: socket.socket) -> Note:
@@ -105,6 +126,8 @@ def write_note(note: Note) -> Decision:
     os.chdir(note.folder)
     os.environb.clear()
     os.environb.update(note.env)
+    Caller.given = None
+    fix_places(note.words[1:], os.environ)
     host, row = named(*note.words[2:4])
     incoming = read(host, row, note.payload, 0.0, os.environ)
     setup = Setup.of(project_of(host, incoming.payload, os.environ), dict(os.environ))
@@ -113,7 +136,7 @@ def write_note(note: Note) -> Decision:
         mode, settings = plan.mode, plan.journal
         with_self_protection(incoming, setup.env, setup.project, plan.stamps)
     else:  # something has changed since the answer, so use the current settings
-        from anyhook.walk.routes import made_catalog
+        from anyhook.engine.routes import made_catalog
 
         config = made_catalog(setup).config
         mode, settings = config.mode, config.journal

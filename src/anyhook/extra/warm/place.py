@@ -4,10 +4,9 @@ computes the same paths."""
 from __future__ import annotations
 
 import os
-import stat
 import sys
 
-from anyhook.documents.places import config_file, runtime_dir
+from anyhook.platform.places import NoPlace, config_file, open_regular, runtime_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,35 +15,51 @@ if TYPE_CHECKING:
 VARIABLE = "ANYHOOK_WARM"
 SCRIPTS = ("anyhook", "anyhook-python")
 """The command: the script alone, or the script next to the native launcher, which then has the first name."""
-READ_AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_")
-"""Prefixes of variables that Python, or the C library under it, reads before our first line."""
+READ_AT_START = ("LC_", "LD_", "MALLOC_")
+"""Prefixes of variables that the C library, or an isolated Python, reads before our first line."""
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
 SEEN = ".seen"
-OTHER_FILES = (".lock", ".notes", ".rehearsal", SEEN)
+SENT, DONE = ".sent", ".done"
+"""Counts of the events that the launcher answered and handed over, and of those that are in the journal."""
+OTHER_FILES = (".lock", ".notes", ".rehearsal", SEEN, SENT, DONE)
 """The ends of names next to a socket."""
 MAX_PATH = 107
 """The longest path of a socket, in bytes."""
 
 
-class NoPlace(Exception):  # noqa: N818 (it says what is wrong)
-    """There is no folder that only this user can write to."""
-
-
-def private_dir(env: Mapping[str, str]) -> str:
-    """The folder, created if it is missing. Raises NoPlace if it belongs to another user or if others can enter it."""
+def unrecorded(env: Mapping[str, str]) -> int:
+    """How many events the launcher has answered that are not in the journal: they wait for a server that is busy or
+    stopped, or were lost with one that was killed."""
     folder = runtime_dir(env)
     try:
+        names = [name for name in os.listdir(folder) if name.endswith(SENT)]
+    except OSError:
+        return 0
+    return sum([_missing(f"{folder}/{name.removesuffix(SENT)}") for name in names])
+
+
+def _missing(path: str) -> int:
+    """How many of one server's events are missing."""
+    try:
+        with open_regular(f"{path}{SENT}") as file:
+            signs = file.read()
+    except OSError:
+        return 0
+    try:
+        done = os.stat(f"{path}{DONE}").st_size
+    except OSError:
+        done = 0
+    return max(signs.count(b"s") - signs.count(b"x") - done, 0)
+
+
+def forget_counts(path: str) -> None:
+    """Begin to count again, unless events are missing."""
+    for name in (SENT, DONE) if not _missing(path) else ():
         try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            pass
-        seen = os.lstat(folder)
-    except OSError as error:
-        raise NoPlace(f"{folder} cannot be made ({error.strerror})") from None
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or stat.S_IMODE(seen.st_mode) & 0o077:
-        raise NoPlace(f"{folder} is not a folder that only this user can enter")
-    return folder
+            os.unlink(f"{path}{name}")
+        except OSError:
+            continue
 
 
 def is_module(called: str) -> bool:
@@ -133,7 +148,7 @@ def is_wanted(env: Mapping[str, str]) -> bool:
     if (asked := env.get(VARIABLE)) in ("on", "off"):
         return asked == "on"
     try:
-        with open(config_file(env), "rb") as file:
+        with open_regular(config_file(env)) as file:
             text = file.read()
     except OSError:
         return True

@@ -1,7 +1,7 @@
 """Tables of calls that reach no hook, for the native launcher, which then answers them without Python. A table lists
 everything that this depends on: the arguments, variables and namespaces of the call, the server, the project, and the
-stamps of every file that the plan depends on. `native/quiet.c` checks each of them again, and in doubt makes an
-ordinary call."""
+stamps and contents of every file that the plan depends on. `native/quiet.c` checks each of them again, and in doubt
+makes an ordinary call."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ import os
 from time import time_ns
 
 from anyhook.documents.managed import PLACE
-from anyhook.documents.places import (
-    AT_ONCE,
+from anyhook.engine.bridge import ABOUT_CALLS, KEEPING, named, read
+from anyhook.engine.express import completed
+from anyhook.engine.receive import project_of
+from anyhook.extra.warm.likeness import KNOWN
+from anyhook.extra.warm.place import READ_AT_START, READ_BY_NAME, checksum
+from anyhook.guard.guard import CHANGERS, LOOKERS, READERS, REMOVERS, SPECIAL, telling
+from anyhook.model.firing import NO_OPINION
+from anyhook.model.lean_json import digest
+from anyhook.model.words import RECORD
+from anyhook.platform.places import (
     INSTALLS,
     config_file,
     make_private_dir,
+    open_regular,
     read_object,
     replace_file,
     stamp,
     state_dir,
 )
-from anyhook.guard.guard import CHANGERS, LOOKERS, READERS, REMOVERS, SPECIAL, telling
-from anyhook.model.firing import NO_OPINION
-from anyhook.model.words import RECORD
 from anyhook.state.plans import SETTLED_NS, Setup, first_missing, read_plan
+from anyhook.state.refused import KIND as REFUSED
 from anyhook.tables.host_rows import opening
 from anyhook.tables.registry import VARIABLES
-from anyhook.walk.bridge import KEEPING, named, read
-from anyhook.walk.express import completed
-from anyhook.walk.receive import project_of
-from anyhook.warm.likeness import KNOWN
-from anyhook.warm.place import READ_AT_START, READ_BY_NAME, checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from anyhook.documents.places import Stamp
+    from anyhook.platform.places import Stamp
     from anyhook.state.plans import CatalogPlan
     from anyhook.tables.host_rows import Host, HostEvent, Taken
 
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 FOLDER = "quiet"
 UNKNOWN_PLACE = "\n"
 """A path that no payload has."""
+MAX_READ = 1 << 22
+"""No table is written if it depends on larger files: the launcher would read them at every call."""
 MAX_TABLES = 1000
 """If there are more, all are deleted: projects come and go."""
 
@@ -66,9 +70,11 @@ def delete_tables(socket: str) -> None:
                 continue  # another process was faster
 
 
-def keep_tables(socket: str, agent: str, native: str, payload: bytes, env: Mapping[bytes, bytes]) -> None:
+def keep_tables(socket: str, words: Sequence[str], payload: bytes, env: Mapping[bytes, bytes]) -> None:
     """After a call that reached no hook and was answered in the ordinary way: write its table, and those of the agent's
-    other events that reach no hook. `env` is the caller's environment."""
+    other events that reach no hook. `words` are the agent, the event and the entry's options, `env` is the caller's
+    environment."""
+    agent, native, *options = words
     host, row = named(agent, native)
     incoming = read(host, row, payload, 0.0, os.environ)
     if incoming.table is not host or incoming.doubts:
@@ -81,13 +87,22 @@ def keep_tables(socket: str, agent: str, native: str, payload: bytes, env: Mappi
     make_private_dir(folder)
     if len(_listed(folder)) > MAX_TABLES:
         delete_tables(socket)
-    call = [("W", agent), ("S", _shown(stamp(socket)) or "gone"), *_caller(host, setup, env)]
-    disk = [*_disk(setup, plan)]
+    fixed = "".join([f"{word}\n" for word in options])
+    call = [("W", agent), ("Q", fixed), ("S", _shown(stamp(socket)) or "gone"), *_caller(host, setup, env)]
+    held, refused_folder = _contents(plan), f"{state_dir(setup.env)}/{REFUSED}"
+    if held is None:
+        return
+    disk = [*_disk(setup, plan), *held]
     protection = [*_self_protection(host, setup, plan)]
     for each in host.events:
         if not plan.is_quiet(*each.canonical, opens=opening(host) in each.canonical) or _is_counted(plan, each):
             continue
         entries: list[Entry] = [("E", each.native), *call]
+        if {*each.canonical} & {*ABOUT_CALLS}:  # after a refusal, the session's calls are compared with it
+            folder_seen = stamp(refused_folder)
+            if folder_seen is not None and time_ns() - max(folder_seen[0], folder_seen[1]) < SETTLED_NS:
+                continue
+            entries += _files({refused_folder: folder_seen})
         if "pre_tool" in each.canonical:
             if not protection:
                 continue
@@ -118,6 +133,32 @@ def _disk(setup: Setup, plan: CatalogPlan) -> Iterator[Entry]:
             yield from (("L", folder), ("l", os.path.realpath(folder)))
         else:
             yield from _files({first_missing(folder): None})
+
+
+def _contents(plan: CatalogPlan) -> list[Entry] | None:
+    """What the files held that the plan was made from; None if one is too large, or has changed. (A folder's stamp
+    changes with its names.)"""
+    found: list[Entry] = []
+    for path, seen in plan.contents.items():
+        if os.path.isdir(path):
+            continue
+        try:
+            with open_regular(path, MAX_READ) as file:
+                data = file.read(MAX_READ + 1)
+        except OSError:
+            return None
+        if len(data) > MAX_READ or digest(data) != seen:
+            return None
+        found += [("H", path), ("h", content_checksum(data))]
+    return found
+
+
+def content_checksum(data: bytes) -> str:
+    """The checksum that the launcher computes again."""
+    sum_ = 0xCBF29CE484222325
+    for word in memoryview(data + bytes(-len(data) % 8)).cast("Q"):
+        sum_ = ((sum_ ^ word) * 0x100000001B3) & 0xFFFF_FFFF_FFFF_FFFF
+    return f"{((sum_ ^ len(data)) * 0x100000001B3) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
 def _is_counted(plan: CatalogPlan, row: HostEvent) -> bool:
@@ -186,7 +227,7 @@ def _write(path: str, entries: Iterable[Entry]) -> None:
     if data.count(b"\0") != len(texts):
         return  # a path with a NUL cannot be written into a table
     try:
-        with open(os.open(path, AT_ONCE), "rb") as file:
+        with open_regular(path) as file:
             if file.read() == data:
                 return
     except OSError:

@@ -10,28 +10,28 @@ import socket
 import sys
 from time import monotonic, sleep, time_ns
 
+from anyhook.engine.bridge import read, with_self_protection
+from anyhook.engine.engine import Engine
+from anyhook.engine.receive import project_of
+from anyhook.engine.routes import from_plan, made_catalog
+from anyhook.extra.warm.hot_pages import hot_pages
+from anyhook.extra.warm.likeness import Likeness
+from anyhook.extra.warm.messages import CALL, Message, receive_request, receive_streams, send_request, send_streams
+from anyhook.extra.warm.place import read_at_start
+from anyhook.extra.warm.warm_python import Interpreters, task_of
+from anyhook.extra.warm.worker import open_streams
 from anyhook.model import lean_json
 from anyhook.model.call import Call
-from anyhook.process.warm_python import Interpreters, task_of
 from anyhook.state.plans import SETTLED_NS, Setup, read_plan
 from anyhook.tables.registry import HOSTS, host
-from anyhook.walk.bridge import read, with_self_protection
-from anyhook.walk.engine import Engine
-from anyhook.walk.receive import project_of
-from anyhook.walk.routes import from_plan, made_catalog
-from anyhook.warm.hot_pages import hot_pages
-from anyhook.warm.likeness import Likeness
-from anyhook.warm.messages import CALL, Message, receive_request, receive_streams, send_request, send_streams
-from anyhook.warm.place import read_at_start
-from anyhook.warm.worker import open_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.extra.warm.hot_pages import Span
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
-    from anyhook.warm.hot_pages import Span
 
 NOBODY = Interpreters("/", "none", 0)
 TURNS = 12

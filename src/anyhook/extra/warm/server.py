@@ -13,18 +13,18 @@ import sys
 from importlib import import_module
 from time import monotonic
 
-from anyhook.documents.places import stamp, state_dir
+from anyhook.extra.warm.changes import Installation
+from anyhook.extra.warm.hot_pages import HotPages
+from anyhook.extra.warm.likeness import Likeness
+from anyhook.extra.warm.messages import NUMBER
+from anyhook.extra.warm.notes import notes_path, open_notes, write_notes
+from anyhook.extra.warm.place import given_env, installation, is_module, read_at_start
+from anyhook.extra.warm.quiet import delete_tables
+from anyhook.extra.warm.rehearsal import prepare, rehearse
+from anyhook.extra.warm.worker import wait_for_call
 from anyhook.model.record import Compiled
+from anyhook.platform.places import stamp, state_dir
 from anyhook.tables import registry
-from anyhook.warm.changes import Installation
-from anyhook.warm.hot_pages import HotPages
-from anyhook.warm.likeness import Likeness
-from anyhook.warm.messages import NUMBER
-from anyhook.warm.notes import notes_path, open_notes, write_notes
-from anyhook.warm.place import given_env, installation, is_module, read_at_start
-from anyhook.warm.quiet import delete_tables
-from anyhook.warm.rehearsal import prepare, rehearse
-from anyhook.warm.worker import wait_for_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render",
-    "anyhook.handlers.http", "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.walk.engine",
-    "anyhook.walk.bridge_failure", "anyhook.walk.build", "anyhook.walk.dedupe", "anyhook.walk.near_miss",
-    "anyhook.walk.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading", "tomllib",
-    "yaml",
+    "anyhook.handlers.http", "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.engine.engine",
+    "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.near_miss",
+    "anyhook.engine.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading",
+    "tomllib", "yaml",
 )  # fmt: skip
 SPARE = 3
 """How many workers wait for calls."""
@@ -216,7 +216,7 @@ class Pool:
             return  # they stay in the socket's queue
         if self._writer == 0:
             os.close(self._lock)
-            write_notes(self._notes, self._state.busy_since, self._state.fail)
+            write_notes(self._notes, self._path, self._state.busy_since, self._state.fail)
 
     def _note_taken(self) -> None:
         try:

@@ -7,7 +7,9 @@ import os
 import sys
 from time import time
 
-from anyhook.warm.place import OTHER_FILES, SCRIPTS, SEEN, given_env, private_dir, read_at_start, socket_path
+from anyhook.extra.warm.place import OTHER_FILES, SCRIPTS, SEEN, given_env, read_at_start, socket_path
+from anyhook.platform.launched import own_python
+from anyhook.platform.places import private_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
     names = (b"HOME", b"PATH", b"XDG_STATE_HOME", b"XDG_RUNTIME_DIR")
     env = {**{name: given[name] for name in names if name in given}, **read_at_start(given)}
     script = os.path.realpath(sys.argv[0])
-    command = [script] if os.path.basename(script) in SCRIPTS else ["-m", "anyhook"]
+    interpreter, flag = own_python()
+    command = [flag, script] if os.path.basename(script) in SCRIPTS else [flag, "-m", "anyhook"]
     dup = os.POSIX_SPAWN_DUP2
     alone = {"setsid": True} if "." not in os.path.basename(path) else {"setpgroup": 0}
     for name in os.listdir("/proc/self/fd"):  # someone may wait for the end of a pipe that we inherited
@@ -80,14 +83,14 @@ def _spawn(path: str, lock: int, nowhere: int) -> None:
     os.chdir("/")
     try:
         pid = os.posix_spawn(
-            sys.executable,
-            [sys.executable, *command, "--warm-serve", path, "3"],
+            interpreter,
+            [interpreter, *command, "--warm-serve", path, "3"],
             env,
             file_actions=[(dup, nowhere, 0), (dup, nowhere, 1), (dup, nowhere, 2), (dup, lock, 3)],
             setsigdef=[13, 25],
             **alone,
         )
-        started = sys.modules.get("anyhook.process.spawn")  # only if hooks may still run
+        started = sys.modules.get("anyhook.platform.spawn")  # only if hooks may still run
         if started is not None:
             started.here.spared.add(pid)
     finally:

@@ -7,8 +7,9 @@ import os
 from anyhook.cli import DONE, render
 from anyhook.cli.options import JsonOptions, switch
 from anyhook.cli.verbs import verb
-from anyhook.warm.client import ask, servers
-from anyhook.warm.place import NoPlace, is_wanted, socket_path
+from anyhook.extra.warm.client import ask, servers
+from anyhook.extra.warm.place import is_wanted, socket_path
+from anyhook.platform.places import NoPlace
 
 
 class WarmOptions(JsonOptions):

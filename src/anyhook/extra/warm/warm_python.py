@@ -14,20 +14,20 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import make_private_dir, stamp
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
-from anyhook.process.child import Child
-from anyhook.process.python_script import read_script
-from anyhook.process.spawn import here, spawner
-from anyhook.process.tree import Tree
+from anyhook.platform.child import Child
+from anyhook.platform.places import head, make_private_dir, stamp
+from anyhook.platform.python_script import read_script
+from anyhook.platform.spawn import here, spawner
+from anyhook.platform.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from subprocess import Popen
 
     from anyhook.model.call import Call, Run
-    from anyhook.process.python_script import PythonScript
+    from anyhook.platform.python_script import PythonScript
 
 ZYGOTE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote.py")
 PACKAGE = os.path.dirname(os.path.dirname(ZYGOTE))
@@ -182,11 +182,7 @@ def task_of(door: Interpreters, call: Call) -> WarmTask | None:
 
 def _is_program(path: str) -> bool:
     """Whether it is a binary. Version managers install scripts instead."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False
+    return head(path, 4) == b"\x7fELF"
 
 
 def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, str] | None:

@@ -11,12 +11,8 @@ import socket
 import sys
 from functools import partial
 
-from anyhook.journal.journal import Recorder
-from anyhook.process.run import prctl
-from anyhook.process.spawn import here
-from anyhook.process.warm_python import Interpreters, WarmChild
-from anyhook.warm.likeness import Unlike, take_on
-from anyhook.warm.messages import (
+from anyhook.extra.warm.likeness import Unlike, take_on
+from anyhook.extra.warm.messages import (
     ACCEPTED,
     CALL,
     ENDED,
@@ -30,17 +26,23 @@ from anyhook.warm.messages import (
     receive_request,
     receive_streams,
 )
-from anyhook.warm.place import is_module, is_wanted, parse_env, read_at_start
-from anyhook.warm.quiet import delete_tables, keep_tables
+from anyhook.extra.warm.place import is_module, is_wanted, parse_env, read_at_start
+from anyhook.extra.warm.quiet import delete_tables, keep_tables
+from anyhook.extra.warm.warm_python import Interpreters, WarmChild
+from anyhook.journal.journal import Recorder
+from anyhook.platform.launched import Launcher
+from anyhook.platform.run import prctl
+from anyhook.platform.spawn import here
+from anyhook.state.entry_places import Caller, fix_places, options_of_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
-    from anyhook.warm.hot_pages import HotPages
-    from anyhook.warm.messages import Message
-    from anyhook.warm.server import Shared
+    from anyhook.extra.warm.hot_pages import HotPages
+    from anyhook.extra.warm.messages import Message
+    from anyhook.extra.warm.server import Shared
 
 PATIENCE_S = 15.0
 """How long a caller may take to send its request."""
@@ -123,6 +125,8 @@ def _become(request: Message, caller: int, connection: socket.socket, state: Sha
         raise Unlike("the installation has changed")
     os.environb.clear()
     os.environb.update({**env, **{name: value for name, value in state.coerced.items() if name not in env}})
+    fix_places(words[1:], os.environ)
+    Launcher.can_answer = True
     if not is_wanted(os.environ):
         raise Unlike("the user's settings say no")
     if take_on(state.likeness, caller):
@@ -168,7 +172,9 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
     """The function to call after the answer, if no hook could run: it writes the launcher's table for the next call of
     this kind."""
     words = [os.fsdecode(word) for word in request.words[1:]]
-    if len(words) != 3 or words[0] != "bridge" or state.has_failed:
+    if words[0] != "bridge" or words[3:] != options_of_places(words[3:]) or state.has_failed:
+        return None
+    if Caller.given != dict(os.environ):  # the launcher compares only with what the entry fixes
         return None
 
     def keep() -> None:
@@ -178,7 +184,7 @@ def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Ca
         try:
             os.lseek(0, 0, os.SEEK_SET)
             with open(0, "rb", closefd=False) as stdin:
-                keep_tables(state.path, words[1], words[2], stdin.read(), env)
+                keep_tables(state.path, words[1:], stdin.read(), env)
             if state.has_failed:  # in the meantime
                 delete_tables(state.path)
         except Exception:  # noqa: BLE001 (the answer is given; without a table the next call is an ordinary one)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import NoReturn
 
-    from anyhook.process import zygote_run as runs
+    from anyhook.extra.warm import zygote_run as runs
 else:  # the file next to this one, which is not part of a package here
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "zygote_run.py"), "rb") as beside:
         runs = type(sys)("zygote_run")
@@ -195,8 +195,7 @@ class Zygote:
     def compile(self) -> None:
         """Compile the script for the next run. If compiling prints a warning, that run compiles it itself."""
         try:
-            with open(self.script, "rb") as file:
-                source = file.read()
+            source = runs.source_of(self.script)
             if source == self.source:
                 return
             printed = Printed()

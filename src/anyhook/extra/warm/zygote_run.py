@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
-    from anyhook.process.zygote import Zygote
+    from anyhook.extra.warm.zygote import Zygote
 
 KILL_S = 5.0
 """How long it tries to kill processes that hang in the kernel."""
@@ -29,6 +29,7 @@ PATIENCE_S = 15.0
 END_WITH_PARENT, ADOPT = 1, 36
 """PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER."""
 SIZE = 4
+MAX_SOURCE = 16 << 20
 """The size of a number in a message, in bytes."""
 ACCEPTED, REFUSED = b"A", b"R"
 
@@ -185,8 +186,7 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
         call, streams = receive(connection)
         connection.settimeout(None)
         call.enter()
-        with open(call.script, "rb") as file:
-            source = file.read()
+        source = source_of(call.script)
         if zygote.objection(call):
             connection.send(REFUSED)
             os._exit(0)
@@ -207,6 +207,20 @@ def wait_for_call(zygote: Zygote, keeper: _socket.socket, parent: int) -> NoRetu
     os.closerange(3, 64)  # everything that this program has opened
     become(zygote, call)
     run(zygote, call, source)
+
+
+def source_of(path: str) -> bytes:
+    """The text of a script. Raises OSError for what is not a regular file of a usual size: then the script is started
+    cold, with its own time limit."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        seen = os.fstat(descriptor)
+        if seen.st_mode & 0o170000 != 0o100000 or seen.st_size > MAX_SOURCE:
+            raise OSError(f"{path} is not a regular file, or too large")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def rehearse(zygote: Zygote) -> None:

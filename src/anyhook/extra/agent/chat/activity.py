@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from anyhook.cli.chat.screen import call_line
-from anyhook.cli.view.hook_debug import debug_lines
-from anyhook.cli.view.nesting import INDENT, nesting
-from anyhook.cli.view.styles import BAD, FAINT, WARN
+from anyhook.cli.view.console import BAD, FAINT, WARN
+from anyhook.extra.agent.chat.screen import call_line
+from anyhook.extra.agent.hook_debug import debug_lines
+from anyhook.extra.agent.nesting import INDENT, nesting
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from anyhook.cli.chat.screen import Screen
+    from anyhook.extra.agent.chat.screen import Screen
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Firing

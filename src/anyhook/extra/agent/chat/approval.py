@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.utils import get_cwidth
 
-from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
-from anyhook.cli.chat.screen import Screen
 from anyhook.cli.verb_trust import approve, look, refuse_own_ledger
-from anyhook.cli.view.nesting import INDENT
+from anyhook.cli.view.console import BAD, BOLD, FAINT, WARN
 from anyhook.cli.view.review_text import brief_lines, entry_lines, summary
-from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
-from anyhook.cli.view.visible import visible
-from anyhook.cli.view.wrapping import wrapped
+from anyhook.cli.view.text import visible, wrapped
+from anyhook.extra.agent.chat.keyboard import ENDED, INTERRUPTED
+from anyhook.extra.agent.chat.screen import Screen
+from anyhook.extra.agent.nesting import INDENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.cli.chat.loop import Chat
     from anyhook.cli.verb_trust import ProjectReview
-    from anyhook.walk.review import Reviewed
+    from anyhook.extra.agent.chat.loop import Chat
+    from anyhook.gates.review import Reviewed
 
 YES, NO, SHOW = ("y", "yes"), ("n", "no", ""), ("s", "show")
 DETAIL = " " * 13

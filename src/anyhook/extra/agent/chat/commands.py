@@ -9,27 +9,26 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from anyhook.agent import named_prompts
-from anyhook.agent.history import past_sessions
-from anyhook.agent.session import BLOCKED, DONE
-from anyhook.agent.undo import NoSnapshot
 from anyhook.cli import BadCall
-from anyhook.cli.chat import approval
-from anyhook.cli.chat.new_hook import create_hook
-from anyhook.cli.chat.screen import Screen, tilde
 from anyhook.cli.verb_list import hook_table
-from anyhook.cli.view.console import drawn
-from anyhook.cli.view.nesting import INDENT
-from anyhook.cli.view.styles import BAD, BOLD, FAINT, WARN
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.console import BAD, BOLD, FAINT, WARN, drawn
+from anyhook.cli.view.text import visible
+from anyhook.extra.agent import named_prompts
+from anyhook.extra.agent.chat import approval
+from anyhook.extra.agent.chat.new_hook import create_hook
+from anyhook.extra.agent.chat.screen import Screen, tilde
+from anyhook.extra.agent.history import past_sessions
+from anyhook.extra.agent.nesting import INDENT
+from anyhook.extra.agent.session import BLOCKED, DONE
+from anyhook.extra.agent.undo import NoSnapshot
+from anyhook.gates.status import gates
 from anyhook.tables.shapes import guess
-from anyhook.walk.status import gates
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from anyhook.agent.session import Session
-    from anyhook.cli.chat.loop import Chat
+    from anyhook.extra.agent.chat.loop import Chat
+    from anyhook.extra.agent.session import Session
     from anyhook.model.hook import Hook
 
 

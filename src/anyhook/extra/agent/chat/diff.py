@@ -6,8 +6,8 @@ import difflib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, PLAIN
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.console import BAD, BOLD, FAINT, GOOD, PLAIN
+from anyhook.cli.view.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

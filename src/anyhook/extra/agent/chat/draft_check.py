@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -15,19 +14,20 @@ from anyhook.cli import BadCall
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
+from anyhook.engine.catalog import build
+from anyhook.engine.engine import Engine
+from anyhook.extra.testing.scaffold.plan import CannotScaffold, Order, find_row
+from anyhook.extra.testing.scaffold.write import write
+from anyhook.gates.check import checkup
 from anyhook.model.problem import ERROR
+from anyhook.platform.other_programs import ask
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import VARIABLES
-from anyhook.testing.scaffold.plan import CannotScaffold, Order, find_row
-from anyhook.testing.scaffold.write import write
-from anyhook.walk.build import build
-from anyhook.walk.check import checkup
-from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.agent.hook_writer import Draft
+    from anyhook.extra.agent.hook_writer import Draft
     from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect, Roots
 
@@ -98,13 +98,10 @@ def _syntax(draft: Draft) -> list[str]:
             return [f"the script is not valid Python: {error}"]
         return []
     try:
-        looked = subprocess.run(
-            ["bash", "-n"], input=draft.script.encode(), capture_output=True, check=False, timeout=SYNTAX_LIMIT_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        looked = ask(("bash", "-n"), SYNTAX_LIMIT_S, stdin=draft.script.encode())
+    except OSError:
         return []  # no bash on this system: `check` has reported that
-    said = looked.stderr.decode("utf-8", "replace").strip()
-    return [f"the script is not valid bash: {said}"] if looked.returncode else []
+    return [f"the script is not valid bash: {looked.complaint()}"] if looked.status else []
 
 
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:

@@ -19,8 +19,8 @@ from prompt_toolkit.output import ColorDepth, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.utils import get_cwidth
 
-from anyhook.cli.view.wrapping import wrapped
-from anyhook.documents.places import make_private_dir
+from anyhook.cli.view.text import wrapped
+from anyhook.platform.places import make_private_dir, open_regular, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ANSWER_WIDTH = 5
 """Room for an answer after its question."""
+MAX_HISTORY = 1 << 20
+"""Bytes of what was typed; of more, the latest half stays."""
 INTERRUPTED, ENDED = "\x03", "\x04"
 """What is returned for Ctrl-C and Ctrl-D; neither can be part of a line."""
 
@@ -126,6 +128,12 @@ def _history(path: str) -> History:
     try:
         make_private_dir(os.path.dirname(path))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        if os.path.getsize(path) > MAX_HISTORY:
+            with open_regular(path) as file:
+                latest = file.read()[-MAX_HISTORY // 2 :]
+            write_private(
+                path, latest[latest.find(b"\n\n#") + 1 :]
+            )  # an entry begins with its time, after an empty line
     except OSError:
         return InMemoryHistory()
     return FileHistory(path)

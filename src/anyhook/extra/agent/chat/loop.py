@@ -6,40 +6,41 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import hashlib
+import os
 import shutil
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyhook.adapters.messages import final_text
-from anyhook.agent.failure import BadSetup, Failed
-from anyhook.agent.headless import SIGNALS, STATUS
-from anyhook.agent.permission import ALWAYS, NO, ONCE
-from anyhook.agent.recipes import COMPACT
-from anyhook.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
-from anyhook.agent.undo import Snapshots
 from anyhook.cli import BadCall
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.chat import approval, commands
-from anyhook.cli.chat.activity import Activity
-from anyhook.cli.chat.diff import edit_lines
-from anyhook.cli.chat.keyboard import ENDED, Keyboard, unechoed
-from anyhook.cli.chat.keyboard import INTERRUPTED as CTRL_C
-from anyhook.cli.chat.screen import Screen, call_line, tilde
-from anyhook.cli.view.hook_debug import debugged
-from anyhook.cli.view.nesting import INDENT, nesting
-from anyhook.cli.view.status_line import MODEL
-from anyhook.cli.view.styles import BAD, FAINT, WARN, wants_colour
-from anyhook.documents.places import state_dir
+from anyhook.cli.view.console import BAD, FAINT, WARN, wants_colour
+from anyhook.extra.agent.chat import approval, commands
+from anyhook.extra.agent.chat.activity import Activity
+from anyhook.extra.agent.chat.diff import edit_lines
+from anyhook.extra.agent.chat.keyboard import ENDED, Keyboard, unechoed
+from anyhook.extra.agent.chat.keyboard import INTERRUPTED as CTRL_C
+from anyhook.extra.agent.chat.screen import Screen, call_line, tilde
+from anyhook.extra.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.headless import SIGNALS, STATUS
+from anyhook.extra.agent.hook_debug import debugged
+from anyhook.extra.agent.nesting import INDENT, nesting
+from anyhook.extra.agent.permission import ALWAYS, NO, ONCE
+from anyhook.extra.agent.recipes import COMPACT
+from anyhook.extra.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
+from anyhook.extra.agent.status_line import MODEL
+from anyhook.extra.agent.undo import Snapshots
+from anyhook.extra.frameworks.messages import final_text
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
+from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from anyhook.agent.hook_writer import Draft
-    from anyhook.agent.options import SessionOptions
-    from anyhook.agent.session import TurnResult
-    from anyhook.cli.chat.draft_check import DraftCheck
-    from anyhook.cli.verb_agent import AgentOptions
+    from anyhook.extra.agent.chat.draft_check import DraftCheck
+    from anyhook.extra.agent.hook_writer import Draft
+    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.session import TurnResult
+    from anyhook.extra.agent.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
     from anyhook.state.plans import Setup
@@ -80,7 +81,10 @@ class Chat:
             status = STATUS[INTERRUPTED]
             self.ended_by = self.ended_by or SIGNALS["SIGHUP"]
         finally:
-            await self._end(self.ended_by or USER_EXIT)
+            try:
+                await self._end(self.ended_by or USER_EXIT)
+            finally:
+                self.snapshots.close()
         return status
 
     def _listen(self, work: asyncio.Task[int]) -> None:
@@ -285,4 +289,4 @@ class Chat:
 
 def _undo_folder(options: SessionOptions) -> str:
     name = hashlib.sha256(options.project.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return f"{state_dir(options.env)}/agent/undo/{name}"
+    return f"{state_dir(options.env)}/agent/undo/{name}-{os.getpid()}"

@@ -10,7 +10,7 @@ from rich.markdown import Heading, Markdown
 from rich.text import Text
 
 from anyhook.cli.view.console import drawn
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,29 +8,29 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.agent.failure import Failed
-from anyhook.agent.hook_writer import write_hook
 from anyhook.cli import BadCall
-from anyhook.cli.chat.draft_check import DraftCheck, check_draft, order_of
-from anyhook.cli.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.cli.verb_trust import approve_one, look
-from anyhook.cli.view.nesting import INDENT
-from anyhook.cli.view.styles import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.cli.view.console import BAD, BOLD, FAINT, GOOD, WARN
+from anyhook.extra.agent.chat.draft_check import DraftCheck, check_draft, order_of
+from anyhook.extra.agent.chat.keyboard import ENDED, INTERRUPTED
+from anyhook.extra.agent.failure import Failed
+from anyhook.extra.agent.hook_writer import write_hook
+from anyhook.extra.agent.nesting import INDENT
+from anyhook.extra.testing.scaffold.plan import CannotScaffold, plan
+from anyhook.extra.testing.scaffold.script import brief
+from anyhook.extra.testing.scaffold.write import write
 from anyhook.tables.registry import DIALECTS, dialect, module_of, part
 from anyhook.tables.shapes import guess
-from anyhook.testing.scaffold.plan import CannotScaffold, plan
-from anyhook.testing.scaffold.script import brief
-from anyhook.testing.scaffold.write import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anyhook.agent.hook_writer import Draft
-    from anyhook.cli.chat.loop import Chat
+    from anyhook.extra.agent.chat.loop import Chat
+    from anyhook.extra.agent.hook_writer import Draft
+    from anyhook.extra.testing.scaffold.plan import Order, Plan
     from anyhook.model.hook import Hook
     from anyhook.model.words import OwnScope
     from anyhook.tables.rows import Dialect
-    from anyhook.testing.scaffold.plan import Order, Plan
 
 SCOPES: tuple[OwnScope, ...] = ("project", "user")
 OTHER: dict[OwnScope, OwnScope] = {"project": "user", "user": "project"}

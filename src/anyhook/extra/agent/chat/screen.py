@@ -20,15 +20,14 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 
-from anyhook.adapters.plain_values import text_of
 from anyhook.cli import render
-from anyhook.cli.chat.diff import changes, diff_lines, edited_path, text_now
-from anyhook.cli.chat.markdown import MarkdownStream, rendered
-from anyhook.cli.view.nesting import INDENT, nesting
-from anyhook.cli.view.status_line import StatusLine
-from anyhook.cli.view.styles import BAD, BOLD, FAINT, PLAIN
-from anyhook.cli.view.visible import visible
-from anyhook.cli.view.wrapping import wrapped
+from anyhook.cli.view.console import BAD, BOLD, FAINT, PLAIN
+from anyhook.cli.view.text import visible, wrapped
+from anyhook.extra.agent.chat.diff import changes, diff_lines, edited_path, text_now
+from anyhook.extra.agent.chat.markdown import MarkdownStream, rendered
+from anyhook.extra.agent.nesting import INDENT, nesting
+from anyhook.extra.agent.status_line import StatusLine
+from anyhook.extra.frameworks.plain_values import text_of
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:

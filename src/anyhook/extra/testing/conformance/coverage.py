@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anyhook.extra.testing.conformance.vectors import Suite
 from anyhook.model.record import Record
-from anyhook.testing.conformance.vectors import Suite
 
 
 class Coverage(Record):

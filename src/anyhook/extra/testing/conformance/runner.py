@@ -19,11 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyhook.model.record import Record
-from anyhook.testing.conformance.coverage import coverage, report
-from anyhook.testing.conformance.layout import lay_out
-from anyhook.testing.conformance.matching import mismatches, parse_json, show
-from anyhook.testing.conformance.vectors import (
+from anyhook.extra.testing.conformance.coverage import coverage, report
+from anyhook.extra.testing.conformance.layout import lay_out
+from anyhook.extra.testing.conformance.matching import mismatches, parse_json, show
+from anyhook.extra.testing.conformance.vectors import (
     ROOMS,
     RunStep,
     ShellStep,
@@ -33,6 +32,7 @@ from anyhook.testing.conformance.vectors import (
     has_rows,
     load_suite,
 )
+from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

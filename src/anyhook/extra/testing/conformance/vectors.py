@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyhook.extra.testing.conformance.matching import faults, parse_json, show
 from anyhook.model.record import Record
-from anyhook.testing.conformance.matching import faults, parse_json, show
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

@@ -8,18 +8,18 @@ import shutil
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
+from anyhook.engine.catalog import pinned
+from anyhook.engine.routes import match
+from anyhook.extra.testing.convert.proof import compare
+from anyhook.extra.testing.convert.shim import shim
+from anyhook.extra.testing.scaffold.plan import CannotScaffold, Order
+from anyhook.extra.testing.scaffold.write import write
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
-from anyhook.testing.convert.proof import compare
-from anyhook.testing.convert.shim import shim
-from anyhook.testing.scaffold.plan import CannotScaffold, Order
-from anyhook.testing.scaffold.write import write
-from anyhook.walk.routes import match
-from anyhook.walk.trust import fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +62,8 @@ class Converted(Record):
 def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]) -> Converted:
     """Convert one hook into a folder, and compare it with the old one. `taken` are the names used so far."""
     source = dialect(hook.dialect)
-    hook = hook.replace(files=tuple(fingerprints(hook, source, setup.roots(()), Files())))
+    prints = pinned(hook, source, setup.roots(()), Files())[1]
+    hook = hook.replace(files=tuple(path for path in prints if not os.path.isdir(path) and "#" not in path))
     canonical = next((event for event in hook.events if target.row_for(event)), "")
     row, there = source.row(hook.native_event), target.row_for(canonical) if canonical else None
     if row is None or there is None:

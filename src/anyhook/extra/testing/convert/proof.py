@@ -6,14 +6,14 @@ import re
 import tempfile
 from typing import TYPE_CHECKING
 
+from anyhook.engine.engine import Engine
+from anyhook.engine.routes import Catalog
 from anyhook.journal.search import Wanted, newest
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.record import Record
 from anyhook.replay.rejudge import event_in, is_repeated
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
-from anyhook.walk.engine import Engine
-from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

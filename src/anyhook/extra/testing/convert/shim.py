@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from anyhook.engine.present import payload
+from anyhook.extra.testing.scaffold.answers import reply_to
 from anyhook.model.event import FIELDS, Event
+from anyhook.tables import spoken
 from anyhook.tables.rows import BLOCKING, SPECIFIC, Scene
-from anyhook.tables.spoken import put
+from anyhook.tables.spoken import Spoken, put
 from anyhook.tables.translate import to_native
-from anyhook.testing.scaffold.answers import refusal, reply_to
-from anyhook.walk.present import payload
 
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
@@ -96,11 +97,11 @@ if verdict == "ask" and "ask" not in T["grants"]:
     verdict = "block"  # nobody can be asked here, and a hook never becomes weaker
 if verdict == "block":
     if T["refusal"][0]:
-        sys.stderr.write(str(said.get("reason") or err))
+        sys.stderr.write(str(said.get("reason") or err or {unsaid!r}))
         sys.exit(T["refusal"][0])
     answer = T["refusal"][1]
     if T["reason"]:
-        put(answer, T["reason"], str(said.pop("reason", "") or err))
+        put(answer, T["reason"], str(said.pop("reason", "") or err or {unsaid!r}))
 elif verdict in T["grants"]:
     put(answer, T["grants"][verdict][0], T["grants"][verdict][1])
     for where, more in T["grants"][verdict][2]:
@@ -120,6 +121,8 @@ elif answer or T["silence"]:
 '''
 
 GRANTS = ("allow", "ask")
+UNSAID = "a hook refused this"
+"""The reason of a refusal that gives none: some dialects ignore a refusal without a reason."""
 
 
 def shim(
@@ -168,7 +171,7 @@ def shim(
     }
     return TEMPLATE.format(
         id=hook.id, source=hook.source, dialect=source.title, target=target.title,
-        tables=json.dumps(tables, ensure_ascii=True),
+        tables=json.dumps(tables, ensure_ascii=True), unsaid=UNSAID,
     )  # fmt: skip
 
 
@@ -188,12 +191,13 @@ def _read(key: Key, canonical: str) -> Json:
 
 def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dict[str, Json]:
     """How to express each effect in the new dialect."""
-    status, answer = refusal(reply, canonical, "")
+    refused = spoken.refusal(target, row, canonical, UNSAID) or Spoken()
+    answer: Json = json.loads(refused.stdout) if refused.stdout else None
     heard = [key for key in reply.keys if _heard(key, canonical)]
     examples = target.scaffold.answers if target.scaffold else {}
     writes: dict[str, list[Json]] = {}
     grants: dict[str, Json] = {}
-    reason = next((key.path for key in heard if key.does == "reason"), None)
+    reason = _path(_leaves(answer), UNSAID) if answer is not None else None
     for key in heard:
         beside = _leaves(examples.get(".".join(key.path)))
         others: list[Json] = [[[*path], value] for path, value in beside.items() if path != key.path]
@@ -205,7 +209,7 @@ def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dic
                 grants[verdict] = [[*key.path], word, _needed(key, heard, row)]
     return {
         "silence": {**row.silence},
-        "refusal": [status, answer],
+        "refusal": [refused.status, answer],
         "reason": [*reason] if reason else None,
         "grants": grants,
         "writes": {**writes},

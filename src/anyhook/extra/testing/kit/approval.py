@@ -7,24 +7,23 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files, Fingerprint
-from anyhook.documents.places import NOWHERE, believed_dir
+from anyhook.engine.catalog import covered, pinned, read, with_interpreters
+from anyhook.extra.testing.kit import is_case_file
+from anyhook.extra.testing.kit.cases import BadCases, read_cases
+from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
+from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.shell.named import named_files, on_project_path, within
+from anyhook.platform.places import NOWHERE, believed_dir
+from anyhook.programs.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
-from anyhook.testing.kit import is_case_file
-from anyhook.testing.kit.cases import BadCases, read_cases
-from anyhook.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
-from anyhook.walk.build import read
-from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
-from anyhook.walk.trust import covered, fingerprints, with_interpreters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anyhook.testing.kit.cases import Case
+    from anyhook.extra.testing.kit.cases import Case
 
 CASES = "cases"
 """The prefix of a case file's id in the ledger. (A hook's id starts with its dialect.)"""
@@ -136,7 +135,7 @@ def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[st
                 sources = [layer.source.path, *(hook.source for hook in layer.hooks)]
                 found.update({path: loaded.files.fingerprint(path) for path in sources if not os.path.isdir(path)})
                 for hook in layer.hooks:
-                    found.update(fingerprints(hook, dialect(name), loaded.roots_of(name), loaded.files))
+                    found.update(pinned(hook, dialect(name), loaded.roots_of(name), loaded.files)[1])
     return found
 
 
@@ -231,7 +230,7 @@ def approve_copy(copy: str, approved: frozenset[str], state_dir: str, env: Mappi
 
 
 def _items(copy: str, env: Mapping[str, str]) -> list[Item]:
-    from anyhook.walk.review import review
+    from anyhook.gates.review import review
 
     loaded = read(Setup.of(copy, env))
     tables = [(dialect(name), layers) for name, layers in loaded.layers.items()]

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 from anyhook.documents.locate import lines_of
 from anyhook.documents.parse import parse_yaml
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.model.outcome import EFFECTS, STRENGTH
-from anyhook.model.record import Record
-from anyhook.tables.shapes import guess, type_name
-from anyhook.testing.conformance.matching import faults
-from anyhook.testing.conformance.vectors import VectorError, entries_of, is_inside
-from anyhook.testing.kit import ENDINGS, is_case_file
-from anyhook.testing.kit.case_table import expanded, filled
-from anyhook.testing.kit.events import check_field, check_sent
-from anyhook.testing.kit.keys import (
+from anyhook.extra.testing.conformance.matching import faults
+from anyhook.extra.testing.conformance.vectors import VectorError, entries_of, is_inside
+from anyhook.extra.testing.kit import ENDINGS, is_case_file
+from anyhook.extra.testing.kit.case_table import expanded, filled
+from anyhook.extra.testing.kit.events import check_field, check_sent
+from anyhook.extra.testing.kit.keys import (
     ANSWER,
     CASE_KEYS,
     COMMON_KEYS,
@@ -29,12 +26,15 @@ from anyhook.testing.kit.keys import (
     MERGED,
     CaseKey,
 )
+from anyhook.model.outcome import EFFECTS, STRENGTH
+from anyhook.model.record import Record
+from anyhook.tables.shapes import guess, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from anyhook.extra.testing.conformance.vectors import FileEntry
     from anyhook.model.json_types import Json
-    from anyhook.testing.conformance.vectors import FileEntry
 
     Place = tuple[str | int, ...]
     Mistake = tuple[Place, str]

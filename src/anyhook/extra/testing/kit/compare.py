@@ -8,15 +8,15 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.extra.testing.conformance.matching import is_operation, mismatches, parse_json
+from anyhook.extra.testing.kit.hook_names import means
+from anyhook.extra.testing.kit.keys import DECISION_FIELDS
 from anyhook.journal.read import objects
-from anyhook.shell.named import within
-from anyhook.testing.conformance.matching import is_operation, mismatches, parse_json
-from anyhook.testing.kit.hook_names import means
-from anyhook.testing.kit.keys import DECISION_FIELDS
+from anyhook.programs.named import within
 
 if TYPE_CHECKING:
+    from anyhook.extra.testing.kit.run import Fired
     from anyhook.model.json_types import Json
-    from anyhook.testing.kit.run import Fired
 
 MAX_READ = 64_000_000
 """Bytes of a file that is compared."""

@@ -46,8 +46,8 @@ def check_field(key: str, event: str = "") -> str:
 
 def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], project: str) -> dict[str, Json]:
     """What a hook of the dialect reads on stdin for this event."""
+    from anyhook.engine.present import payload
     from anyhook.tables.rows import Scene
-    from anyhook.walk.present import payload
 
     row = table.row(native) or table.row_for(canonical_event(native, failed="tool_error" in fields))
     if row is None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from anyhook.extra.testing.conformance.matching import parse_json
+from anyhook.extra.testing.conformance.vectors import entries_of
+from anyhook.extra.testing.kit.cases import LIMIT_S
+from anyhook.extra.testing.kit.compare import hook_notes, reports
+from anyhook.extra.testing.kit.events import ByAgent, ByDialect, Events
+from anyhook.extra.testing.kit.keys import LISTED
+from anyhook.extra.testing.kit.one_shot import Task
+from anyhook.extra.testing.kit.run import bridge_in, fire_in
+from anyhook.extra.testing.kit.sandbox import Sandbox
 from anyhook.journal.read import objects
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
@@ -13,23 +22,14 @@ from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE
 from anyhook.tables.registry import DIALECTS
 from anyhook.tables.shapes import guess
-from anyhook.testing.conformance.matching import parse_json
-from anyhook.testing.conformance.vectors import entries_of
-from anyhook.testing.kit.cases import LIMIT_S
-from anyhook.testing.kit.compare import hook_notes, reports
-from anyhook.testing.kit.events import ByAgent, ByDialect, Events
-from anyhook.testing.kit.keys import LISTED
-from anyhook.testing.kit.one_shot import Task
-from anyhook.testing.kit.run import bridge_in, fire_in
-from anyhook.testing.kit.sandbox import Sandbox
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
+    from anyhook.extra.testing.kit.run import Fired
     from anyhook.model.json_types import Json
-    from anyhook.testing.kit.run import Fired
 
 
 class HarnessOptions(TypedDict, total=False):

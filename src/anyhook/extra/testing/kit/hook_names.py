@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.hook_names import likely
 from anyhook.model.hook import DISABLED
-from anyhook.walk.hook_names import likely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.walk.routes import Catalog
+    from anyhook.engine.routes import Catalog
 
 
 def means(name: str, identity: str, hook_name: str = "") -> bool:

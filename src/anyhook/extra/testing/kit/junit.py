@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
-from anyhook.testing.kit.run import FAILED, SKIPPED
+from anyhook.extra.testing.kit.run import FAILED, SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.testing.kit.run import Result
+    from anyhook.extra.testing.kit.run import Result
 
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot contain."""

@@ -7,14 +7,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from anyhook.engine.engine import Engine
+from anyhook.engine.routes import open_catalog
+from anyhook.extra.testing.kit.events import event_of
+from anyhook.extra.testing.kit.hook_names import keep_only
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, word_of
 from anyhook.state.plans import Setup
-from anyhook.testing.kit.events import event_of
-from anyhook.testing.kit.hook_names import keep_only
-from anyhook.walk.engine import Engine
-from anyhook.walk.routes import open_catalog
 
 if TYPE_CHECKING:
     from typing import Any

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.receive import receive
+from anyhook.extra.testing.kit.events import payload_of_agent, sent_with
+from anyhook.extra.testing.kit.keys import FIELDS
 from anyhook.journal.read import about
 from anyhook.journal.record import ASKED_FOR
 from anyhook.model.event import EVENTS
 from anyhook.replay.rejudge import CUT, is_repeated
 from anyhook.tables.registry import DIALECTS, HOSTS, host
-from anyhook.testing.kit.events import payload_of_agent, sent_with
-from anyhook.testing.kit.keys import FIELDS
-from anyhook.walk.receive import receive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,26 +7,26 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from anyhook.extra.testing.conformance.matching import parse_json
+from anyhook.extra.testing.kit.approval import approve_copy, check_copy
+from anyhook.extra.testing.kit.compare import differences, reports
+from anyhook.extra.testing.kit.events import payload_of_agent
+from anyhook.extra.testing.kit.one_shot import BAD_TASK, Task
+from anyhook.extra.testing.kit.sandbox import NoSandbox, Sandbox
 from anyhook.journal.search import Wanted, search
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision
 from anyhook.model.record import Record
-from anyhook.shell.named import within
+from anyhook.programs.named import within
 from anyhook.tables.registry import host
-from anyhook.testing.conformance.matching import parse_json
-from anyhook.testing.kit.approval import approve_copy, check_copy
-from anyhook.testing.kit.compare import differences, reports
-from anyhook.testing.kit.events import payload_of_agent
-from anyhook.testing.kit.one_shot import BAD_TASK, Task
-from anyhook.testing.kit.sandbox import NoSandbox, Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from anyhook.extra.testing.conformance.runner import Ended
+    from anyhook.extra.testing.kit.cases import Case
     from anyhook.journal.read import JournalLine
     from anyhook.model.json_types import Json
-    from anyhook.testing.conformance.runner import Ended
-    from anyhook.testing.kit.cases import Case
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 BACKGROUND_S = 10.0

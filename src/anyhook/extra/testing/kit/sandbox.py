@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.documents.files import Files
-from anyhook.documents.places import state_dir
-from anyhook.shell.named import within
+from anyhook.extra.testing.conformance.layout import lay_out
+from anyhook.extra.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, remove
+from anyhook.platform.places import state_dir
+from anyhook.programs.named import within
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Roots
-from anyhook.testing.conformance.layout import lay_out
-from anyhook.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
-    from anyhook.testing.conformance.vectors import FileEntry
-    from anyhook.testing.kit.one_shot import Task
+    from anyhook.extra.testing.conformance.vectors import FileEntry
+    from anyhook.extra.testing.kit.one_shot import Task
 
 LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".jj", "node_modules", ".venv", "venv", ".tox", "__pycache__", ".mypy_cache", ".ruff_cache",
@@ -128,7 +128,7 @@ class Sandbox:
 
     def fire(self, task: Task, limit_s: float) -> Ended:
         """Fire one event, with the engine in a separate process."""
-        argv = [sys.executable, "-P", "-m", "anyhook.testing.kit.one_shot"]
+        argv = [sys.executable, "-P", "-m", "anyhook.extra.testing.kit.one_shot"]
         return call(argv, task.replace(trust=self.trust).text(), self.env, Path(self.project), limit_s)
 
     def bridge(self, agent: str, event: str, stdin: str, switches: Sequence[str], limit_s: float) -> Ended:

@@ -12,13 +12,13 @@ from anyhook.documents.edit_yaml import scalar
 from anyhook.documents.files import Files
 from anyhook.documents.parse import parse_json, repeated_key, syntax_of
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.extra.testing.scaffold.answers import EFFECTS
+from anyhook.extra.testing.scaffold.script import MARK, Lang, Script, text
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.record import Record
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.schema import schema_of
-from anyhook.testing.scaffold.answers import EFFECTS
-from anyhook.testing.scaffold.script import MARK, Lang, Script, text
+from anyhook.tables.schema import declared, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -334,21 +334,6 @@ def _appended(
             f"{path} is left as it is: {error}. Correct it, or write the hook's script and add this by hand:\n{by_hand}"
         ) from None
     return Piece(path, new, old=old)
-
-
-def declared(scaffold: Scaffold, event: str, command: str, tool: str = "") -> dict[str, Json]:
-    """The entry of one hook in the list of an event."""
-    last, *outer = reversed(scaffold.key.split("."))
-    handler: dict[str, Json] = {**scaffold.fixed, last: command}
-    for key in outer:
-        handler = {key: handler}
-    if scaffold.shape == "groups":
-        handler = {"type": "command", **handler}
-        handler = handler if event in scaffold.flat else {"hooks": [handler]}
-    if tool:
-        matcher, *inner = scaffold.matcher.split(".")
-        handler = {matcher: {inner[0]: tool} if inner else tool, **handler}
-    return {scaffold.event: event, **handler} if scaffold.shape == "rows" else handler
 
 
 def _begun(syntax: Syntax, top: Mapping[str, Json]) -> str:

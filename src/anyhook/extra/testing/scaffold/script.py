@@ -6,17 +6,19 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
+from anyhook.extra.testing.scaffold.answers import EFFECTS, answers, reply_to
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
+from anyhook.tables import spoken
 from anyhook.tables.describe import describe
 from anyhook.tables.rows import BLOCKING
-from anyhook.testing.scaffold.answers import EFFECTS, answers, refusal, reply_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from anyhook.extra.testing.scaffold.answers import ExampleAnswer
     from anyhook.tables.rows import Dialect, EventRow
-    from anyhook.testing.scaffold.answers import ExampleAnswer
+    from anyhook.tables.spoken import Spoken
 
 Lang = Literal["bash", "python"]
 
@@ -161,8 +163,16 @@ def _bash_tools(script: Script) -> list[str]:
     ]
 
 
+def _refused(script: Script) -> Spoken:
+    """How the example refuses. A gate has a way to do so."""
+    said = spoken.refusal(script.dialect, script.row, script.row.canonical[0], script.reason)
+    assert said is not None, f"{script.dialect.name} {script.row.native}"  # noqa: S101
+    return said
+
+
 def _bash_gate(script: Script) -> list[str]:
-    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
+    said = _refused(script)
+    status = said.status
     if status:
         block = [
             f"    # Block: status {status}, and the reason on stderr.",
@@ -174,7 +184,7 @@ def _bash_gate(script: Script) -> list[str]:
         block = [
             "    # Block: this object on stdout, and status 0.",
             f"    # {_failure_rule(script)}",
-            f"    printf '%s\\n' {_quoted(json.dumps(answer, False))}",
+            f"    printf '%s\\n' {_quoted(said.stdout)}",
             "    exit 0",
         ]
     return ['case "$event" in', f"*{MARK}*)", *block, "    ;;", "esac"]
@@ -230,7 +240,8 @@ def _python_answer(example: ExampleAnswer) -> str:
 
 
 def _python_gate(script: Script) -> list[str]:
-    status, answer = refusal(reply_to(script.dialect, script.row), script.row.canonical[0], script.reason)
+    said = _refused(script)
+    status = said.status
     lines = [f'if "{MARK}" in json.dumps(event):']
     if status:
         return [
@@ -244,7 +255,7 @@ def _python_gate(script: Script) -> list[str]:
         *lines,
         "    # Block: this object on stdout, and status 0.",
         f"    # {_failure_rule(script)}",
-        f"    print(json.dumps({answer!r}))",
+        f"    print(json.dumps({json.loads(said.stdout)!r}))",
         "    sys.exit(0)",
     ]
 

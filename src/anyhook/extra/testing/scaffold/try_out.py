@@ -6,16 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.dump_yaml import to_yaml
+from anyhook.extra.testing.scaffold.answers import EFFECTS
+from anyhook.extra.testing.scaffold.script import MARK
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
 from anyhook.tables.patterns import names_only
-from anyhook.testing.scaffold.answers import EFFECTS
-from anyhook.testing.scaffold.script import MARK
 
 if TYPE_CHECKING:
+    from anyhook.extra.testing.scaffold.plan import Order, Plan
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.testing.scaffold.plan import Order, Plan
 
 OPTIONS = {
     "prompt": "--prompt", "message": "--message", "source": "--source", "trigger": "--trigger", "reason": "--reason",

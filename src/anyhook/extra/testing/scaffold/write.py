@@ -9,15 +9,15 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import replace_file, write_beside
-from anyhook.state.locks import locked
-from anyhook.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
+from anyhook.extra.testing.scaffold.plan import CannotScaffold, Overtaken, find_hook, plan
+from anyhook.platform.locks import locked
+from anyhook.platform.places import replace_file, write_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anyhook.extra.testing.scaffold.plan import Order, Piece, Plan
     from anyhook.model.hook import Hook
-    from anyhook.testing.scaffold.plan import Order, Piece, Plan
 
 MAX_TRIES = 20
 """How often a plan is made again because someone else has written in the meantime."""
