@@ -4,17 +4,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.engine.engine import Engine
     from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.model.problem import Problem
-    from anyhook.walk.engine import Engine
 
 __version__ = "0.1.0"
 __all__ = ["Decision", "Engine", "Event", "Outcome", "Problem", "Report", "__version__"]
 
 _HOMES = {
-    "Engine": "anyhook.walk.engine",
+    "Engine": "anyhook.engine.engine",
     "Event": "anyhook.model.event",
     "Decision": "anyhook.model.decision",
     "Report": "anyhook.model.decision",

@@ -7,12 +7,16 @@ import gc
 import os
 import sys
 
+from anyhook.platform.launched import NO_ANSWER, Launcher, ready, take_mark
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def main() -> None:
+    take_mark()
+    mark = sys.argv.pop(1) if sys.argv[1:2] and sys.argv[1].startswith("--warm-") else ""  # the launcher's or server's
     words = sys.argv[1:]
     status: int | None = None
     own = words[: words.index("--")] if "--" in words else words
@@ -20,19 +24,25 @@ def main() -> None:
     debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     then: Callable[[], None] | None = None
     try:
-        if words and words[0].startswith("--warm-"):
-            from anyhook.warm.launched import take_mark
+        if mark:
+            from anyhook.satellites import part
 
-            words, then = take_mark(_stand_in)
+            launched = part("warm.launched")
+            then = launched.take_warm_mark(mark, _stand_in) if launched is not None else None  # else every call is cold
+        if words[:1] == ["bridge"]:
+            from anyhook.state.entry_places import fix_places
+
+            fix_places(words, os.environ)
         if debug:
             from anyhook.cli.debug import show_steps
 
             show_steps()
         if words[:1] == ["fire"] or words[:1] == ["bridge"]:
             if os.environ.get("ANYHOOK_WARM") == "on" and then is None and not debug:
-                from anyhook.warm.client import call
+                from anyhook.satellites import part
 
-                status = call(words, os.environ)
+                warm = part("warm.client")
+                status = warm.call(words, os.environ) if warm is not None else None
             if status is None:
                 status = _fast(words[0], words[1:])
         elif words[:1] == ["status"] and not debug:
@@ -45,6 +55,11 @@ def main() -> None:
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
         status = _give_up(error, debug)
+        status = NO_ANSWER if words[:1] == ["bridge"] else status
+    if status == NO_ANSWER:
+        # The launcher gives an answer. Without it, most agents understand this status as a refusal.
+        os._exit(NO_ANSWER if Launcher.can_answer else 2)
+    ready()
     if then is not None:
         then()
     try:
@@ -57,7 +72,7 @@ def main() -> None:
 
 def _stand_in(caller: int) -> None:
     """In a warm worker: the command for another process."""
-    from anyhook.cli.bridge import Started
+    from anyhook.platform.launched import Started
 
     Started.process = str(caller)
     main()
@@ -75,7 +90,7 @@ def _give_up(error: Exception, debug: bool) -> int:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "?"
-    from anyhook.walk.failure_report import write_report
+    from anyhook.engine.failure_report import write_report
 
     report = write_report(error)
     where = f"The report is in {report}; please send it" if report else "Please report this"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ import click
 from anyhook import __version__
 from anyhook.cli import BAD_CALL, BadCall
 from anyhook.journal.files import UnreadableJournal
+from anyhook.satellites import PACKAGE, Missing, missing, needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,7 @@ VERBS = {
     "check": ("anyhook.cli.verb_check", "Read every hook file and report what is wrong."),
     "explain": ("anyhook.cli.verb_explain", "Show which hooks an event would run, which it would not, and why."),
     "trust": ("anyhook.cli.verb_trust", "Review a project's hooks and approve them."),
-    "new": ("anyhook.cli.verb_new", "Write a working hook."),
+    "new": ("anyhook.extra.testing.verb_new", "Write a working hook."),
     "enable": ("anyhook.cli.verb_switch", "Turn a hook on."),
     "disable": ("anyhook.cli.verb_switch", "Turn a hook off without deleting it."),
     "shadow": ("anyhook.cli.verb_shadow", "Let a hook or a rule run without its decisions counting."),
@@ -39,18 +41,18 @@ VERBS = {
     "schema": ("anyhook.cli.verb_schema", "Print the JSON Schema of a dialect's hook file."),
     "facts": ("anyhook.cli.verb_facts", "Show what a tool call would do, as rules see it."),
     "dialects": ("anyhook.cli.verb_dialects", "Show what each dialect's hooks can do."),
-    "conform": ("anyhook.cli.verb_conform", "Run the conformance vectors."),
-    "agent": ("anyhook.cli.verb_agent", "Run our own coding agent; its loop fires every event."),
+    "conform": ("anyhook.extra.testing.verb_conform", "Run the conformance vectors."),
+    "agent": ("anyhook.extra.agent.verb_agent", "Run our own coding agent; its loop fires every event."),
     "install": ("anyhook.cli.verb_install", "Make an agent call anyhook, so that your hooks run in it."),
     "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
-    "warm": ("anyhook.cli.verb_warm", "Show the server that answers agents faster, or stop it."),
+    "warm": ("anyhook.extra.warm.verb_warm", "Show the server that answers agents faster, or stop it."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
-    "mcp": ("anyhook.cli.verb_mcp", "Run an MCP server behind your hooks."),
-    "convert": ("anyhook.cli.verb_convert", "Convert hooks from one dialect to another, with proof."),
+    "mcp": ("anyhook.extra.frameworks.verb_mcp", "Run an MCP server behind your hooks."),
+    "convert": ("anyhook.extra.testing.verb_convert", "Convert hooks from one dialect to another, with proof."),
     "ci": ("anyhook.cli.verb_ci", "Fail if a required gate is off."),
-    "test": ("anyhook.cli.verb_test", "Run the test cases of your hooks."),
-    "record": ("anyhook.cli.verb_record", "Turn recorded events into test cases."),
+    "test": ("anyhook.extra.testing.verb_test", "Run the test cases of your hooks."),
+    "record": ("anyhook.extra.testing.verb_record", "Turn recorded events into test cases."),
     "log": ("anyhook.cli.verb_log", "Print the journal of fired events."),
     "watch": ("anyhook.cli.verb_watch", "Watch events in the terminal as they happen."),
     "serve": ("anyhook.cli.verb_serve", "Show the journal live in the browser."),
@@ -93,11 +95,10 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        from importlib import import_module
-
-        command: click.Command = getattr(
-            import_module(VERBS[name][0]), f"{name}_" if name in ("list", "import") else name.replace("-", "_")
-        )
+        place = VERBS[name][0]
+        outside = place.removeprefix(f"{PACKAGE}.")
+        module = import_module(place) if outside == place else needed(outside)
+        command: click.Command = getattr(module, f"{name}_" if name in ("list", "import") else name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -154,8 +155,14 @@ def run(words: Sequence[str]) -> int:
         if isinstance(error, click.UsageError) and error.ctx:
             render.say(f"Try `{error.ctx.command_path} --help`.")
         return BAD_CALL
-    except BadCall as error:
+    except (BadCall, Missing) as error:
         render.say(f"anyhook {words[0] if words else ''}: {error}")
+        return BAD_CALL
+    except ModuleNotFoundError as error:
+        lacking = missing(error)  # a satellite that needs another one
+        if lacking is None:
+            raise
+        render.say(f"anyhook {words[0]}: {lacking}")
         return BAD_CALL
     except UnreadableJournal as error:
         why = f"{error.filename} ({error.strerror})"

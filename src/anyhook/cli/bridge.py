@@ -14,24 +14,30 @@ from time import monotonic
 from anyhook.cli import BLOCKED, BadCall
 from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
+from anyhook.engine.bridge import concerns_refused, lost_record, margin_s, named, read, with_self_protection
+from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION
+from anyhook.model.words import RECORD, RUN_VARIABLE
+from anyhook.platform.launched import Started, begun_s, ready
+from anyhook.platform.places import state_dir
+from anyhook.state.entry_places import Caller, elsewhere, notice
 from anyhook.state.plans import Setup, read_plan
+from anyhook.state.start_variables import swaying
 from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import BadTable
-from anyhook.walk.bridge import margin_s, named, read, with_lost_record, with_self_protection
-from anyhook.walk.receive import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from anyhook.cli.options import BridgeOptions
+    from anyhook.engine.bridge import Incoming
     from anyhook.model.firing import Answer
+    from anyhook.model.words import Trust
     from anyhook.tables.host_rows import Host, HostEvent
-    from anyhook.walk.bridge import Incoming
 
-OLDEST_S = 60.0
-"""A process older than this had no slow start, but a wrong clock (a frozen container)."""
+OWN_SCRIPTS = (b"anyhook", b"anyhook-python", b"zygote.py")
+"""The programs that start hooks."""
 
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
@@ -46,13 +52,13 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
     begun = begun_s()
 
     def fail(error: Exception, refusal: str) -> Answer:
-        from anyhook.walk.bridge_failure import failed
+        from anyhook.engine.bridge_failure import failed
 
         return failed(table, row, error, os.environ, options.on_failure, options.mode, refusal)
 
     def overdue(refusal: str) -> int:
         """In the watchdog's thread: the answer if there is no decision in time."""
-        from anyhook.process.run import end_all
+        from anyhook.platform.run import end_all
 
         end_all(for_good=True)
         return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), table, row)
@@ -74,9 +80,8 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     table, row, events = incoming.table, incoming.row, incoming.received.events
     if not events:
         return NO_OPINION
-    setup = Setup.of(
+    setup = setup_of(
         checked(options.project) if options.project else project_of(table, incoming.payload, os.environ),
-        dict(os.environ),
         options.dialect,
         options.trust or "ask",
         options.plugin_dir,
@@ -84,16 +89,23 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         incoming.begun_s + row.limit_s / 2,
     )
     plan = read_plan(setup)
-    incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
+    known = plan.stamps if plan is not None else None
+    incoming = with_self_protection(incoming, setup.env, setup.project, known, elsewhere(setup.env, setup.given))
+    incoming = incoming.replace(notice=notice(table.name)) if Caller.is_gone or setup.given is not None else incoming
     watchdog.refusal = incoming.refusal
-    asked = incoming.refusal or incoming.doubts
+    asked = incoming.refusal or incoming.doubts or incoming.notice or concerns_refused(setup.env, incoming)
     names = [event.name for event in events]
     opens = names[0] in OPENINGS and names[0] == opening(table)
+    sways = swaying(Caller.given or setup.env, setup.project, state_dir(setup.env))
+    if sways:
+        incoming = incoming.replace(sways=sways)
+        asked = asked or opens
     if plan is not None and not asked and plan.is_quiet(*names, opens=opens):
-        return with_lost_record(NO_OPINION, quiet(setup, plan, events, table.name, options))
-    from anyhook.process.run import EndsHooksWithUs, adopt_orphans
-    from anyhook.walk.engine import Engine
-    from anyhook.walk.routes import from_plan, made_catalog
+        lost = lost_record(quiet(setup, plan, events, table.name, options))
+        return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
+    from anyhook.engine.engine import Engine
+    from anyhook.engine.routes import from_plan, made_catalog
+    from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
 
     adopt_orphans()
     with EndsHooksWithUs():
@@ -109,11 +121,42 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         return engine.bridge(table.name, row.native, incoming)
 
 
+def setup_of(
+    project: str,
+    dialects: Sequence[str] = (),
+    trust: Trust = "ask",
+    plugin_dirs: Sequence[str] = (),
+    state_dir: str | None = None,
+    read_by_s: float | None = None,
+) -> Setup:
+    """The setup of an agent's call: our own places as the entry fixes them, and the environment as hooks get it."""
+    env, given = dict(os.environ), Caller.given
+    if RUN_VARIABLE in env and not _is_inside_hook(os.fsencode(f"{RUN_VARIABLE}={env[RUN_VARIABLE]}")):
+        del env[RUN_VARIABLE]
+    moved = given is not None and given != env
+    env.pop(RECORD, None)  # an agent's variable must not copy what is recorded to another place
+    setup = Setup.of(project, env, dialects, trust, plugin_dirs, state_dir, read_by_s)
+    return setup.replace(given=given) if moved else setup
+
+
+def _is_inside_hook(mark: bytes) -> bool:
+    """Whether a hook has caused this call: then we have started the first process above that has the mark. A project's
+    environment may have it too, and must not turn every hook off."""
+    from anyhook.platform.above import starter
+
+    try:
+        words = starter(mark, Started.process)
+    except OSError:
+        return True  # it cannot be known
+    return words is None or any(word.rpartition(b"/")[2] in OWN_SCRIPTS for word in words[:4])
+
+
 def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
     from anyhook.cli import render
 
+    ready()
     if row.silence is not None:
-        from anyhook.walk.express import completed
+        from anyhook.engine.express import completed
 
         answer = completed(answer, row.silence)
 
@@ -138,30 +181,6 @@ def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
 
 class Overdue(Exception):  # noqa: N818 (it says what is wrong)
     """The agent's time was nearly up and there was no decision."""
-
-
-class Started:
-    """The process whose start time counts: the caller's, in a warm worker."""
-
-    process = "self"
-
-
-def begun_s() -> float:
-    """When this process was started, on the monotonic clock; the current time if the system does not say. The agent's
-    time limit already ran while Python was starting."""
-    try:
-        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            line = os.read(descriptor, 4096)
-        finally:
-            os.close(descriptor)
-        from time import CLOCK_BOOTTIME, clock_gettime
-
-        started_s = int(line.rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        age_s = clock_gettime(CLOCK_BOOTTIME) - started_s
-    except (OSError, ValueError, IndexError, ImportError):
-        return monotonic()
-    return monotonic() - min(max(age_s, 0.0), OLDEST_S)
 
 
 class Watchdog:

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.cli.fire import project_of
+from anyhook.engine.catalog import build
+from anyhook.engine.routes import Catalog
 from anyhook.state.plans import Setup
-from anyhook.walk.build import build
-from anyhook.walk.routes import Catalog
 
 if TYPE_CHECKING:
     from anyhook.cli.options import ProjectOptions

@@ -41,9 +41,9 @@ def fire(name: str, options: FireOptions) -> int:
     if plan is not None and not unknown and plan.is_quiet(event.name):
         decision = quiet(setup, plan, [event], "fire", options, options.session)
     else:
-        from anyhook.process.run import EndsHooksWithUs, adopt_orphans
-        from anyhook.walk.engine import Engine
-        from anyhook.walk.routes import from_plan, made_catalog
+        from anyhook.engine.engine import Engine
+        from anyhook.engine.routes import from_plan, made_catalog
+        from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
 
         adopt_orphans()
         with EndsHooksWithUs():
@@ -164,6 +164,8 @@ def event_of(
     unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
         event = canonical_event(name, True, natives)  # --data may give the error under a dialect's own name
+    if "agent_id" in data:
+        data.setdefault("agent_name", data["agent_id"])
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
     return Event(event, data), unknown

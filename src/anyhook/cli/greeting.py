@@ -9,14 +9,14 @@ from anyhook import __version__
 from anyhook.cli import DONE, render
 from anyhook.cli.verb_status import summary
 from anyhook.cli.view.console import wrapped
-from anyhook.guard.pack_list import GUARDS
+from anyhook.engine.catalog import build
+from anyhook.gates.agents import calling_agents, gates_here
+from anyhook.gates.status import SAFE_STATES
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
+from anyhook.rules.pack_list import GUARDS
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import INSTALLABLE, host
-from anyhook.walk.agent_status import calling_agents
-from anyhook.walk.build import build
-from anyhook.walk.status import SAFE_STATES, gates
 
 
 def greet() -> int:
@@ -24,22 +24,26 @@ def greet() -> int:
     setup = Setup.of(os.getcwd(), dict(os.environ))
     catalog = build(setup, may_start=False)
     render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
-    found_gates = gates(setup, catalog)
-    render.out(f"  guards  {summary(found_gates)}")
     agents = calling_agents(setup, catalog)
-    calling = [name for name, agent in agents.items() if not agent.dead]
+    _, found_gates = gates_here(setup, catalog, agents)
+    render.out(f"  guards  {summary(found_gates)}")
+    calling = [name for name, agent in agents.items() if agent.installed and not agent.dead and not agent.waits]
     dead = [name for name, agent in agents.items() if agent.dead]
+    blocked = [name for name, agent in agents.items() if not agent.installed]
+    waiting = [name for name, agent in agents.items() if agent.waits and not agent.dead]
     found = [name for name in INSTALLABLE if name not in agents and shutil.which(host(name).program)]
     parts = [
         f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
     ]
     parts += [f"{', '.join(dead)}: the entry does not work"] if dead else []
+    parts += [f"{', '.join(blocked)}: the entry cannot be added"] if blocked else []
+    parts += [f"{', '.join(waiting)}: waits for your approval there"] if waiting else []
     parts += [f"found without it: {', '.join(found)}"] if found else []
     for line in wrapped("; ".join(parts), "  agents  ", " " * 10):
         render.out(line)
     fixes = [gate.fix for gate in found_gates if gate.state not in SAFE_STATES and not gate.excused]
     ours = [fix for fix in fixes if fix.startswith("anyhook ")]
-    render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, dead)}")
+    render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, [*dead, *blocked, *waiting])}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from anyhook.guard.pack_list import GUARD, NAMES
 from anyhook.model.event import EVENTS
+from anyhook.rules.pack_list import GUARD, NAMES
 from anyhook.tables.registry import DIALECTS, INSTALLABLE, native_names
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _hooks() -> list[str]:
     """The project's and the user's hooks and rules, by their short names."""
     from anyhook.cli.catalog_input import catalog_of
     from anyhook.cli.options import ProjectOptions
-    from anyhook.walk.hook_names import group_of, short_name
+    from anyhook.engine.hook_names import group_of, short_name
 
     hooks = catalog_of(ProjectOptions()).hooks
     return [*dict.fromkeys([short_name(hook) for hook in hooks] + [group_of(hook) for hook in hooks if group_of(hook)])]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.render import short_path
 from anyhook.cli.verb_status import summary, unasked
+from anyhook.engine.catalog import build
+from anyhook.engine.tell import guards_not_holding, sentence
+from anyhook.gates.agents import calling_agents, gates_here
+from anyhook.gates.status import not_holding, protected
 from anyhook.state.plans import Setup
-from anyhook.walk.agent_status import calling_agents
-from anyhook.walk.build import build
-from anyhook.walk.status import gates, not_holding, protected
-from anyhook.walk.tell import guards_not_holding, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,8 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
         catalog = build(setup, may_start=False)
         if off := guards_not_holding(setup, catalog):
             return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}"
-        found, agents = gates(setup, catalog), calling_agents(setup, catalog)
+        agents = calling_agents(setup, catalog)
+        _, found = gates_here(setup, catalog, agents)
         alone = unasked(protected(found), agents) if agents else ""
         return f"{short_path(project)}: {summary(found)}{alone}" if alone else ""
 
@@ -45,11 +46,12 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
     def standing() -> tuple[bool, str]:
         setup = Setup.of(project, dict(env))
         catalog = build(setup, may_start=False)
-        found = gates(setup, catalog)
+        agents = calling_agents(setup, catalog)
+        _, found = gates_here(setup, catalog, agents)
         if not protected(found):
             told = off() or f"{folder}: {summary(found)}"
             return False, f"Not protected. {told}" + ("" if not_holding(found) else ". Run: anyhook setup")
-        if alone := unasked(True, calling_agents(setup, catalog)):
+        if alone := unasked(True, agents):
             return False, f"Not protected. {folder}: {summary(found)}{alone}"
         return True, f"Protected. {folder}: {summary(found)}"
 

@@ -178,6 +178,9 @@ class FireOptions(JsonOptions, RunOptions, EventOptions):
 class BridgeOptions(RunOptions):
     """`anyhook bridge`."""
 
+    home: str | None = option("--home", "Whose settings, state and hooks count; an agent's entry says it.", "DIR")
+    place: tuple[str, ...] = repeated("--place", "A variable that counts as this; may be repeated.", "NAME=DIR")
+
 
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
     """The arguments and options of a correct call; None if the full parser must handle it."""

@@ -31,7 +31,7 @@ def out(text: str, style: str = "") -> None:
     """A result for people. It may quote what a project wrote, which must not control the terminal."""
     shown = plain(text)
     if style:
-        from anyhook.cli.view.styles import styled
+        from anyhook.cli.view.console import styled
 
         shown = styled(shown, style)
     exact_out(shown)
@@ -91,7 +91,7 @@ def only_ascii() -> bool:
 
 def piece(text: str, style: str = "") -> None:
     """Print a part of a line on a terminal, immediately."""
-    from anyhook.cli.view.styles import styled
+    from anyhook.cli.view.console import styled
 
     text = _harmless(text)
     try:
@@ -127,12 +127,14 @@ def say_on_terminal(text: str) -> None:
     terminal it is dropped."""
     import signal
 
+    from anyhook.platform.above import open_terminal
+
     if sys.stderr is not None and sys.stderr.isatty():
         return  # stderr is the terminal
     try:
         # A terminal may stop background processes that write to it, and its user may have paused it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-        terminal = _open_terminal()
+        terminal = open_terminal()
         try:
             os.write(terminal, f"\r\n{_harmless(text)}\r\n".encode("utf-8", "backslashreplace"))
         finally:
@@ -141,29 +143,10 @@ def say_on_terminal(text: str) -> None:
         return
 
 
-def _open_terminal() -> int:
-    """Our own terminal, or that of the nearest parent process that has one: some agents detach their hooks."""
-    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        return os.open("/dev/tty", flags)
-    except OSError:
-        pid = os.getppid()
-    while pid > 1:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            _state, parent, _group, _session, device = file.read().rpartition(")")[2].split()[:5]
-        if device != "0":
-            path = f"/dev/pts/{os.minor(int(device))}"
-            if os.stat(path).st_rdev != int(device):
-                break
-            return os.open(path, flags)
-        pid = int(parent)
-    raise FileNotFoundError("no terminal")
-
-
 def _harmless(text: str) -> str:
     if text.isprintable():
         return text
-    from anyhook.cli.view.visible import visible
+    from anyhook.cli.view.text import visible
 
     return visible(text, keep="\n\t")
 
@@ -258,6 +241,6 @@ def _report_line(report: Report, verdict: str) -> str:
         line += f", exit {report.exit_code}"
     if report.duration_ms is not None:
         line += f", {report.duration_ms:.0f} ms"
-    if report.verdict == "block" and verdict != "block":
+    if report.verdict == "block" and (report.shadow or verdict != "block"):
         line += ": would refuse, but is in shadow mode"
     return f"{line}: {report.why}" if report.why else line

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
-from anyhook.cli.added_package import approve_folder, described, differences, forget_folder, rule_lines
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
+from anyhook.cli.person import require_person
+from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verb_guards import pack_table
 from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import show
-from anyhook.documents.lock import FOLDER
-from anyhook.guard.pack_list import GUARD, NAMES, members, path_of, read_pack
+from anyhook.cli.view.review_text import what_it_runs
+from anyhook.documents.pins import FOLDER
+from anyhook.gates.review import REMOVED
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
-from anyhook.install.packages import BadPackage, Package
+from anyhook.install.packages import BadPackage, Package, write_files
 from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.platform.places import state_dir
+from anyhook.rules.pack_list import GUARD, NAMES, members, path_of, read_pack
+from anyhook.state.switches import Switches
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from anyhook.install.packages import Package
     from anyhook.model.json_types import Json
+    from anyhook.model.words import OwnScope
 
 SCOPES = ("user", "project")
 
@@ -41,7 +50,7 @@ class AddOptions(JsonOptions):
 
 class RemoveOptions(JsonOptions):
     scope: str | None = option(
-        "--scope", "From the user's or the project's rules; default: both.", "SCOPE", choices=SCOPES
+        "--scope", "From the user's or the project's rules; default: the user's.", "SCOPE", choices=SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
@@ -64,6 +73,7 @@ def add(what: str, options: AddOptions) -> int:
         if packs:
             return _add_packs(packs, path, project, options)
         if packages.is_package(what):
+            require_person(f"add {what}")  # it approves what the package runs
             return _add_package(packages.fetch(what), path, project, options)
     except (CannotChange, BadPackage) as why:
         raise BadCall(str(why)) from None
@@ -72,45 +82,108 @@ def add(what: str, options: AddOptions) -> int:
     raise BadCall(f"there is no pack `{what}`.{guess(what, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}.")
 
 
-@verb("remove", RemoveOptions, "anyhook remove guard", [click.Argument(["name"], type=PACK)])
-def remove(name: str, options: RemoveOptions) -> int:
-    """Turn a pack or a package off again: `guard` for all guards.
+@verb("remove", RemoveOptions, "anyhook remove guard", [click.Argument(["names"], nargs=-1, required=True, type=PACK)])
+def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
+    """Turn packs or packages off again: `guard` for all guards.
+
+    It changes one file: your own rules, or with --scope project those of this project. Without --scope it takes your
+    own, and the project's only if it is not on in yours.
 
     \b
     Exit status: 0 removed, 1 it was not on, 3 bad call.
     """
+    require_person("remove")
     project = os.path.realpath(project_of(options.project))
-    changed: list[str] = []
-    known = False
-    for scope in (options.scope,) if options.scope else SCOPES:
+    try:
+        on = {
+            scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in SCOPES
+        }
+        on[SCOPES[0]] += [name for name in names if name not in on[SCOPES[0]] and _missed(name)]
+        for name in names:
+            if not members(name) and not any(name in some for some in on.values()):
+                raise BadCall(
+                    f"there is no pack `{name}`.{guess(name, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}."
+                )
+        scope = options.scope or next((each for each in SCOPES if on[each]), SCOPES[0])
         path = rule_file(scope, project, os.environ)
-        try:
-            mine = name in packages.read_lock(path)
-            used = used_in(path)
-            wanted = [each for each in used if each.startswith(f"{FOLDER}/{name}/")] if mine else members(name)
-            known = known or bool(wanted) or mine
-            if change_used(path, remove=wanted):
-                changed.append(path)
-            if mine:
-                forget_folder(packages.folder_of(path, name))
-                packages.drop(path, name)
-                changed += [path] if path not in changed else []
-            if scope == "project" and path in changed:
-                forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
-        except (CannotChange, BadPackage) as why:
-            raise BadCall(str(why)) from None
-        except OSError as error:
-            raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
-    if not known:
-        raise BadCall(f"there is no pack `{name}`.{guess(name, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}.")
+        changed = [name for name in names if _remove_one(name, path)]
+        confirmed = [name for name in names if scope == SCOPES[0] and _forgotten(name) and name not in changed]
+        if scope == "project" and changed:
+            forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
+    except (CannotChange, BadPackage) as why:
+        raise BadCall(str(why)) from None
+    except OSError as error:
+        raise BadCall(f"{error.filename or 'the file'} cannot be written ({error.strerror}).") from None
     if options.json:
-        render.json_out({"removed": name if changed else None, "files": [*changed]})
-    elif changed:
-        for path in changed:
-            render.out(f"{name} is off: changed {render.short_path(path)}")
+        removed: list[Json] = [*changed, *confirmed]
+        said: dict[str, Json] = {"removed": removed[0] if len(removed) == 1 else removed or None, "scope": scope}
+        render.json_out({**said, "files": [path] if changed else []})
     else:
-        render.out(f"{name} was not on.")
-    return DONE if changed else FINDINGS
+        _tell_removed(names, changed, confirmed, path, options)
+        for other in SCOPES:
+            if other != scope and on[other]:
+                still = f"{', '.join(on[other])} {'is' if len(on[other]) == 1 else 'are'} still on{_whose(other)}"
+                render.say(f"{still}: {undo('add', on[other], _own(other), options.project)}")
+    return DONE if changed or confirmed else FINDINGS
+
+
+def _missed(name: str) -> list[str]:
+    """What belongs to a pack, a package or a rule file and was known to be on for the user."""
+    wanted = {name, *members(name)}
+    known = [each for some in Switches(state_dir(os.environ)).on.values() for each in some]
+    return [each for each in known if each in wanted or each.startswith(f"{FOLDER}/{name}/")]
+
+
+def _forgotten(name: str) -> bool:
+    """Whether this was known to be on; from now on it is not missed."""
+    return Switches(state_dir(os.environ)).forget(_missed(name))
+
+
+def remember(path: str, names: Sequence[str]) -> None:
+    """Note that these packs are on in the user's rule file: if they are gone later, that is said."""
+    switches = Switches(state_dir(os.environ))
+    try:
+        switches.remember(path, names)
+    except OSError as error:
+        render.say(f"{switches.path} cannot be written ({error.strerror}): if they are gone one day, nobody will know.")
+
+
+def _tell_removed(
+    names: Sequence[str], changed: Sequence[str], confirmed: Sequence[str], path: str, options: RemoveOptions
+) -> None:
+    for name in confirmed:
+        render.out(f"{name} is off. It was gone already; from now on it is not missed.")
+    if changed:
+        word = "changed" if os.path.exists(path) else "removed"
+        be = "is" if len(changed) == 1 else "are"
+        render.out(f"{', '.join(changed)} {be} off: {word} {render.short_path(path)}")
+    elif not confirmed:
+        render.out(f"{', '.join(names)} {'was' if len(names) == 1 else 'were'} not on{_whose(options.scope)}.")
+
+
+def _whose(scope: str | None) -> str:
+    return {"user": " in your own rules", "project": " in this project's rules"}.get(scope or "", "")
+
+
+def _own(scope: str | None) -> OwnScope:
+    return "project" if scope == "project" else "user"
+
+
+def _is_on(name: str, path: str) -> bool:
+    """Whether a file uses something of a pack or a package."""
+    return name in packages.read_lock(path) or bool(set(members(name)) & set(used_in(path)))
+
+
+def _remove_one(name: str, path: str) -> bool:
+    """Take one pack or package out of a file; returns whether it was there."""
+    mine = name in packages.read_lock(path)
+    used = used_in(path)
+    wanted = [each for each in used if each.startswith(f"{FOLDER}/{name}/")] if mine else members(name)
+    changed = change_used(path, remove=wanted)
+    if mine:
+        forget_folder(packages.folder_of(path, name))
+        packages.drop(path, name)
+    return changed or mine
 
 
 def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOptions) -> int:
@@ -122,14 +195,18 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
     if not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
         return FINDINGS
     change_used(path, add=fresh)
+    if options.scope != "project":
+        remember(path, packs)
     approved = _approve([path_of(name) for name in packs], project, options)
-    _report([*packs], path, approved, options)
+    all_of_them = fresh == list(packs) and len(packs) > 1
+    undone = [undo("add", [GUARD] if all_of_them else fresh, _own(options.scope), options.project)] if fresh else []
+    _report([*packs], path, approved, options, undone)
     return DONE
 
 
 def _already(packs: Sequence[str], path: str, options: AddOptions) -> int:
     if options.json:
-        _report([*packs], path, 0, options)
+        _report([*packs], path, 0, options, [])
     else:
         render.out(f"On already: {', '.join(packs)}. They are in {render.short_path(path)}.")
     return DONE
@@ -152,9 +229,12 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
     names = packages.put(package, path)
     old = [name for name in used_in(path) if name.startswith(f"{FOLDER}/{package.name}/")]
     change_used(path, add=names, remove=[name for name in old if name not in names])
+    if options.scope != "project":
+        remember(path, [*names, f"{FOLDER}/{package.name}/"])
     folder = packages.folder_of(path, package.name)
     approved = _approve([f"{folder}/{name}" for name in package.rule_files], project, options) + approve_folder(folder)
-    _report([package.name], path, approved, options, package)
+    undone = [] if before else [undo("add", [package.name], _own(options.scope), options.project)]
+    _report([package.name], path, approved, options, undone, package)
     return DONE
 
 
@@ -189,13 +269,21 @@ def _approve(sources: Sequence[str], project: str, options: AddOptions) -> int:
     return approve_some(found, [entry.item.id for entry in mine])
 
 
-def _report(names: list[str], path: str, approved: int, options: AddOptions, package: Package | None = None) -> None:
+def _report(
+    names: list[str],
+    path: str,
+    approved: int,
+    options: AddOptions,
+    undone: Sequence[str],
+    package: Package | None = None,
+) -> None:
     if options.json:
         said: dict[str, Json] = {
             "added": [*names],
             "scope": options.scope or SCOPES[0],
             "file": path,
             "approved": approved,
+            "undo": [*undone],
         }
         render.json_out({**said, "revision": package.revision} if package else said)
         return
@@ -205,8 +293,58 @@ def _report(names: list[str], path: str, approved: int, options: AddOptions, pac
         render.out(f"Approved: {approved} {'hook or rule' if approved == 1 else 'hooks and rules'}.")
     counts = "It counts" if len(names) == 1 else "They count"
     render.say(f"{counts} in every agent that calls anyhook: `anyhook install AGENT`, or `anyhook setup` for all.")
-    what = GUARD if len(names) > 1 else names[0]
     if package is None:
         shown = "git" if "git" in names else names[0]
         render.say(f"Try it:   anyhook {read_pack(shown).trial}")
-    render.say(f"Undo it:  anyhook remove {what}")
+    tell_undo(undone)
+
+
+# A package before it is added: what it would run, how it differs from the installed one, and its approval.
+
+
+def described(package: Package) -> list[str]:
+    """The hooks of a package and what they run, in any dialect. It starts none of them."""
+    with TemporaryDirectory(prefix="anyhook-package-") as made:
+        folder = os.path.realpath(made)
+        write_files(package, folder)
+        entries = look(ProjectOptions(project=folder)).entries
+        lines = [line for entry in entries if entry.status != REMOVED for line in what_it_runs(entry)]
+        return [f"  {line.replace(f'{folder}/', '')}" for line in lines]
+
+
+def rule_lines(package: Package) -> Iterator[str]:
+    """The rules of files that a rule file uses."""
+    for rule in package.rules():
+        condition = next((f"{key} {rule[key]}" for key in ("when", "before", "after") if key in rule), "")
+        yield f"  {rule.get('then', 'run' if 'run' in rule else 'deny'):<8} {rule.get('name', '')}: {condition}"
+        if "run" in rule:
+            yield f"           runs: {rule['run']}"
+
+
+def differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    """What an update changes, file by file."""
+    lines: list[str] = []
+    for path in sorted({*before, *after}):
+        old, new = before.get(path, b""), after.get(path, b"")
+        if old != new:
+            was, will = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
+            lines += difflib.unified_diff(was, will, f"a/{path}", f"b/{path}", lineterm="")
+    return lines or ["  nothing has changed"]
+
+
+def approve_folder(folder: str) -> int:
+    """Approve the hooks of a package whose content the user has just accepted. Returns how many."""
+    found = look(ProjectOptions(project=folder))
+    own = [entry for entry in found.entries if not entry.project]  # not those of the folders above
+    if not own:
+        return 0
+    found = found.replace(entries=own)
+    refuse_own_ledger(found.setup)
+    forget_removed(found)
+    return approve_some(found, [entry.item.id for entry in found.waiting])
+
+
+def forget_folder(folder: str) -> None:
+    """Withdraw the approval of a package that is about to be removed."""
+    if os.path.isdir(folder):
+        look(ProjectOptions(project=folder)).ledger.revoke(folder)

@@ -11,14 +11,15 @@ import click
 from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import ProjectOptions
+from anyhook.cli.person import require_person
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.visible import visible
-from anyhook.documents.places import NOWHERE, state_dir
+from anyhook.cli.view.text import visible
 from anyhook.journal.read import about
 from anyhook.journal.search import Wanted, newest, record_of
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.words import RUN_VARIABLE
-from anyhook.state.allowed import HOLDS_S, allow, path_of
+from anyhook.platform.places import NOWHERE, state_dir
+from anyhook.state.allowed import HOLDS_S, allow, key_of
 
 if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine
@@ -34,6 +35,7 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
     call of this project that was refused. Only a person at a terminal can do this. Every other hook is still asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
         raise BadCall("only a person can let a call pass. Run it at a terminal, outside the agent.")
+    require_person("allow-once")
     setup = setup_of(options)
     line = _refused(setup.project, record)
     hook, decision = _refusing(line), line.decision
@@ -54,7 +56,7 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
     if not click.confirm("Let exactly this call pass, once, within ten minutes?", default=False):
         render.say("Nothing is changed.")
         return 1
-    allow(path_of(folder, hook, setup.project, str(line.event), line.data), line.n)
+    allow(folder, key_of(hook, setup.project, str(line.event), line.data), line.n)
     render.out(f"Allowed once, for {HOLDS_S // 60} minutes. Let the agent try it again.")
     return 0
 

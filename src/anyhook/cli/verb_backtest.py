@@ -1,18 +1,21 @@
-"""`anyhook backtest`: try today's hooks on past events, in a sandbox."""
+"""The arguments of `backtest` → hooks, their trials and the sandbox. It starts no hook."""
 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli import BadCall, render
-from anyhook.cli.backtest_input import prepared
+from anyhook.cli.fire import project_of
 from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
@@ -20,20 +23,207 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
-from anyhook.documents.places import make_private_dir, state_dir
+from anyhook.documents.files import Files
+from anyhook.engine.catalog import load, pinned
+from anyhook.engine.engine import Engine
+from anyhook.engine.hook_names import group_of, hooks_meant, likely
+from anyhook.engine.merge import posture_of
+from anyhook.engine.present import own_scene, present, scene_of
+from anyhook.engine.routes import match, open_catalog
+from anyhook.engine.rules import Rules
+from anyhook.handlers.function import function_call
+from anyhook.model import lean_json
 from anyhook.model.extras import install_command
-from anyhook.replay.backtest import WorkerLost
-from anyhook.replay.trial import end_with
+from anyhook.model.hook import Source
+from anyhook.model.lean_json import digest, every_text
+from anyhook.model.outcome import SILENT
+from anyhook.platform.places import home_of, make_private_dir, state_dir
+from anyhook.platform.python_script import read_script
+from anyhook.replay.backtest import Backtest, Subject, WorkerLost
+from anyhook.replay.trial import Trial, end_with, sandbox_of, works
+from anyhook.rules.pack_list import NAMES, members, path_of
+from anyhook.state.plans import Setup
+from anyhook.tables.registry import dialect
+from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
+    from anyhook.engine.routes import Catalog, HookStep
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
+    from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.replay.backtest import Backtest, Finding, Tally
+    from anyhook.replay.backtest import Backtest, Finding, Pair, Tally
+
+HANDLERS = ("command", "python", "rule", "function")
+
+ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
+
+"""A path in a command line, roughly."""
+
+
+def prepared(
+    folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
+) -> tuple[Backtest, tuple[str, ...], list[str]]:
+    """The backtest, the sandbox's command line, and the hooks' ids."""
+    project = project_of(options.project, options.plugin_dir)
+    setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
+    catalog = open_catalog(setup)
+    names = tuple(each for name in names for each in _meant(name, catalog))
+    catalog = _with_packs(catalog, names)
+    posture = options.on_failure or None
+    engine = Engine(setup, catalog, on_failure=posture, mode="shadow", host="backtest", one_shot=True)
+    chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
+    kind = options.sandbox or "bwrap"
+    subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
+    if not options.everywhere:
+        wanted = wanted.replace(project=setup.project)
+    needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
+    starts = any(hook.handler != "rule" for hook in chosen)
+    sandbox = _sandbox(kind, setup.project, needed) if starts else ()
+
+    def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
+        event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
+        where = setup.replace(project=line.project or setup.project)
+        rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
+        yield from _pairs(engine, subjects, event, rules)
+
+    return Backtest(folder, wanted, pairs, engine.context.recorder.policy), sandbox, [*subjects]
+
+
+def _meant(name: str, catalog: Catalog) -> Sequence[str]:
+    """The hook with this name; `guard` means all guards, unless a hook has that name."""
+    return (name,) if hooks_meant(name, catalog.hooks) else members(name) or (name,)
+
+
+def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
+    """The catalog, with the rules of named packs that are off, so that you can try one before you turn it on."""
+    there = {group_of(hook) for hook in catalog.hooks}
+    fresh = [hook for name in names if name in NAMES and name not in there for hook in _rules_of(name)]
+    return catalog.replace(hooks=[*catalog.hooks, *fresh]) if fresh else catalog
+
+
+def _rules_of(pack: str) -> tuple[Hook, ...]:
+    table, path = dialect("anyhook"), path_of(pack)
+    return load(table, Source(table.name, "user", path, os.path.dirname(path), pack), Files()).hooks
+
+
+def _places(hook: Hook) -> Iterator[str]:
+    """The folders of the files that a hook names, for what they import."""
+    named = [path for text in every_text(dict(hook.spec)) for path in ABSOLUTE.findall(text)]
+    for path in (hook.source, *hook.files, *named):
+        yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108
+
+
+def _chosen(engine: Engine, name: str) -> list[Hook]:
+    """The hooks that a name means: an id, a name, a part of one id, a pattern of ids, or a pack (all of its rules)."""
+    hooks = engine.catalog.hooks
+    many = hooks_meant(name, hooks)
+    found = many or [hook for hook in hooks if name in hook.id]
+    if not found or (len(found) > 1 and not many):
+        known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
+        what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
+        raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
+    if len(many) > 1:
+        usable = [hook for hook in many if hook.status == "armed" and hook.handler in HANDLERS]
+        if not usable:
+            raise BadCall(f"{name}: none of these {len(many)} hooks can run. `anyhook list` shows why.")
+        return usable
+    (hook,) = found
+    if not hook.trusted:
+        raise BadCall(f"{hook.id} is not approved, so it does not run here either. Look at it first: anyhook trust")
+    if hook.status != "armed":
+        raise BadCall(f"{hook.id} cannot run: {hook.why or hook.status}.")
+    if hook.handler not in HANDLERS:
+        raise BadCall(
+            f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
+        )
+    return [hook]
+
+
+def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
+    table = dialect(hook.dialect)
+    row = table.row(hook.native_event)
+    if row is None:
+        raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
+    item, _ = pinned(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
+    content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
+    return Subject(hook, table, row, digest(content.encode()), posture_of(engine.context, hook))
+
+
+def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Rules) -> Iterator[Pair]:
+    for step in engine.context.routes.find(event).steps:
+        subject = subjects.get(step.hook.id)
+        if subject is None or step.why:
+            continue
+        if step.hook.condition is not None:
+            yield from _asked(engine, subject, step, event, rules)
+            continue
+        seen = to_native(event, step.dialect)
+        if step.why is None:
+            why, _ = match(step.hook, step.dialect, step.row, seen, event)
+            if why:
+                continue
+
+        def make(key: str, subject: Subject = subject, seen: Event = seen) -> Trial:
+            return _trial(engine, subject, seen, key)
+
+        yield subject, make
+
+
+def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules: Rules) -> Iterator[Pair]:
+    """What a rule would do for this event; or the trial, if it runs a command for this call."""
+    met = not rules.wanted(step, event)
+    answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
+    if met and step.hook.handler != "rule" and answer is SILENT:
+        hook = rules.with_line(step, event).hook
+        yield subject, lambda key: _trial(engine, subject.replace(hook=hook), event, key)
+    else:
+        yield subject, answer
+
+
+def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
+    hook, table = subject.hook, subject.dialect
+    scene = scene_of(engine.context, event, table, subject.row)
+    if hook.handler == "function":
+        call = function_call(hook, own_scene(hook, scene), hook.limit_s, f"{gettempdir()}/anyhook-backtest")
+        return Trial(key, hook.id, call.argv, call.stdin, call.env, call.cwd, call.limit_s, "", ())
+    call, missing = present(hook, table, subject.row, scene, "backtest")
+    scene = own_scene(hook, scene)
+    interpreter, task = "", ()  # type: tuple[str, tuple[object, ...]]
+    env = call.env
+    if hook.handler == "python":
+        own = scene.project if hook.scope == "project" else None
+        interpreter, env = sys.executable, dict(scene.env)
+        task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
+        task = (*task, call.stdin)
+    elif not missing and (script := read_script(call.argv, call.cwd, call.env)) and script.at == 1:  # no switches
+        interpreter = script.interpreter
+        task = ("script", os.path.join(call.cwd, script.path), script.words[2:], call.stdin)
+    return Trial(key, hook.id, call.argv, call.stdin, env, call.cwd, call.limit_s, interpreter, task)
+
+
+def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
+    instead = "or let the hooks run without a sandbox: --sandbox none"
+    try:
+        words = sandbox_of(kind, project, needed)
+    except LookupError as error:
+        raise BadCall(f"there is no sandbox: {error}. Install bubblewrap, {instead}") from None
+    wrong = works(words)
+    if wrong:
+        raise BadCall(f"the sandbox does not work here: {wrong}. Let this user make user namespaces, {instead}")
+    return words
+
+
+# `anyhook backtest`: try today's hooks on past events, in a sandbox.
 
 
 MAX_SILENT = 10
+
 """With more hooks than this, those that would have done nothing are only counted."""
 
 

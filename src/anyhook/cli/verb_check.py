@@ -12,14 +12,14 @@ from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import wrapped
 from anyhook.cli.view.sarif import sarif
+from anyhook.gates.check import UnknownFile, checkup, split_place
 from anyhook.model.codes import CODES
 from anyhook.model.problem import ERROR
-from anyhook.walk.check import UnknownFile, checkup, split_place
 
 if TYPE_CHECKING:
+    from anyhook.gates.check import Findings
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.walk.check import Findings
 
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
 

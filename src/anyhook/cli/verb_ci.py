@@ -9,14 +9,14 @@ from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
+from anyhook.engine.catalog import build
+from anyhook.gates.status import gates, protected
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
-from anyhook.walk.build import build
-from anyhook.walk.status import gates, protected
 
 if TYPE_CHECKING:
+    from anyhook.gates.status import GateStatus
     from anyhook.model.json_types import Json
-    from anyhook.walk.status import GateStatus
 
 
 class CiOptions(JsonOptions, HookOptions, TrustOption):
@@ -67,7 +67,9 @@ def _missing(found: list[GateStatus], required: tuple[str, ...]) -> list[str]:
 def _not_on(found: list[GateStatus]) -> list[str]:
     if protected(found):
         return []
-    return [_why(gate) for gate in found if gate.state not in ("armed", "unmatched")] or ["this project has no gates"]
+    return [_why(gate) for gate in found if gate.state not in ("armed", "unmatched")] or [
+        "no gate is on that is asked before an action" if found else "this project has no gates"
+    ]
 
 
 def _why(gate: GateStatus) -> str:

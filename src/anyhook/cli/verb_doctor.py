@@ -16,28 +16,26 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.console import wrapped
-from anyhook.cli.view.styles import BAD, GOOD, PLAIN, WARN, wants_colour
-from anyhook.documents.places import home_of
-from anyhook.install.diagnosis import INERT, REFUSING, UNKNOWN, diagnose, version_of
+from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapped
+from anyhook.engine.catalog import build
+from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unguarded, unheard, wanted
+from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN, diagnose
+from anyhook.gates.status import SAFE_STATES, gates
 from anyhook.install.organisation import decided
-from anyhook.live.check import ARMED, check
+from anyhook.install.versions import Version, version
+from anyhook.platform.places import home_of
+from anyhook.satellites import needed, part
 from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import borrowed, covered, unguarded, unheard, wanted
-from anyhook.walk.build import build
-from anyhook.walk.status import SAFE_STATES, gates
-from anyhook.warm.client import ask, servers
-from anyhook.warm.place import is_wanted
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from anyhook.engine.routes import Catalog
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
-    from anyhook.walk.routes import Catalog
 
 EXAMPLE = "anyhook doctor claude"
 LIMIT_S, MAX_LIMIT_S = 120.0, 3600.0
@@ -80,6 +78,8 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     project = os.path.realpath(project_of(options.project))
     names = agents or INSTALLABLE
     limit_s = _limit_s(options.limit) if options.live else None
+    if options.live:
+        needed("live.check")
     setup = Setup.of(project, dict(os.environ))
     catalog = build(setup, may_start=False)
     found = {name: _look(host(name), setup, catalog, limit_s) for name in names}
@@ -112,7 +112,7 @@ class AgentState:
     """Everything known about one agent."""
 
     program: str | None
-    version: str | None
+    version: Version
     installed: list[str]
     status: str
     reason: str
@@ -138,7 +138,7 @@ class AgentState:
         return {
             "found": self.program is not None,
             "program": self.program,
-            "version": self.version,
+            **self.version.as_dict(),
             "installed": [*self.installed],
             "status": self.status,
             "reason": self.reason,
@@ -157,23 +157,30 @@ class AgentState:
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a time limit, also drive it."""
     program = shutil.which(table.program)
+    seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
+    setup, catalog, others = seen_from(seen.fixed, setup, catalog)
     seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted(catalog, table))
     found = covered(table, seen, catalog, gates(setup, catalog, table))
     guards = unguarded(found) if seen.installed else ""
+    if others:
+        guards = "; ".join(filter(None, (guards, f"its entry fixes other places: {', '.join(others)}")))
     status: str = seen.status
     reason = seen.reason
     network, copied = None, list[str]()
-    if seen.status == UNKNOWN and program is None:
-        reason = f"`{table.program}` is not on the PATH"
+    known = version(table, setup.project, os.environ, may_start=True)
+    if seen.status == UNKNOWN and known.contract == "changed" and live_limit_s is None:
+        status, reason = INERT, known.why
+    elif seen.status == UNKNOWN and program is None:
+        reason = "; ".join(filter(None, (f"`{table.program}` is not on the PATH", seen.waits)))
     elif seen.status in (UNKNOWN, REFUSING) and live_limit_s is not None and program is not None:
         signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders are removed
         dead = seen.reason if seen.status == REFUSING else ""
-        verdict = check(table, program, setup.project, os.environ, live_limit_s, dead)
+        verdict = needed("live.check").check(table, program, setup.project, os.environ, live_limit_s, dead)
         status, reason = verdict.status, verdict.reason
         network, copied = verdict.network or "off", [*verdict.copied]
-        if status == ARMED and guards:
+        if status == ARMED and (wrong := unguarded(in_own_files(table, found))):
             nothing = not any(gate.state not in SAFE_STATES for gate in found)
-            status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {guards}"
+            status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {wrong}"
     covers: dict[str, list[str]] = {}
     for row in table.events:
         for event in row.canonical if row.installed else ():
@@ -190,22 +197,23 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
         for problem in catalog.problems
         if problem.code == "agent-mod" and problem.dialect == table.name
     ]
-    version = version_of(program) if program else None
     without_us = "closed" if seen.closed else table.without_us
     through = borrowed(table, setup)
     return AgentState(
-        program, version, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never,
+        program, known, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never,
         through, decided(table), mods,
     )  # fmt: skip
 
 
 def _tell(table: Host, state: AgentState) -> None:
-    there = (state.version or "version unknown") if state.program is not None else "not found"
+    there = (state.version.said or "version unknown") if state.program is not None else "not found"
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
     lines = wrapped(state.reason, INDENT, INDENT)
     for entry in state.through:
         lines += _row("note", f"it may also run {entry}, and then gets answers in its own format")
     if state.installed:
+        if state.version.contract == "newer":
+            lines += _row("note", state.version.why)
         if state.network not in (None, "off"):
             lines += _row("note", f"it was driven with the network on: {state.network}")
         lines += [f"{INDENT}entry  {render.short_path(path)}" for path in state.installed]
@@ -234,10 +242,13 @@ def _joined(gaps: list[str]) -> list[str]:
 
 
 def _tell_warm() -> None:
-    found = [state for path in servers(os.environ) if (state := ask(path)) is not None]
+    warm = part("warm.client")
+    if warm is None:
+        return
+    found = [state for path in warm.servers(os.environ) if (state := warm.ask(path)) is not None]
     for state in found:
         render.out(f"The warm server runs (process {state.pid}); `anyhook warm --stop` ends it.")
-    if not found and not is_wanted(os.environ):
+    if not found and not needed("warm.place").is_wanted(os.environ):
         render.out("The warm server is turned off: every call of an agent starts Python.")
 
 

@@ -12,11 +12,11 @@ from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wa
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.progress import progress
-from anyhook.documents.places import state_dir
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
 from anyhook.model.extras import install_command
+from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

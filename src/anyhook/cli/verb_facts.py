@@ -10,15 +10,15 @@ from anyhook.cli import BadCall, render
 from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
 from anyhook.cli.verbs import verb
-from anyhook.documents.places import home_of
-from anyhook.facts.calls import facts_of
+from anyhook.platform.places import home_of
+from anyhook.rules.calls import facts_of
 from anyhook.tables.registry import HOSTS
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.facts.facts import Facts, Program
+    from anyhook.programs.facts import Facts, Program
 
 EXAMPLE = """anyhook facts --tool Bash --input '{"command": "sudo rm -r build && git push -f"}'"""
 

@@ -9,23 +9,22 @@ from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.console import cell, grid, show
-from anyhook.cli.view.styles import FAINT, GOOD
-from anyhook.guard.pack_list import GUARDS, NAMES, path_of, read_pack
+from anyhook.cli.view.console import FAINT, GOOD, cell, grid, show
+from anyhook.engine.catalog import build
 from anyhook.install import packages
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
+from anyhook.rules.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.state.plans import Setup
-from anyhook.walk.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
 
-    from anyhook.guard.pack_list import Pack
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.rules.pack_list import Pack
 
 SCOPES = ("user", "project")
 

@@ -13,11 +13,11 @@ from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.documents.files import Files
-from anyhook.documents.places import config_file, home_of, make_private_dir, state_dir
 from anyhook.journal.record import JournalPolicy, secrets_of
 from anyhook.journal.timespec import parse_time
 from anyhook.journal.writer import Bounds
 from anyhook.model.words import FULL
+from anyhook.platform.places import config_file, home_of, make_private_dir, state_dir
 from anyhook.replay.imported import FOLDER, Importer
 from anyhook.state.plans import Setup
 from anyhook.state.settings import read_settings

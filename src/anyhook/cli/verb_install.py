@@ -14,8 +14,14 @@ from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.person import require_person
+from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verbs import verb
-from anyhook.documents.places import home_of, state_dir
+from anyhook.engine.catalog import build
+from anyhook.engine.last_words import last_words, refusals, words_path
+from anyhook.gates.agents import unheard, wanted
+from anyhook.gates.check import runs_no_hooks
+from anyhook.gates.diagnosis import diagnose, entered, is_closed, on_demand
 from anyhook.install.changes import (
     CannotChange,
     FileChange,
@@ -26,28 +32,28 @@ from anyhook.install.changes import (
     to_uninstall,
     write,
 )
-from anyhook.install.diagnosis import entered, is_closed, on_demand
+from anyhook.install.entries import MARK, EntryStart
 from anyhook.install.lean import lean
+from anyhook.install.versions import version
+from anyhook.platform.launched import own_python
+from anyhook.platform.places import home_of, state_dir, write_private
+from anyhook.state.entry_places import places_to_fix
 from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, make_own_name, own_name
 from anyhook.state.plans import Setup
+from anyhook.state.start_variables import keep_start_variables
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import unheard, wanted
-from anyhook.walk.build import build
-from anyhook.walk.express import express
-from anyhook.walk.unread import runs_no_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
+    from anyhook.model.words import OwnScope
     from anyhook.tables.host_rows import Entry, Host
 
 SCOPES = ("user", "project")
 ARGUMENT = [click.Argument(["agent"], type=AGENT)]
-CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
-"""Events that a closed entry refuses without us. On other events a refusal would keep the agent working, or be lost."""
 WITHOUT_US = {
     "closed": "If anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
     "open": "If anyhook cannot be run, {0} goes on unguarded. `anyhook install {1} --closed` makes it refuse.",
@@ -104,6 +110,8 @@ def uninstall(agent: str, options: InstallOptions) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
+    if not options.dry_run:
+        require_person("uninstall")
     return _carry_out(agent, options, False)
 
 
@@ -132,11 +140,28 @@ def apply(
             with Installs.changing(state) as installs:
                 changes = _changes(made, entry, paths, installs, scope, install, closed, plain)
                 backups = write(changes, table, scope, installs, install)
+                if install:
+                    keep_start_variables(os.environ, state)
+                if scope == SCOPES[0]:
+                    words = last_words(made, os.environ, closed=bool(closed)) if install else b""
+                    _keep_words(words_path(state, table.name), words)
     except CannotChange as why:
         raise BadCall(str(why)) from None
     except OSError as error:
         raise BadCall(f"{state} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     return changes, backups, bool(closed)
+
+
+def _keep_words(path: str, words: bytes) -> None:
+    """Write down what the agent is told if we cannot run; without words, remove it."""
+    if words:
+        write_private(path, words)
+        return
+    try:
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
+    except OSError:
+        pass  # it was not there, or another agent's is
 
 
 def _name_of(entry: Entry, scope: str, state: str, install: bool, dry: bool) -> str:
@@ -166,25 +191,53 @@ def _carry_out(
     scope = options.scope or SCOPES[0]
     changes, backups, closed = apply(agent, options, install, wants_closed, wants_lean)
     needed = [change for change in changes if change.needed]
+    fresh = install and needed and not options.dry_run and not any(_has_ours(change, table) for change in needed)
+    undone = [undo("install", [table.name], _scope(scope), options.project)] if fresh else []
     notes = [f"{table.title}: {table.confirm}"] if install else []
     if install:
         notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
         notes += filter(None, [unheard(table)])
+        known = version(table, os.path.realpath(project_of(options.project)), os.environ, may_start=not options.dry_run)
+        notes += [known.why] if known.contract == "changed" else []
     if any(UNMADE_NAME.encode() in change.path.encode() + (change.after or b"") for change in needed):
         notes.append(f"`{UNMADE_NAME}` stands for a name that is made when anyhook is installed.")
+    if not install and not needed and (other := _elsewhere(table, scope, options.project)):
+        notes.append(other)
+    if install and needed and not fresh and not options.dry_run:
+        notes.append(f"To remove it: {undo('install', [table.name], _scope(scope), options.project)}")
     if install and scope == "project" and not _on_path():
         notes.append(
             "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
         )
     if options.json:
-        _as_json(table, scope, needed, changes, backups, notes, options.dry_run)
+        _as_json(table, scope, needed, changes, backups, notes, options.dry_run, undone)
     elif options.dry_run:
         _show_diff(needed)
         for note in notes[-1:] if UNMADE_NAME in "".join(notes[-1:]) else ():
             render.say(note)
     else:
         _tell(table, needed, backups, notes, install)
+        tell_undo(undone)
     return DONE
+
+
+def _scope(word: str) -> OwnScope:
+    return "project" if word == "project" else "user"
+
+
+def _has_ours(change: FileChange, table: Host) -> bool:
+    """Whether our entry was in a file before, so that taking it out does not restore the file."""
+    text = (change.before or b"").decode("utf-8", "replace")
+    return f"bridge {table.name}" in text or MARK in text
+
+
+def _elsewhere(table: Host, scope: str, project: str | None) -> str:
+    """Where the entry is, if it is not in the scope that was looked at; "" if nowhere."""
+    seen = diagnose(table, home_of(os.environ), os.path.realpath(project_of(project)), os.environ)
+    others = [other for other in seen.scopes if other != scope]
+    if not others:
+        return ""
+    return f"There is an entry in the {others[0]}'s config: {undo('install', [table.name], _scope(others[0]), project)}"
 
 
 def _changes(
@@ -200,26 +253,18 @@ def _changes(
     """`plain` are the places of the user's entry before it had its own name; what is left there is removed."""
     left = {path: "" for path in plain if installs.scope(path) in ("", scope)}
     if not install:
+        # Entries of earlier settings folders, too: what is not forgotten here is missed from then on.
+        mine = (table.name, scope) if scope == SCOPES[0] else ()
+        left |= {path: "" for path, known in installs.known.items() if (known.agent, known.scope) == mine}
         return to_uninstall(table, entry, {**paths, **left}, installs)
     rows = {path: table.row(native) for path, native in paths.items()}
     left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
     kept = {path: native for path, native in paths.items() if path not in left_out}
     carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
-    launcher = [*(["env", *carried] if carried else []), *_launcher(scope)]
-    made = to_install(table, entry, kept, launcher, installs, closed)
+    launch = _launch(scope)
+    launch = launch.replace(program=("env", *carried, *launch.program)) if carried else launch
+    made = to_install(table, entry, kept, launch, installs, closed)
     return [*made, *to_uninstall(table, entry, {**left_out, **left}, installs)]
-
-
-def refusals(table: Host) -> dict[str, Answer]:
-    """The answer for each of an agent's gates if we cannot be run, in its own format."""
-    reason = (
-        f"anyhook cannot be run, and its entry in {table.title} is closed, so nothing that hooks guard may happen. "
-        "Install anyhook again, or remove its entry from this config."
-    )
-    gates = [
-        row for row in table.events if row.installed and CLOSING.intersection(row.canonical) and "block" in row.says
-    ]
-    return {row.native: express({"block": reason}, row.says) for row in gates}
 
 
 def _named(agent: str) -> tuple[Host, Entry]:
@@ -234,14 +279,15 @@ def _named(agent: str) -> tuple[Host, Entry]:
     return table, table.entry
 
 
-def _launcher(scope: str) -> list[str]:
-    """How the agent starts us: by path in a user's config, by name in a project's, which others share."""
+def _launch(scope: str) -> EntryStart:
+    """How the agent starts us: by path and for this user's places in a user's config, by name in a project's, which
+    others share. The native launcher isolates Python by itself."""
     if scope == "project":
-        return ["anyhook"]
-    here = os.path.abspath(sys.argv[0]).removesuffix("-python")  # the native launcher, if there is one
-    if os.path.basename(here) == "anyhook" and os.access(here, os.X_OK):
-        return [here]
-    return [sys.executable, "-m", "anyhook"]
+        return EntryStart(("anyhook",))
+    here, places = os.path.abspath(sys.argv[0]).removesuffix("-python"), tuple(places_to_fix(os.environ))
+    if os.path.basename(here) != "anyhook" or not os.access(here, os.X_OK):
+        return EntryStart((*own_python(), "-m", "anyhook"), places)
+    return EntryStart((here,) if os.path.exists(f"{here}-python") else (*own_python(), here), places)
 
 
 def _on_path() -> bool:
@@ -278,8 +324,6 @@ def _tell(table: Host, needed: list[FileChange], backups: list[str], notes: list
         render.say(f"The old file is kept in {render.short_path(backup)}.")
     for note in notes:
         render.say(note)
-    if install and needed:
-        render.say(f"To remove it: anyhook uninstall {table.name}")
 
 
 def _as_json(
@@ -290,6 +334,7 @@ def _as_json(
     backups: list[str],
     notes: list[str],
     dry: bool,
+    undone: list[str],
 ) -> None:
     said: dict[str, Json] = {
         "agent": table.name,
@@ -299,6 +344,7 @@ def _as_json(
         "unchanged": [change.path for change in changes if not change.needed],
         "backups": [*backups],
         "notes": [*notes],
+        "undo": [*undone],
         "diff": "".join(map(_diff, needed)),
     }
     render.json_out(said)

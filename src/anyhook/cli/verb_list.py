@@ -10,22 +10,21 @@ from anyhook.cli import render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, TrustOption
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.console import cell, grid, show
-from anyhook.cli.view.fit import cut
-from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN
+from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, grid, show
+from anyhook.cli.view.text import cut
+from anyhook.engine.catalog import build
+from anyhook.gates.check import unread_files
+from anyhook.gates.inspect import missing_program
+from anyhook.gates.status import cannot_start, gates
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
-from anyhook.walk.build import build
-from anyhook.walk.inspect import missing_program
-from anyhook.walk.status import cannot_start, gates
-from anyhook.walk.unread import unread_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
+    from anyhook.gates.status import GateStatus
     from anyhook.model.json_types import Json
-    from anyhook.walk.status import GateStatus
 
 WAITING = (UNTRUSTED, CHANGED)
 MAX_CONDITION = 60

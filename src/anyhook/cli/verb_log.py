@@ -13,14 +13,14 @@ from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
+from anyhook.cli.view.console import wants_colour
 from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
-from anyhook.cli.view.styles import wants_colour
-from anyhook.documents.places import state_dir
 from anyhook.journal.read import JournalLine, read_line
 from anyhook.journal.search import follow, newest, search
 from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
+from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

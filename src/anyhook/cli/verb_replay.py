@@ -13,8 +13,8 @@ from anyhook.cli.view.difference import difference
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
-from anyhook.documents.places import config_file, home_of, state_dir
 from anyhook.model.words import ON_FAILURE
+from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.replay.replay import replay_journal
 from anyhook.state.settings import read_settings
 

@@ -14,11 +14,11 @@ from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.visible import visible
-from anyhook.documents.places import state_dir
+from anyhook.cli.view.text import visible
+from anyhook.engine.engine import Engine
 from anyhook.journal.timespec import parse_time
+from anyhook.platform.places import state_dir
 from anyhook.replay.report import reports_of
-from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,11 @@ def report(hook: str, options: ReportOptions) -> int:
     made = reports_of(found, state_dir(os.environ), since_ns, context)
     if options.json:
         listed: list[Json] = [each.as_dict() for each in made]
-        render.json_out(listed[0] if len(listed) == 1 else {"hooks": listed}, indent=2)
+        sums: dict[str, Json] = {
+            "stopped": sum(each.stopped for each in made),
+            "would_have_stopped": sum(each.would_stop for each in made),
+        }
+        render.json_out(listed[0] if len(listed) == 1 else {**sums, "hooks": listed}, indent=2)
     else:
         _show_all(made)
     return 0

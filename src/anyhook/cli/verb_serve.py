@@ -10,8 +10,8 @@ from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
-from anyhook.documents.places import state_dir
 from anyhook.model.extras import install_command
+from anyhook.platform.places import state_dir
 
 
 class ServeOptions(Options):

@@ -14,22 +14,24 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.undo import tell_undo, undo
+from anyhook.cli.verb_add import remember
 from anyhook.cli.verb_install import InstallOptions, apply
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import wrapped
-from anyhook.documents.places import home_of
-from anyhook.guard.pack_list import GUARD, GUARDS, read_pack
+from anyhook.engine.engine import Engine
+from anyhook.gates.agents import unheard
+from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, diagnose
 from anyhook.install.changes import CannotChange
-from anyhook.install.diagnosis import INERT, NOT_INSTALLED, diagnose
 from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.journal.search import PROOF
-from anyhook.live.check import ARMED, check
 from anyhook.model.event import Event
 from anyhook.model.record import Record
+from anyhook.platform.places import home_of
+from anyhook.rules.pack_list import GUARD, GUARDS, read_pack
+from anyhook.satellites import needed
 from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import unheard
-from anyhook.walk.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +62,8 @@ class AgentSetup(Record):
     installed: bool
     status: str = ""
     reason: str = ""
+    approved: bool = False
+    """Whether the agent's own record approves our entry."""
 
     def as_dict(self) -> dict[str, Json]:
         known: dict[str, Json] = {"agent": self.name, "found": self.found, "installed": self.installed}
@@ -79,6 +83,8 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
     for name in agents:
         if name not in HOSTS:
             raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    if options.live:
+        needed("live.check")  # if it is missing, nothing is changed
     project = os.path.realpath(project_of(options.project))
     path = rule_file("user", project, os.environ)
     try:
@@ -89,25 +95,36 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
         if not options.json:
             _plan(path, fresh, chosen, wanted)
         if options.dry_run:
-            return _finish(options, path, fresh, chosen, {}, done=False)
+            return _finish(options, path, fresh, chosen, {}, (), done=False)
         if (fresh or wanted) and not options.yes and not _agreed(options):
             return FINDINGS
         change_used(path, add=fresh)
+        remember(path, GUARDS)
     except CannotChange as why:
         raise BadCall(str(why)) from None
     except OSError as error:
         raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
-    for agent in wanted:
-        apply(agent.name, InstallOptions(project=options.project), True)
+    failed = {agent.name: reason for agent in wanted if (reason := _entered(agent, options))}
     proof = _prove(project)
-    after = [_checked(agent, project, options.live) for agent in chosen]
-    return _finish(options, path, fresh, after, proof, done=True)
+    after = [_checked(agent, project, options.live) for agent in chosen if agent.name not in failed]
+    after += [agent.replace(status=INERT, reason=failed[agent.name]) for agent in chosen if agent.name in failed]
+    entered = [agent.name for agent in wanted if agent.name not in failed]
+    return _finish(options, path, fresh, after, proof, entered, done=True)
+
+
+def _entered(agent: AgentSetup, options: SetupOptions) -> str:
+    """Add our entry to an agent's config; returns why that could not be done. The other agents still get theirs."""
+    try:
+        apply(agent.name, InstallOptions(project=options.project), True)
+    except BadCall as why:
+        return str(why)
+    return ""
 
 
 def _look(table: Host, project: str) -> AgentSetup:
     seen = diagnose(table, home_of(os.environ), project, os.environ)
     found, installed = shutil.which(table.program) is not None, seen.status != NOT_INSTALLED
-    return AgentSetup(table.name, table.title, found, installed, seen.status, seen.reason)
+    return AgentSetup(table.name, table.title, found, installed, seen.status, seen.reason, seen.approved)
 
 
 def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
@@ -117,7 +134,7 @@ def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
     program = shutil.which(table.program)
     if not live or program is None or now.status == INERT:
         return now
-    verdict = check(table, program, project, os.environ, LIMIT_S)
+    verdict = needed("live.check").check(table, program, project, os.environ, LIMIT_S)
     return now.replace(status=verdict.status, reason=verdict.reason)
 
 
@@ -162,15 +179,18 @@ def _finish(
     fresh: Sequence[str],
     agents: Sequence[AgentSetup],
     proof: dict[str, str],
+    entered: Sequence[str],
     done: bool,
 ) -> int:
+    """`entered` are the agents that have their entry from this call."""
     refused = proof.get("verdict") in ("block", "ask")
     dead = [agent for agent in agents if agent.status == INERT]
-    undo = [*(f"anyhook uninstall {agent.name}" for agent in agents if agent.installed), f"anyhook remove {GUARD}"]
+    undone = [undo("install", [agent.name]) for agent in agents if agent.name in entered]
+    undone += [undo("add", [GUARD] if len(fresh) == len(GUARDS) else fresh)] if fresh else []
     if options.json:
         listed: list[Json] = [agent.as_dict() for agent in agents]
         said: dict[str, Json] = {"dry_run": not done, "file": path, "guards": [*fresh], "agents": listed}
-        render.json_out({**said, "proof": {**proof}, "undo": [*undo] if done else []}, indent=2)
+        render.json_out({**said, "proof": {**proof}, "undo": [*undone] if done else []}, indent=2)
     elif done:
         render.out("")
         answer = {"block": "refused", "ask": "asks you"}.get(proof["verdict"], "NOT refused")
@@ -179,7 +199,7 @@ def _finish(
             table = host(agent.name)
             if agent.status in STANDING:
                 _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
-            elif "user" in table.confirms:
+            elif "user" in table.confirms and not agent.approved:
                 _say(agent.title, f"calls anyhook once you have approved it: {table.confirm}")
             else:
                 _say(agent.title, f"calls anyhook ({agent.reason})")
@@ -187,7 +207,5 @@ def _finish(
                 render.say(note)
         if not options.live and agents:
             render.say("Prove it in the agents themselves:  anyhook doctor --live")
-        render.say("Undo it:")
-        for command in undo:
-            render.say(f"  {command}")
+        tell_undo(undone)
     return DONE if (refused and not dead) or not done else FINDINGS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -14,28 +15,34 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.console import cell, drawn, grid
-from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN, wants_colour
+from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
 from anyhook.documents.files import Files
-from anyhook.documents.places import upward
+from anyhook.engine.catalog import build, with_interpreters
+from anyhook.engine.routes import from_plan
+from anyhook.gates.agents import ITSELF, agent_status, calling_agents, entry_files, gates_here, unheard
+from anyhook.gates.status import (
+    KEEP_WORKING,
+    OFF_STATES,
+    SAFE_STATES,
+    gates,
+    guards_actions,
+    not_holding,
+    path_of,
+    protected,
+)
+from anyhook.platform.places import upward
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.registry import HOSTS, dialect, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, dialect, host
 from anyhook.tables.shapes import guess
-from anyhook.walk.agent_status import agent_status, calling_agents, entry_files, unheard
-from anyhook.walk.build import build
-from anyhook.walk.routes import from_plan
-from anyhook.walk.status import OFF_STATES, SAFE_STATES, gates, not_holding, protected
-from anyhook.walk.trust import with_interpreters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.documents.places import Stamp
+    from anyhook.engine.routes import Catalog
+    from anyhook.gates.agents import AgentStatus
+    from anyhook.gates.status import GateStatus
     from anyhook.model.json_types import Json
-    from anyhook.walk.agent_status import AgentStatus
-    from anyhook.walk.routes import Catalog
-    from anyhook.walk.status import GateStatus
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
 
@@ -49,7 +56,8 @@ class StatusOptions(JsonOptions):
 def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     """Show whether the guards of this project are on: hooks that can keep something from happening.
 
-    With agents named, it shows whether each guard works in each of them. Starts nothing.
+    With agents named, it shows whether each guard works in each of them. Starts nothing but `AGENT --version`, once for
+    each agent with our entry whose package does not name its version.
 
     \b
     Exit status: 0 protected, 1 not, 3 bad call.
@@ -61,14 +69,17 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     setup = Setup.of(project_of(options.project), dict(os.environ))
     catalog = _catalog(setup)
     tables = [host(name) for name in dict.fromkeys(agents)]
-    found = [] if tables else gates(setup, catalog)
-    hosts = {} if tables else calling_agents(setup, catalog)
+    hosts = {} if tables else calling_agents(setup, catalog, may_start=True)
+    seen, found = (catalog, []) if tables else gates_here(setup, catalog, hosts)
     for table in tables:
-        hosts[table.name], some = agent_status(table, setup, catalog, gates(setup, catalog, table))
+        alone = gates(setup, catalog, table)
+        hosts[table.name], some = agent_status(table, setup, catalog, alone, may_start=True)
         found += some
-    held = protected(found)
+    calling = [agent for agent in hosts.values() if agent.installed]
+    blind = any(agent.sees_too_little for agent in calling)
+    held = protected(found) and not blind and not (len(calling) == 1 and calling[0].changed)
     status = DONE if held else FINDINGS
-    told, aside = _told(setup, catalog, found, held, hosts, options)
+    told, aside = _told(setup, seen, found, held, hosts, options)
     for line in told:
         render.exact_out(line)
     for line in aside:
@@ -76,9 +87,10 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     if _may_be_kept(agents, options):
         printed = ("".join(f"{line}\n" for line in told), "".join(f"{line}\n" for line in aside), status)
         words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
-        stamps = _depends_on(setup, catalog, found) if catalog.complete else {}
-        if stamps:
-            keep_status(setup, words, stamps, printed, begun_ns)
+        elsewhere = any(agent.entry for agent in calling)
+        files = _depends_on(setup, catalog, found) if catalog.complete and not elsewhere else None
+        if files is not None:
+            keep_status(setup, words, files.stamps, files.contents, printed, begun_ns)
     return status
 
 
@@ -99,7 +111,7 @@ def _told(
         agents: dict[str, Json] = {name: agent.as_dict() for name, agent in hosts.items()}
         return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
     if options.short:
-        return [render.plain(f"anyhook: {summary(found)}{unasked(held, hosts)}")], []
+        return [render.plain(f"anyhook: {summary(found)}{unasked(protected(found), hosts)}")], []
     return _screen(found, held, hosts), render.problem_lines(catalog.problems)
 
 
@@ -109,12 +121,13 @@ def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
     return not agents and plain
 
 
-def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict[str, Stamp | None]:
-    """Everything that the state of the gates depends on; {} if that is unknown."""
+def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> Files | None:
+    """Everything that the state of the gates depends on; None if that is unknown."""
     if any(gate.state == "broken" for gate in found) or any(hook.handler == "python" for hook in catalog.hooks):
-        return {}  # a missing program may appear anywhere
+        return None  # a missing program may appear anywhere
     files = Files()
     files.stamps.update(catalog.stamps)
+    files.contents.update(catalog.contents)
     for folder in setup.env.get("PATH", "").split(":"):
         files.look(folder or setup.project)
     home = setup.env.get("HOME", "")
@@ -125,8 +138,11 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> dict
     for folder in upward(setup.project, "/"):
         files.look(f"{folder}/.git")
     for path in entry_files(setup):
-        files.look(path)
-    return files.stamps
+        files.watch(path)
+    for table in map(host, INSTALLABLE):
+        if program := shutil.which(table.program, path=setup.env.get("PATH")):
+            files.look(os.path.realpath(program))
+    return files
 
 
 def _catalog(setup: Setup) -> Catalog:
@@ -146,11 +162,11 @@ def _root(project: str) -> str | None:
 
 def summary(found: list[GateStatus]) -> str:
     """All guards in one line."""
-    on = sum(gate.state == "armed" for gate in found)
+    on = sum(gate.guards for gate in found)
     off = not_holding(found)
     said = f"{on} guard{'' if on == 1 else 's'} on"
     if not off:
-        return said if on else "no guard is on"
+        return "no guard is on" if not on else said if guards_actions(found) else f"{said}, none of them before a call"
     first = off[0]
     more = f" and {len(off) - 1} more" if len(off) > 1 else ""
     help_ = f". Run: {first.fix}" if first.fix.startswith("anyhook") else ""
@@ -158,15 +174,17 @@ def summary(found: list[GateStatus]) -> str:
 
 
 MIN_ALIKE = 4
-"""If a file has at least this many guards that are on, they share a line; `anyhook list` shows each."""
+"""At least this many guards of a file share a line if their state and its reason are the same; `anyhook list` shows
+each."""
 
 
 def _grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
-    """The gates in order, each with the number of gates on its line: those of one file that are on share a line."""
+    """The gates in order, each with the number of gates on its line: those of one file share one if their state and its
+    reason are the same."""
     together: dict[object, list[GateStatus]] = {}
-    for place, gate in enumerate(found):
-        key = (gate.agent, gate.event, gate.source.rpartition(":")[0], _owner(gate)) if gate.state == "armed" else place
-        together.setdefault(key, []).append(gate)
+    for gate in found:
+        said = (gate.state, gate.why, gate.fix)
+        together.setdefault((gate.agent, gate.event, path_of(gate.source), _owner(gate), *said), []).append(gate)
     rows: list[tuple[GateStatus, int]] = []
     for some in together.values():
         rows += [(some[0], len(some))] if len(some) >= MIN_ALIKE else [(gate, 1) for gate in some]
@@ -187,13 +205,15 @@ def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
     off = {name: agent.why for name, agent in agents.items() if agent.state == "off"}
     if not off:
         return ""
+    if all(why.startswith(ITSELF) for why in off.values()):
+        return f", but not through anyhook in {', '.join(off)}: {ITSELF}"
     verb = "does" if len(off) == 1 else "do"
     return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
 
 def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:
-    alone = unasked(held, hosts)
-    word = "GUARDS ON" if alone else "PROTECTED" if held else "NOT PROTECTED"
+    alone = unasked(protected(found), hosts)
+    word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
     lines = [render.plain(f"{word}: {summary(found)}{alone}")]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
@@ -203,17 +223,17 @@ def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus
         event = gate.event or "any event"
         place = f"{gate.agent}: {event}" if gate.agent else event
         if alike > 1:
-            table.add_row(
-                cell(gate.state, STYLES.get(gate.state, "")), cell(_owner(gate)), cell(f"{place}: {alike} guards")
-            )
-            continue
-        why = f"  ({gate.why})" if gate.why else ""
+            place = f"{place}: {alike} {'hooks' if gate.event in KEEP_WORKING else 'guards'}"
+        agent = hosts.get(gate.agent or "")
+        told_below = agent is not None and agent.why == gate.why
+        why = f"  ({gate.why})" if gate.why and not told_below else ""
         fix = f"  → {gate.fix}" if gate.fix and gate.state not in SAFE_STATES else ""
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")
-        table.add_row(cell(gate.state, style), cell(gate.id), cell(f"{place}{why}{fix}"))
+        named = _owner(gate) if alike > 1 else gate.id
+        table.add_row(cell(gate.state, style), cell(named), cell(f"{place}{why}{fix}"))
     if found:
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
-    for name, agent in hosts.items():
-        lines.append(render.plain(f"{name}: {agent.state}" + (f" ({agent.why})" if agent.why else "")))
+    for name, each in hosts.items():
+        lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
         lines += filter(None, [unheard(host(name))])
     return lines

@@ -10,13 +10,16 @@ from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions
+from anyhook.cli.person import require_person
+from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verbs import verb
-from anyhook.documents.places import NOWHERE
-from anyhook.guard.pack_list import NAMES, read_pack
+from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.model.hook import DISABLED, Hook
+from anyhook.platform.places import NOWHERE
+from anyhook.rules.pack_list import NAMES, read_pack
+from anyhook.rules.wildcards import names_rule
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import dialect
-from anyhook.walk.hook_names import hooks_meant, likely
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
@@ -24,7 +27,7 @@ def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
     found = hooks_meant(name, hooks)
     if found:
         return found
-    pack = next((pack for pack in NAMES if name == pack or name in _rules_of(pack)), None)
+    pack = next((pack for pack in NAMES if name == pack or names_rule(name, _rules_of(pack))), None)
     if pack is not None:
         raise BadCall(f"`{name}` is in the pack `{pack}`, which is off. Turn it on: anyhook add {pack}")
     raise BadCall(f"there is no hook `{name}`.{likely(name, hooks)} `anyhook list` shows them all.")
@@ -46,6 +49,7 @@ def find_hook(name: str, hooks: list[Hook]) -> Hook:
 def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
     hook = find_hook(name, catalog_of(options).hooks)
     word = "enabled" if on else "disabled"
+    undone: list[str] = []
     if hook.scope == "managed":
         raise BadCall(f"{hook.id} is the organisation's ({hook.source}); only root can change it.")
     if (hook.status == DISABLED) != on:
@@ -61,10 +65,13 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
             Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
         except OSError as error:
             raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
+    if (hook.status == DISABLED) == on:
+        undone = [undo("enable" if on else "disable", [hook.id], project=options.project)]
     if options.json:
-        render.json_out({"id": hook.id, "enabled": on})
+        render.json_out({"id": hook.id, "enabled": on, "undo": [*undone]})
     else:
         render.out(f"{word}: {hook.id}")
+        tell_undo(undone)
     return 0
 
 
@@ -89,4 +96,5 @@ def enable(hook: str, options: ProjectJsonOptions) -> int:
 @verb("disable", ProjectJsonOptions, "anyhook disable git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def disable(hook: str, options: ProjectJsonOptions) -> int:
     """Turn a hook off without deleting it. HOOK is its id, its name, or PACK/NAME for a rule of a pack."""
+    require_person("disable")
     return _turn(hook, options, on=False)

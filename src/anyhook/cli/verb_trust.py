@@ -9,34 +9,34 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.agent.content import KINDS, review_offers
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
-from anyhook.cli.trust_reach import not_reached, reach
+from anyhook.cli.person import require_person
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.review_text import entry_lines, summary
-from anyhook.cli.view.visible import visible
-from anyhook.documents.places import NOWHERE, believed_dir, state_dir, upward
+from anyhook.cli.view.text import visible
+from anyhook.engine.catalog import Loaded, build, folders_of, open_ledger, within_budget
+from anyhook.engine.routes import Catalog
+from anyhook.gates.review import APPROVED, REMOVED, contents, differences, review
 from anyhook.model.record import Record
-from anyhook.process.run import EndsHooksWithUs, adopt_orphans
+from anyhook.platform.places import NOWHERE, believed_dir, state_dir, upward
+from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
+from anyhook.satellites import part
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
+from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.kit.approval import CASES, review_cases
-from anyhook.walk.build import Loaded, build, open_ledger, within_budget
-from anyhook.walk.review import APPROVED, REMOVED, contents, differences, review
-from anyhook.walk.routes import Catalog
-from anyhook.walk.trust import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from anyhook.gates.review import Reviewed
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import Trust
+    from anyhook.state.ledger import Ledger
     from anyhook.state.settings import Settings
-    from anyhook.walk.review import Reviewed
 
 
 class TrustOptions(ProjectJsonOptions):
@@ -95,6 +95,8 @@ def trust(options: TrustOptions) -> int:
         raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
     if options.list:
         return _list(options.json)
+    if options.revoke or options.yes:
+        require_person("trust")
     if options.revoke:
         return _revoke(options)
     found = look(options, with_cases=not options.dialect, with_offers=not options.dialect)
@@ -136,13 +138,13 @@ def _found(setup: Setup, loaded: Loaded, with_cases: bool, with_offers: bool) ->
     loaded.stop_charging()
     entries = _with_lines(reviewed, loaded.config)
     problems, kinds = [*ledger.problems, *loaded.files.problems], setup.dialects
-    if with_cases:
-        cases, more = review_cases(setup.project, ledger, setup.env)
-        entries, problems, kinds = [*entries, *cases], [*problems, *more], (*kinds, CASES)
-    if with_offers:
-        offers, more, above = review_offers(setup, ledger)
+    if with_cases and (kit := part("testing.kit.approval")):
+        cases, more = kit.review_cases(setup.project, ledger, setup.env)
+        entries, problems, kinds = [*entries, *cases], [*problems, *more], (*kinds, kit.CASES)
+    if with_offers and (content := part("agent.content")):
+        offers, more, above = content.review_offers(setup, ledger)
         entries, problems = [*entries, *offers], [*problems, *more]
-        kinds, folders = (*kinds, *KINDS), {**folders, **above}
+        kinds, folders = (*kinds, *content.KINDS), {**folders, **above}
     return ProjectReview(setup, ledger, entries, problems, kinds=kinds, folders=folders)
 
 
@@ -208,7 +210,9 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         count = sum(found.project_of(entry) == project for entry in entries)
         gone = sum(found.project_of(entry) == project for entry in found.gone)
         forgotten = f" No longer expected: {gone}." if gone else ""
-        say(f"Approved: {count} in {visible(project)}.{forgotten}{reach(project, here) if count else ''}")
+        unpinned = sum(found.project_of(entry) == project and bool(entry.item.unpinned) for entry in entries)
+        counts = reach(project, here, unpinned) if count else ""
+        say(f"Approved: {count} in {visible(project)}.{forgotten}{counts}")
 
 
 def _is_here(entry: Reviewed) -> bool:
@@ -267,6 +271,7 @@ def refuse_own_ledger(setup: Setup) -> None:
 
 def approve_all(options: ProjectOptions, trust: Trust | None = None) -> None:
     """Approve a project's hooks as they are, because the call says so, and show what was approved."""
+    require_person("trust")
     found = look(options, trust)
     if found.too_large:
         for line in render.problem_lines(found.problems):
@@ -283,6 +288,7 @@ def _reasons(entry: Reviewed) -> list[str]:
 
 def _answered() -> bool:
     """Whether a person says yes; if no person can be asked, says how to approve, and returns False."""
+    require_person("trust")
     if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
         render.say("Not approved. `anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks.")
         return False
@@ -327,6 +333,7 @@ def _as_dict(entry: Reviewed, ledger: Ledger, project: str) -> dict[str, Json]:
         "overrides": list(entry.overrides),
         "definition": entry.item.definition,
         "files": files,
+        "unpinned": [*entry.item.unpinned],
         "diff": "\n".join(line for _, lines in differences(entry, ledger) for line in lines),
     }
 
@@ -390,3 +397,39 @@ def _unwritable(ledger: Ledger, error: OSError) -> BadCall:
         f"{visible(error.filename or ledger.path)}: the trust ledger cannot be written ({error.strerror}). "
         "Make the folder yours alone (mode 700), or set XDG_STATE_HOME to one that is."
     )
+
+
+# Where else an approval counts: in which worktrees and clones, and which it does not reach yet.
+
+
+def reach(project: str, here: bool, unpinned: int = 0) -> str:
+    """Where else an approval counts that is given now; `unpinned` of them also run what is not pinned."""
+    place = place_of(project)
+    if place is None or here:
+        return " It counts for this folder only." if place else ""
+    clones = " and clones" if place.origin else ""
+    told = f" It also counts for the same files in other worktrees{clones} of this repository; `--here` prevents that."
+    if clones and unpinned:
+        told += f" Clones need their own approval of {unpinned} of them: what these also run may differ there."
+    return told if clones else f"{told} {NO_ORIGIN}"
+
+
+NO_ORIGIN = (
+    "Clones need their own approval: this repository has no remote `origin`. Once it has one, `anyhook trust --yes` "
+    "here lets the approval count in clones too."
+)
+
+
+def not_reached(ledger: Ledger, projects: Sequence[str]) -> list[str]:
+    """For each folder that was approved before its repository had the `origin` that it has now: a sentence about it."""
+    told: list[str] = []
+    for project in projects:
+        before, place = ledger.approvals.get(project), place_of(project)
+        if before is None or place is None or not place.origin or all(item.here for item in before.items.values()):
+            continue
+        if before.place is None or before.place.origin != place.origin:
+            told.append(
+                f"{visible(project)}: approved before its remote `origin` was {visible(place.origin)}, so clones of "
+                "that need their own approval. `anyhook trust --yes` here lets this one count there too."
+            )
+    return told

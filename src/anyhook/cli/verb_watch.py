@@ -12,8 +12,8 @@ from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb
-from anyhook.documents.places import state_dir
 from anyhook.model.extras import install_command
+from anyhook.platform.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
 

@@ -23,7 +23,7 @@ from anyhook.cli import BadCall
 from anyhook.cli.journal_query import wanted_by
 from anyhook.cli.view.record_text import short_time, tone
 from anyhook.cli.view.rows import DAMAGED, Row, row_of, told_in_full
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 from anyhook.journal.search import Wanted, follow
 
 if TYPE_CHECKING:

@@ -1,28 +1,54 @@
-"""Tables and wrapped texts, drawn by rich: as wide as the terminal, plain and uncut if the output goes elsewhere. Never
-loaded while an agent waits."""
+"""Terminal colours by their meaning, and whether to use them. No meaning depends on colour alone."""
 
 from __future__ import annotations
 
 import io
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.measure import measure_renderables
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from anyhook.cli.render import columns, exact_out, legible
-from anyhook.cli.view.styles import wants_colour
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
 
+PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "dim", "bold", "green", "yellow", "red"
+
+TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
+
+
+def wants_colour(env: Mapping[str, str]) -> bool:
+    """Whether to use colours: on a terminal that supports them, unless the user says no."""
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return on_terminal and not env.get("NO_COLOR") and env.get("TERM", "dumb") != "dumb"
+
+
+def styled(text: str, style: str) -> str:
+    """A text in a style. It must not contain escape codes."""
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style and text else text
+
+
+# Tables and wrapped texts, drawn by rich: as wide as the terminal, plain and uncut if the output goes elsewhere. Never
+# loaded while an agent waits.
+
+
 UNCUT = 100_000
+
 """A width at which nothing is cut."""
+
 MIN_WRAP, MAX_WRAP = 40, 100
+
 """Texts are wrapped at the terminal's width, within these bounds."""
 
 

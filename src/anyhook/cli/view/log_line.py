@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from anyhook.cli.view.fit import cut, padded
+from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, styled
 from anyhook.cli.view.record_text import short_time, span, when
-from anyhook.cli.view.styles import BAD, FAINT, GOOD, WARN, styled
+from anyhook.cli.view.text import cut, padded
 
 if TYPE_CHECKING:
     from anyhook.cli.view.rows import Row

@@ -102,6 +102,8 @@ def _hook_lines(hook: RecordedHook, calls: list[RecordedCall], requests: list[Ho
         lines.extend(map(_request_line, requests))
     elif hook.verdict not in (None, "none"):
         lines.append(f"      asks    {hook.verdict}")
+    if hook.shadow and hook.verdict in ("block", "ask"):
+        lines.append(f"      in shadow mode: it would {hook.verdict}, and does not count")
     return lines
 
 

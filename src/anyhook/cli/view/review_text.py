@@ -4,21 +4,22 @@ the terminal."""
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.cli.view.visible import visible
-from anyhook.walk.review import APPROVED, CHANGED, NEW, REMOVED, differences
-from anyhook.walk.trust import ALL
+from anyhook.cli.view.text import visible
+from anyhook.engine.catalog import ALL
+from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from anyhook.documents.files import Fingerprint
+    from anyhook.gates.review import Reviewed
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.state.ledger import Ledger
-    from anyhook.walk.review import Reviewed
 
 MAX_LINES = 400
 """How many lines of one file's diff are shown; nobody reads more."""
@@ -107,7 +108,9 @@ def what_it_runs(entry: Reviewed) -> Iterator[str]:
     else:
         yield from _facts(entry, entry.hook)
     for path, seen in entry.prints.items():
-        yield f"  file     {visible(path)}  {_digest(seen)}{_first_line(seen)}"
+        yield f"  {_kind(path):<8} {visible(path)}  {_digest(seen)}{_first_line(seen)}"
+    for what in entry.item.unpinned:
+        yield f"  ALSO     this hook also runs {visible(what)}; that is not pinned"
 
 
 def _facts(entry: Reviewed, hook: Hook) -> Iterator[str]:
@@ -138,6 +141,11 @@ def _value(value: Json) -> str:
 def _cut(text: str) -> str:
     rest = len(text) - MAX_WIDTH
     return visible(text) if rest <= 0 else f"{visible(text[:MAX_WIDTH])} [cut: {rest:,} more characters]"
+
+
+def _kind(path: str) -> str:
+    """What a pinned path stands for: a folder that modules are imported from, some keys of a file, or a file."""
+    return "modules" if path.endswith("/") else "keys" if "#" in os.path.basename(path) else "file"
 
 
 def _digest(seen: Fingerprint) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.cli.view.record_text import record_page
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 from anyhook.journal.read import about
 from anyhook.journal.search import PROOF, record_of
 from anyhook.model.record import Record
@@ -13,14 +13,16 @@ from anyhook.model.record import Record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook
     from anyhook.model.json_types import Json
 
 MAX_CELL = 200
 """Longer texts are cut in a row; the full record has all of them."""
 DAMAGED = "damaged"
+DISOBEYED = "disobeyed"
+"""The code of the problem that a record has then."""
 MARKS = {"block": "✗", "allow": "✓", "ask": "?", DAMAGED: "!"}
-WORDS = {"block": "refused", "allow": "allowed", "ask": "asked", "none": "passed", "would block": "would refuse"}
+WORDS = {"block": "refused", "allow": "allowed", "ask": "asked", "none": "passed"}
 """Words for verdicts, for the page."""
 CHANGES = {
     "tool_input": "rewrote the input",
@@ -56,22 +58,26 @@ class Row(Record):
     shadow: bool = False
     events: int = 1
     """How many events this record stands for."""
+    disobeyed: bool = False
+    """Whether the call ran although it was refused."""
 
     @property
     def said(self) -> str:
-        """The verdict with a mark, so that colour is not needed; `would block` in shadow mode."""
+        """The verdict with a mark, so that colour is not needed; `would block` and `would ask` in shadow mode."""
         return self._said({})
 
     def _said(self, words: Mapping[str, str]) -> str:
+        if self.disobeyed:
+            return "! disobeyed"
         if self.failed and self.verdict == "none":
             return "! failed"
-        verdict = "would block" if self.verdict == "block" and self.shadow else self.verdict
+        verdict = f"would {self.verdict}" if self.verdict in ("block", "ask") and self.shadow else self.verdict
         return f"{MARKS.get(self.verdict, '·')} {words.get(verdict, verdict)}" + (" !" if self.failed else "")
 
     @property
     def refused(self) -> bool:
-        """Whether it counts as refused; what `setup` tries to prove itself does not."""
-        return self.verdict == "block" and self.host != PROOF
+        """Whether it counts as refused; what `setup` tries to prove itself does not, nor what shadow mode let pass."""
+        return self.verdict == "block" and not self.shadow and self.host != PROOF
 
     @property
     def what(self) -> str:
@@ -107,21 +113,35 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
     hook, reason = (cell(decision.hook), cell(decision.reason)) if decision is not None else ("", "")
     if broken is not None and not hook:
         hook, reason = cell(broken.hook), reason or cell(_cause(broken))
+    verdict = decision.verdict if decision is not None else None
+    shadowed = _shadowed(decision)
+    if shadowed is not None:
+        verdict, hook, reason = shadowed.verdict, cell(shadowed.id), ""
+    breach = next((each.what for each in decision.problems if each.code == DISOBEYED), "") if decision else ""
     return Row(
         number,
         at,
         cell(found.host),
         cell(found.event),
         cell(found.tool),
-        cell(decision.verdict if decision is not None else None),
+        cell(verdict),
         cell(about(found.data) if found.has_bodies else ""),  # a hash is of no use to a reader
         hook or cell(_names(found.reached)),
-        "; ".join(filter(None, (reason or _changes(decision), cell(_off(decision))))),
+        "; ".join(filter(None, (cell(breach), reason or _changes(decision), cell(_off(decision))))),
         _ms(calls) if calls else None,
         broken is not None,
-        decision is not None and not decision.enforced,
+        shadowed is not None or (decision is not None and not decision.enforced),
         found.events,
+        bool(breach),
     )
+
+
+def _shadowed(decision: RecordedDecision | None) -> RecordedHook | None:
+    """The hook in shadow mode that would have stopped or asked, if nothing else did."""
+    if decision is None or not decision.enforced or decision.verdict in ("block", "ask"):
+        return None
+    wanted = [hook for word in ("block", "ask") for hook in decision.hooks if hook.shadow and hook.verdict == word]
+    return wanted[0] if wanted else None
 
 
 def _changes(decision: RecordedDecision | None) -> str:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from rich.bar import Bar
 
 from anyhook.cli.view.console import cell, grid, measured
-from anyhook.cli.view.fit import cut_middle
 from anyhook.cli.view.record_text import span
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import cut_middle, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,7 +27,7 @@ from anyhook.cli import BadCall
 from anyhook.cli.journal_query import like, wanted_by
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
-from anyhook.cli.view.visible import visible
+from anyhook.cli.view.text import visible
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
 from anyhook.journal.stats import STEPS, figures, span_of
