@@ -46,13 +46,13 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     """The same tools and the same script, with and without the engine."""
     from pydantic_ai import Agent, UsageLimits
 
-    from anyhook.adapters.pydantic_ai import Hooked
-    from anyhook.agent.equipment import Equipment
-    from anyhook.agent.options import CONTEXT_WINDOW, THRESHOLD
-    from anyhook.agent.permission import Permission
-    from anyhook.agent.settings import AgentSettings
-    from anyhook.agent.subagents import EXPLORE, GENERAL
-    from anyhook.agent.tools import exit_code, tools
+    from anyhook.extra.agent.equipment import Equipment
+    from anyhook.extra.agent.options import CONTEXT_WINDOW, THRESHOLD
+    from anyhook.extra.agent.permission import Permission
+    from anyhook.extra.agent.settings import AgentSettings
+    from anyhook.extra.agent.subagents import EXPLORE, GENERAL
+    from anyhook.extra.agent.tools import exit_code, tools
+    from anyhook.extra.frameworks.pydantic_ai import Hooked
     from anyhook.journal import journal
 
     place = Place(folder)

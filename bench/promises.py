@@ -16,11 +16,11 @@ import yaml
 
 from anyhook import Engine, Event
 from anyhook.documents.parse import split_front_matter
-from anyhook.facts.calls import facts_of_event
 from anyhook.journal.record import call_text, head_of, record
 from anyhook.model.call import Call
 from anyhook.model.firing import HookRun
-from anyhook.process.run import run
+from anyhook.platform.run import run
+from anyhook.rules.calls import facts_of_event
 from bench.floor import build, floor
 from bench.spawn import KB, MB, measure
 

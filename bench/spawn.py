@@ -17,9 +17,9 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from anyhook.model.call import Call, Run
-from anyhook.process.run import run, start
-from anyhook.process.spawn import here
-from anyhook.process.tree import Tree
+from anyhook.platform.run import run, start
+from anyhook.platform.spawn import here
+from anyhook.platform.tree import Tree
 from bench.floor import ANSWER_SIZE, build, floor
 
 if TYPE_CHECKING:

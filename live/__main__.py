@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from anyhook.install.diagnosis import version_of
-from anyhook.live.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
+from anyhook.gates.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
+from anyhook.install.versions import version_of
 from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
 from live.cost import spent

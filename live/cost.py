@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anyhook.live.script import Step
+from anyhook.extra.live.script import Step
 from live.performance import play
 from live.policy import CALLS
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anyhook.live.drive import Request
-from anyhook.live.observed import HEARD, NOTHING, STOPPED, UNASKED, WORKS
-from anyhook.live.script import ASIDE
-from anyhook.walk.settle import WORDS
+from anyhook.engine.settle import WORDS
+from anyhook.extra.live.drive import Request
+from anyhook.extra.live.script import ASIDE
+from anyhook.gates.observed import HEARD, NOTHING, STOPPED, UNASKED, WORKS
 
 OUTPUT = "OUTPUTOLD"
 END_SAID = WORDS["end_turn", "context"].format("")

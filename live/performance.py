@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anyhook.live.drive import DriveResult, drive
-from anyhook.live.observed import NOT_FIRED, SUB_AGENTS
-from anyhook.live.script import Step
-from anyhook.live.stage import Stage
+from anyhook.extra.live.drive import DriveResult, drive
+from anyhook.extra.live.script import Step
+from anyhook.extra.live.stage import Stage
+from anyhook.gates.observed import NOT_FIRED, SUB_AGENTS
 from anyhook.tables.registry import host
 from live.hooks import borrowed
 from live.looks import Evidence

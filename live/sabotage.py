@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anyhook.live.drive import drive
-from anyhook.live.script import Step
-from anyhook.live.stage import fill
+from anyhook.extra.live.drive import drive
+from anyhook.extra.live.script import Step
+from anyhook.extra.live.stage import fill
 from anyhook.tables import registry
 from anyhook.tables.drive_rows import TERMINAL
 from anyhook.tables.registry import host

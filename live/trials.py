@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from anyhook.live.observed import SUB_AGENTS
-from anyhook.live.script import ASIDE, Step
+from anyhook.extra.live.script import ASIDE, Step
+from anyhook.gates.observed import SUB_AGENTS
 from anyhook.tables.drive_rows import ASKING, DELEGATING, FULL
 from live.hooks import Answers, agenthooks, answering, answering_about, context, kodelet, kodik
 from live.looks import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from anyhook.engine.receive import Received, receive
 from anyhook.tables.host_rows import Host, HostEvent
 from anyhook.tables.registry import host
-from anyhook.walk.receive import Received, receive
 
 DATA = Path(__file__).parent / "data"
 PAYLOADS = sorted((DATA / "payloads").glob("*/*.json"))

@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyhook
-from anyhook.testing.conformance import runner
-from anyhook.testing.conformance.runner import Ended
+from anyhook.satellites import needed
 from command_server import ANY, FRESH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from anyhook.extra.testing.conformance.runner import Caller, Ended
 
     Answer = tuple[int | None, bytes, bytes]
     """Exit status (None if it was killed at the limit), stdout, stderr."""
@@ -40,6 +41,8 @@ SCRIPT = str(Path(sys.executable).with_name("anyhook"))
 MODULE = os.path.join(os.path.dirname(anyhook.__file__), "__main__.py")
 LIMIT_S = 240.0
 """A safety net, shorter than pytest's own limit."""
+CLOSING_S = 20.0
+"""How long a killed call may take to close its pipes."""
 
 
 def modules(pattern: str) -> list[str]:
@@ -52,15 +55,17 @@ def modules(pattern: str) -> list[str]:
 def rooms(*names: str) -> list[str]:
     """The modules of these packages, without those that need an extra."""
     heavy = ("handlers.model_client", "journal.export_")
-    found = [module for name in names for module in modules(f"{name}/**/*.py")]
+    by_room = {name: modules(f"{name}/**/*.py") for name in names}
+    assert all(by_room.values()), f"a room is gone: {[name for name, found in by_room.items() if not found]}"
+    found = [module for room in by_room.values() for module in room]
     return [module for module in found if not module.startswith(tuple(f"anyhook.{name}" for name in heavy))]
 
 
 CORE = (
     "anyhook.entry", "anyhook.cli.app", "anyhook.cli.fire", "anyhook.cli.bridge", *modules("cli/verb_*.py"),
-    *rooms("agents", "documents", "facts", "guard", "handlers", "install", "journal", "model"),
-    *rooms("rules", "shell", "state", "walk"), *modules("process/start_*.py"), "_ctypes", "encodings.idna", "regex",
-    "rich.table", "sysconfig", "tree_sitter", "tree_sitter_bash",
+    *rooms("agents", "documents", "engine", "gates", "guard", "handlers", "hooks", "install", "journal", "model"),
+    *rooms("platform", "programs", "rules", "state", "tables"), "_ctypes", "encodings.idna", "regex", "rich.table",
+    "sysconfig", "tree_sitter", "tree_sitter_bash",
 )  # fmt: skip
 """Everything that a call may load. Each call loads again what is missing here: `regex` alone takes three times as long
 as the rest of a call."""
@@ -68,7 +73,7 @@ MODELS = (
     *CORE, "anyhook.handlers.model", "anyhook.handlers.model_client", "pydantic_ai.models.openai",
     "pydantic_ai.models.anthropic", "pydantic_ai.providers.openai", "pydantic_ai.providers.anthropic",
     "openai.resources.responses", "anthropic.resources", "anyio._backends._asyncio", "genai_prices.data",
-    "anyhook.agent.headless", "anyhook.agent.stream_json", "anyhook.cli.view.status_line",
+    *(name for name in modules("extra/agent/*.py") if name.endswith((".headless", ".stream_json", ".status_line"))),
     "loaded_models",
 )  # fmt: skip
 """For hooks that ask a model, and for the agent: its client takes longer to load than everything else together."""
@@ -99,10 +104,11 @@ def share_server() -> Callable[[], None]:
 
 
 def started(path: str, modules: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+    measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     process = subprocess.Popen(
         [sys.executable, "-P", str(SERVER), path, *modules],
         stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
-        env={"LANG": "C.UTF-8", "PATH": os.environ["PATH"]},
+        env={"LANG": "C.UTF-8", "PATH": os.environ["PATH"], **measured},
     )  # fmt: skip
     assert process.stdout is not None
     said = process.stdout.readline()
@@ -190,7 +196,7 @@ class Talk:
         while self._selector.get_map():
             left = deadline - time.monotonic()
             if left <= 0 and not killed:
-                killed, deadline = True, deadline + runner.POLL_LIMIT_S
+                killed, deadline = True, deadline + CLOSING_S
                 self._kill(is_session)
             elif left <= 0:
                 break  # another process holds the pipes open
@@ -342,24 +348,28 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> di
     return {**named, "main": "anyhook", "session": False, "terminal": False, "path": None, "memory": 0}
 
 
-def call_of_a_vector(modules: tuple[str, ...]) -> runner.Caller:
+def call_of_a_vector(modules: tuple[str, ...]) -> Caller:
     """How vectors call the command; the same as `runner.call`."""
     return _caller(lambda *call: servers.of(modules).call(*call))
 
 
-def caller_of(path: str) -> runner.Caller:
+def caller_of(path: str) -> Caller:
     """The same, for calls of the server at a path."""
     return _caller(partial(ask, path, ANY))
 
 
-def _caller(asked: Callable[[dict[str, Any], bytes | None, float], Answer]) -> runner.Caller:
+def _caller(asked: Callable[[dict[str, Any], bytes | None, float], Answer]) -> Caller:
+    runner = needed("testing.conformance.runner")
+
     def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
         if tuple(argv[:3]) != runner.COMMAND[:3] or not forkable(env):
-            return runner.call(argv, stdin, env, cwd, limit_s)
+            ended: Ended = runner.call(argv, stdin, env, cwd, limit_s)
+            return ended
         main, *words = argv[3:]
         data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
         request = {**_request([MODULE, *words], env, cwd), "main": main, "session": True}
         code, out, err = asked(request, data, limit_s)
-        return Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        ended = runner.Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        return ended
 
     return call

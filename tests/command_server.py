@@ -33,8 +33,16 @@ CHANNEL = 3
 """The descriptor on which a worker gets its calls."""
 
 
-MAINS = {"anyhook": "anyhook.entry", "anyhook.testing.kit.one_shot": "anyhook.testing.kit.one_shot"}
-"""What can be called, by its name after `python -m`: the module with its function `main`."""
+KIT = "anyhook.extra.testing.kit"
+"""Its cases are calls of this server, if it is there: it is a satellite."""
+
+
+def mains() -> dict[str, str]:
+    """What can be called, by its name after `python -m`: the module with its function `main`."""
+    from anyhook.satellites import part
+
+    found = {"anyhook": "anyhook.entry"}
+    return {**found, f"{KIT}.one_shot": f"{KIT}.one_shot"} if part("testing.kit") else found
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -70,6 +78,9 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
     os.environ.clear()
     os.environ.update(request["env"])
+    places = sys.modules.get("anyhook.state.entry_places")
+    if places is not None:  # what the last call of this worker had
+        places.Caller.given = None
     sys.argv = request["argv"]
     if request["path"] is not None:
         sys.path.insert(0, request["path"])
@@ -122,8 +133,8 @@ def work(channel: socket.socket) -> NoReturn:
     """The life of a worker. Cases that its command runs are calls of this server too."""
     os.dup2(channel.fileno(), CHANNEL, inheritable=False)
     channel = socket.socket(fileno=CHANNEL)
-    mains: dict[str, Any] = {name: importlib.import_module(module) for name, module in MAINS.items()}
-    for main in mains.values():
+    called: dict[str, Any] = {name: importlib.import_module(module) for name, module in mains().items()}
+    for main in called.values():
         main.os = OsWithoutExit()
     bridge: Any = importlib.import_module("anyhook.cli.bridge")
 
@@ -135,8 +146,9 @@ def work(channel: socket.socket) -> NoReturn:
             self._sleep.release()
 
     bridge.Watchdog = EndingWatchdog
-    sandbox: Any = importlib.import_module("anyhook.testing.kit.sandbox")
-    sandbox.call = importlib.import_module("command").caller_of(sys.argv[1])
+    if len(called) > 1:
+        sandbox: Any = importlib.import_module(f"{KIT}.sandbox")
+        sandbox.call = importlib.import_module("command").caller_of(sys.argv[1])
     path = [*sys.path]
     while True:
         status, request = 1, dict[str, Any]()
@@ -147,7 +159,7 @@ def work(channel: socket.socket) -> NoReturn:
                 become(request, fds)
                 connection.detach()  # `become` has closed it
             before = condition()
-            mains[request["main"]].main()
+            called[request["main"]].main()
         except Ended as end:
             status = end.status
         except BaseException:  # noqa: BLE001 (what Python itself does with it)
@@ -224,7 +236,7 @@ def serve(listener: socket.socket) -> None:
 def start() -> None:
     path, *modules = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(__file__))
-    for name in ("command", *MAINS.values(), *modules):
+    for name in ("command", *mains().values(), *modules):
         importlib.import_module(name)
     del sys.path[0]
     sysconfig.get_config_vars()  # loads a large module

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,3 +110,12 @@ def test_what_python_reads_as_it_starts_has_it_started(
     monkeypatch.setattr(Servers, "of", never)
     done = run(["--version"], env={**world.env, name: ""}, cwd=world.project)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_python_that_is_too_old_is_said_in_one_sentence() -> None:
+    script = Path(__file__).parents[1] / "scripts/anyhook"
+    old = f"import runpy, sys; sys.version_info = (3, 10, 0); runpy.run_path({str(script)!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "older than Python 3.11" in done.stderr

@@ -20,15 +20,13 @@ from unittest import mock
 import pytest
 
 from anyhook.state.plans import read_plan
-from anyhook.warm.notes import open_notes, receive_note
-from anyhook.warm.place import checksum, surroundings
-from anyhook.warm.quiet import keep_tables
+from satellite import satellite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from anyhook.extra.warm.notes import Note
     from anyhook.state.plans import CatalogPlan
-    from anyhook.warm.notes import Note
     from conftest import World
 
 ROOT = Path(__file__).parents[1]
@@ -58,13 +56,19 @@ def built(folder: Path) -> Path:
             command = [compiler, "-static", "-Os", "-Wall", "-Wextra", "-Werror", "-o", str(launcher), *NATIVE]
             subprocess.run(command, check=True, capture_output=True)
             return launcher
+        with contextlib.suppress(OSError):  # a compiler that cannot link is missing; a mistake in the code is a failure
+            checked = subprocess.run(
+                [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *NATIVE], capture_output=True, check=False
+            )
+            assert checked.returncode == 0, checked.stderr.decode()
     pytest.skip("no C compiler that links statically")
 
 
 def socket_of(launcher: Path, env: Mapping[str, str]) -> str:
     """Where the server of calls with these variables and without a terminal listens."""
     given = {name.encode(): value.encode() for name, value in env.items()}
-    name = f"{checksum(str(launcher.parent.resolve()))}-{surroundings(given)}"
+    place = satellite("warm.place")
+    name = f"{place.checksum(str(launcher.parent.resolve()))}-{place.surroundings(given)}"
     return f"{env['XDG_RUNTIME_DIR']}/anyhook/{name}"
 
 
@@ -170,14 +174,14 @@ class Desk:
         self.launcher.parent.mkdir()
         shutil.copy(launcher, self.launcher)
         script = self.launcher.with_name("anyhook-python")
-        script.write_text(f"#!/bin/sh\nexit {ORDINARY}\n")
+        script.write_text(f"#!/bin/sh\nprintf '\\0' >&2\nexit {ORDINARY}\n")
         script.chmod(0o755)
         self.env = {**world.env, "XDG_RUNTIME_DIR": str(self.folder)}
         (self.folder / "anyhook").mkdir(0o700)
         self.socket = socket_of(self.launcher, self.env)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(self.socket)
-        self._notes = open_notes(self.socket)
+        self._notes = satellite("warm.notes").open_notes(self.socket)
         self.cwd = world.project
 
     def close(self) -> None:
@@ -185,19 +189,20 @@ class Desk:
         self._notes.close()
         shutil.rmtree(self.folder)
 
-    def keep(self, agent: str, native: str, payload: bytes) -> None:
-        """What a worker does when it has answered a call."""
+    def keep(self, agent: str, native: str, payload: bytes, *options: str) -> None:
+        """What a worker does when it has answered a call; `options` are the entry's."""
         before = Path.cwd()
         os.chdir(self.cwd)
         try:
             with mock.patch.dict(os.environ, self.env, clear=True):
-                keep_tables(self.socket, agent, native, payload, dict(os.environb))
+                satellite("warm.quiet").keep_tables(self.socket, (agent, native, *options), payload, dict(os.environb))
         finally:
             os.chdir(before)
 
-    def ask(self, agent: str, native: str, payload: bytes, **more: Any) -> tuple[bytes, Note] | None:
+    def ask(self, agent: str, native: str, payload: bytes, *options: str, **more: Any) -> tuple[bytes, Note] | None:
         """What the launcher answers by itself, and the event that it passes on; None if it does not answer."""
-        argv = [str(self.launcher), "bridge", agent, native]
+        receive_note = satellite("warm.notes").receive_note
+        argv = [str(self.launcher), "bridge", agent, native, *options]
         done = subprocess.run(
             argv, input=payload, env=self.env, cwd=self.cwd, capture_output=True, check=False, timeout=LIMIT_S, **more
         )

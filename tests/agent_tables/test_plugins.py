@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.install.entries import own_text
+from anyhook.install.entries import EntryStart, own_text
 from anyhook.model.firing import Answer
 from anyhook.tables.registry import INSTALLABLE, host
 
@@ -42,7 +42,7 @@ def plugin(folder: Path, agent: str, launcher: str | None, closed: bool) -> str:
         program.write_text(launcher)
         program.chmod(0o755 if launcher else 0o644)
     refusals = {row.native: Answer("", "closed", 2) for row in table.events} if closed else {}
-    text = own_text(table, table.entry, [str(program)], refusals)
+    text = own_text(table, table.entry, EntryStart((str(program),)), refusals)
     waits = next(line for line in text.splitlines() if line.startswith("const SECONDS"))
     path.write_text(text.replace(waits, "const SECONDS = 0.2") if launcher == SLOW else text)
     return str(path)

@@ -140,3 +140,22 @@ def test_one_broken_table_takes_no_other_down(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("anyhook.agents.gemini.dialect.DIALECT", None)
     found: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
     assert [name for name, table in found.items() if not table.events] == ["gemini"]
+
+
+def test_what_an_agent_sends_to_anothers_hooks_is_what_they_are_written_for() -> None:
+    """Otherwise we ask their gates too. A gate that reads `file_path` refuses nothing where the field is `path`."""
+    found = []
+    for name in HOSTS:
+        table = host(name)
+        for other in table.reads:
+            if other == name or name not in DIALECTS or other in table.misreads:
+                continue
+            for native, tool in (table.borrowed or table.tools).items():
+                row = dialect(other).tools.get(tool.ours)
+                if row is None or tool.split is not None:
+                    continue
+                fields = {*tool.inputs, *row.inputs}
+                same = all(tool.inputs.get(field, field) == row.inputs.get(field, field) for field in fields)
+                if native not in (row.native, *row.also) or not same:
+                    found.append((name, other, native))
+    assert found == []

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.cli.calling_hook import CallingHook, calling_hook
+from anyhook.cli.verb_answer import CallingHook, calling_hook
+from anyhook.engine.interpret import interpret
+from anyhook.engine.present import payload
 from anyhook.model.call import Run
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
@@ -16,8 +18,6 @@ from anyhook.tables import spoken
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import to_native
-from anyhook.walk.interpret import interpret
-from anyhook.walk.present import payload
 from command import SCRIPT
 from each_of import each_of
 
@@ -105,7 +105,7 @@ def test_where_no_variable_is_allowed_the_payload_tells_who_calls(name: str, mon
     assert row is not None
     event = to_native(Event("pre_tool", {"tool": "shell", "input": {"command": "ls"}}, hosted=True), table)
     made = payload(table, row, Scene(event, row.native, "/p", "s1", {}, {}))
-    monkeypatch.setattr("anyhook.cli.calling_hook._stdin", lambda: made)
+    monkeypatch.setattr("anyhook.cli.verb_answer._stdin", lambda _env: made)
     found = calling_hook({})
     assert found is not None
     assert (found.dialect.name, found.canonical) == (name, "pre_tool")

@@ -22,6 +22,7 @@ from typing import Any
 HERE = Path(__file__).parent
 INPUTS = HERE / "inputs.json"
 CASES = HERE / "cases.jsonl"
+CHANGES = HERE / "changes.log"
 
 ROOMS = ("home", "project", "plugin")
 CALL_LIMIT_S = 120
@@ -48,6 +49,11 @@ BLANK_RECORD: dict[str, Any] = {
     "verdict": "none",
 }  # fmt: skip
 """Fields of a decision and of a hook's record that are left out of the file if they have these values."""
+VERBATIM = ("stdout", "stdin", "argv", "env", "cwd", "command")
+"""Fields of a hook: what it printed, how it is started and what it reads. Its stderr may be a shell's or Python's."""
+CODE = re.compile(r"\[[A-Za-z]+(?:-[A-Za-z0-9]+)+\]$")
+OUR_WORDS = {"problems": ("what", "why", "fix"), "hooks": ("why",), "builtins": ("why",)}
+"""Fields with our wording, by the list that has them. They are not recorded."""
 
 Case = dict[str, Any]
 Answer = dict[str, Any]
@@ -216,8 +222,89 @@ def shortened(value: Any) -> Any:
     return short if _exact(whole) == _exact(value) else None
 
 
+def reduced(inputs: Inputs, case: Case, answer: Answer) -> Answer:
+    """The answer without our own words: what is recorded, and what is compared.
+
+    Verdicts, effects, codes, statuses and what hooks read stay. A text stays where a hook or the caller said it, since
+    passing it on is behaviour. Any other text becomes `…`: that there is one counts, its wording does not.
+    """
+    said = _said(inputs, case, answer)
+    less = dict(answer)
+    if "out" in less:
+        less["out"] = _without_words(less["out"], said)
+    if "err" in less:
+        less["err"] = _only_said(less["err"], said)
+    return less
+
+
+def _said(inputs: Inputs, case: Case, answer: Answer) -> str:
+    """All that the hooks and the caller of a case can have said: their answers, files and words, and what was heard."""
+    scene = inputs["scenes"][case["scene"]]
+    stdin = case.get("stdin", "")
+    texts = [inputs["answers"][name] for name in case.get("behave", {}).values()]
+    texts += [entry if isinstance(entry, str) else entry.get("text", "")
+              for room in ROOMS for entry in (scene.get(room) or {}).values()]  # fmt: skip
+    texts += [inputs["stdin"][stdin[1:]] if stdin.startswith("@") else stdin, *case["argv"]]
+    out = answer.get("out")
+    if isinstance(out, dict) and isinstance(out.get("hooks"), list):
+        texts += [record.get("stdout", "") for record in out["hooks"]]
+    for room in ROOMS:
+        texts = [text.replace(f"{{{room}}}", f"{{root}}/{room}") for text in texts]
+    return "\n".join([*texts, *map(_unescaped, texts)])
+
+
+def _without_words(value: Any, said: str, key: str = "") -> Any:
+    if isinstance(value, str):
+        return value if key in VERBATIM else _only_said(value, said)
+    if isinstance(value, list):
+        return [_without_words(item, said, key) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _without_words(found, said, name)
+        for name, found in value.items()
+        if not (key in OUR_WORDS and name in OUR_WORDS[key])
+    }
+
+
+def _only_said(text: str, said: str) -> str:
+    """What others said in the text, also after our own words and a `:`; codes of problems; and `…` for the rest."""
+    if not re.search(r"\s", text.strip()) or text in said:
+        return text
+    ours, kept = False, list[str]()
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        # A dialect may put what a hook said into brackets: `[Hook blocked stop: …]`.
+        texts = [line, line[1:-1]] if line[0] + line[-1] == "[]" else [line]
+        rests = (text.split(": ", count)[-1] for text in texts for count in range(text.count(": ") + 1))
+        found = next((rest for rest in rests if rest in said or _is_object(rest) or CODE.fullmatch(rest)), None)
+        code = CODE.search(line) if found is None else None
+        ours = ours or found != line
+        kept += [found] if found else [code[0]] if code else []
+    return "\n".join(["…"] * ours + kept)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _unescaped(text: str) -> str:
+    """The text as `printf` or JSON means it, for the few escapes that the inputs use."""
+    text = text.replace("\\n", "\n").replace('\\"', '"')
+    return re.sub(r"(?:\\[0-3][0-7]{2})+", lambda found: bytes(
+        int(octal, 8) for octal in found[0].split("\\")[1:]).decode("utf-8", "replace"), text)  # fmt: skip
+
+
+def answers(inputs: Inputs, cases: Sequence[Case], workers: int = 0, call: Call | None = None) -> list[Answer]:
+    """What the calls answer now, as it is recorded."""
+    found = run_cases(inputs, cases, workers, call)
+    return [reduced(inputs, case, answer) for case, answer in zip(cases, found, strict=True)]
+
+
 def run_cases(inputs: Inputs, cases: Sequence[Case], workers: int = 0, call: Call | None = None) -> list[Answer]:
-    """The answers in the order of the cases. Cases of one scene share its folders, unless they depend on earlier
+    """The whole answers in the order of the cases. Cases of one scene share its folders, unless they depend on earlier
     calls."""
     call = call or started(*COMMAND)
     with ThreadPoolExecutor(max_workers=workers or (os.cpu_count() or 1) + 1) as pool:
@@ -275,7 +362,7 @@ def about(case: Case, words: Sequence[str]) -> bool:
 
 
 def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
-    """Some cases of every dialect and every host, spread evenly."""
+    """Some cases of every dialect and every host, spread evenly, and one of every problem's code."""
     strata: dict[str, list[Case]] = {}
     for case in cases:
         for name in (f"dialect {name}" for name in case["dialects"]):
@@ -286,4 +373,9 @@ def sample(cases: Sequence[Case], per_stratum: int = 5) -> list[Case]:
     chosen = {
         group[number * len(group) // per_stratum]["id"] for group in strata.values() for number in range(per_stratum)
     }
-    return [case for case in cases if case["id"] in chosen]
+    codes: dict[str, str] = {}
+    for case in cases:
+        problems = case["out"].get("problems", ()) if isinstance(case.get("out"), dict) else ()
+        for problem in problems:
+            codes.setdefault(problem["code"], case["id"])
+    return [case for case in cases if case["id"] in chosen.union(codes.values())]

@@ -1,30 +1,36 @@
 """Records the corpus: writes `inputs.json` and `cases.jsonl` from the command as it answers now.
 
-    python tests/corpus/make.py [WORD…]
+    python tests/corpus/make.py [--because TEXT] [WORD…]
 
 Only for an intended change of answers, or for more cases; review the diff of `cases.jsonl`. With words, only cases that
 have one of them in their id or in the name of what they read; the rest is kept. Every call is made twice, in different
-folders and in a different order, and must give the same answer.
+folders and in a different order, and must give the same answer. More than 40 changed cases need a reason, which is kept
+in `changes.log`: an answer that changes everywhere is seldom intended.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from corpus_box import COMMAND, Case, about, answer_of, differences, load, run_cases, save
+from corpus_box import CASES, CHANGES, COMMAND, INPUTS, Case, about, answer_of, answers, differences, load, save
 from corpus_cases import HOSTS, bridged, fired, mixed, payloads, postured, unseen, varied
-from corpus_scenes import DIALECTS, OWN, answers, scenes
+from corpus_scenes import DIALECTS, OWN, scenes
+from corpus_scenes import answers as behaviours
 from corpus_vectors import vector_cases
 
 ROOT = Path(__file__).parents[2]
 VECTORS = next(ROOT.glob("src/**/vectors/kode/interpret.json")).parents[1]
 PAYLOADS = ROOT / "tests/data/payloads"
 VECTORS_PER_DIALECT = 24
+WITHOUT_REASON = 40
 ENDS = {"session_end", "SessionEnd", "sessionEnd", "SessionShutdown", "event.session.deleted"}
 
 
@@ -36,7 +42,7 @@ def planned() -> tuple[dict[str, dict[str, Any]], list[Case]]:
     stdin = payloads(PAYLOADS)
     stdin |= varied(stdin)
     made_up = unseen(stdin, {host: events_of(host) for host in HOSTS})
-    texts = answers()
+    texts = behaviours()
     cases = [*fired(tables, list(texts)), *postured(tables), *bridged(stdin), *mixed(stdin), *bridged(made_up, 4)]
     more, copied = vector_cases(VECTORS, DIALECTS, VECTORS_PER_DIALECT)
     numbers: Counter[str] = Counter()
@@ -83,17 +89,45 @@ def past_counts(case: Case) -> bool:
     )
 
 
-def main() -> int:
-    words = sys.argv[1:]
+def changed(before: Sequence[Case], after: Sequence[Case]) -> list[str]:
+    """The ids of the cases that are new, gone, or have another call or answer."""
+    old, new = ({case["id"]: json.dumps(case) for case in cases} for cases in (before, after))
+    return [name for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def may_save(ids: Sequence[str], because: str) -> bool:
+    """Whether this many cases may change; if that needs a reason, it is added to the log."""
+    if len(ids) <= WITHOUT_REASON:
+        return True
+    if not because.strip():
+        sys.stderr.write(
+            f"{len(ids)} cases would change, for example {', '.join(ids[:5])}; nothing was written. Look at them with\n"
+            f"`check.py`. If they are intended, say why: make.py --because TEXT (kept in {CHANGES.name}).\n"
+        )
+        return False
+    with CHANGES.open("a", encoding="utf-8") as log:
+        log.write(f"{datetime.now(UTC):%Y-%m-%d} {len(ids)} cases: {' '.join(because.split())}\n")
+    return True
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Record the command's answers.")
+    parser.add_argument("--because", default="", help=f"why more than {WITHOUT_REASON} cases change")
+    parser.add_argument("words", nargs="*", help="only cases with one of these in their id or payload's name")
+    options = parser.parse_args(argv)
     inputs, cases = planned()
-    kept = {case["id"]: answer_of(case) for case in load()[1] if not about(case, words)} if words else {}
+    before = load()[1] if CASES.exists() and INPUTS.exists() else []
+    kept = {case["id"]: answer_of(case) for case in before if options.words and not about(case, options.words)}
     wanted = [case for case in cases if case["id"] not in kept]
     sys.stderr.write(f"{len(wanted)} of {len(cases)} cases, each twice\n")
-    recorded = [{**case, **answer} for case, answer in zip(wanted, run_cases(inputs, wanted), strict=True)]
-    again = run_cases(inputs, recorded[::-1])[::-1]
+    recorded = [{**case, **answer} for case, answer in zip(wanted, answers(inputs, wanted), strict=True)]
+    again = answers(inputs, recorded[::-1])[::-1]
     unsteady = [line for case, answer in zip(recorded, again, strict=True) for line in differences(case, answer)]
     answered = {case["id"]: answer_of(case) for case in recorded} | kept
-    save(inputs, [{**case, **answered[case["id"]]} for case in cases])
+    after = [{**case, **answered[case["id"]]} for case in cases]
+    if not may_save(changed(before, after), options.because):
+        return 1
+    save(inputs, after)
     sys.stderr.write("\n".join([*unsteady, f"{len(unsteady)} answers are not steady", ""]))
     return 1 if unsteady else 0
 

@@ -12,12 +12,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import make
 import pytest
-from corpus_box import CASES, Call, Done, answer_of, differences, load, normalised, packed, run_cases, sample, started
+from corpus_box import (
+    CASES,
+    Answer,
+    Call,
+    Case,
+    Done,
+    answer_of,
+    answers,
+    differences,
+    load,
+    normalised,
+    packed,
+    reduced,
+    run_cases,
+    sample,
+    started,
+)
 
-from anyhook.documents.places import state_dir
+from anyhook.platform.places import state_dir
 from command import run
 from each_of import each_of
+from satellite import satellite
 from warm_box import eventually, plain
 
 DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet", "claude", "codex", "gemini", "qwen", "copilot", "goose")
@@ -33,8 +51,8 @@ def forked(words: Sequence[str], stdin: bytes, env: Mapping[str, str], cwd: Path
 
 
 def different(cases: list[dict[str, Any]]) -> list[str]:
-    answers = run_cases(INPUTS, cases, call=forked)
-    return [line for case, answer in zip(cases, answers, strict=True) for line in differences(case, answer)]
+    found = answers(INPUTS, cases, call=forked)
+    return [line for case, answer in zip(cases, found, strict=True) for line in differences(case, answer)]
 
 
 def test_there_are_enough_cases_of_everything() -> None:
@@ -55,6 +73,13 @@ def test_nothing_of_a_machine_is_recorded() -> None:
     text = CASES.read_text(encoding="utf-8")
     assert "anyhook-corpus-" not in text, "a temporary directory"
     assert "site-packages" not in text
+
+
+def test_no_wording_of_ours_is_recorded() -> None:
+    assert [case["id"] for case in RECORDED if reduced(INPUTS, case, answer_of(case)) != answer_of(case)] == []
+    text = "".join(json.dumps(answer_of(case)) for case in RECORDED)
+    for words in ('"what":', '"fix":', "gave no reason", "cannot be used", "anyhook trust", "which is anyhook's own"):
+        assert words not in text
 
 
 RECORDED_DIALECTS = {name for case in RECORDED for name in case["dialects"]}
@@ -103,17 +128,18 @@ def lines_of(journal: Path) -> list[bytes]:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_warm_server_answers_and_records_as_a_cold_call(launcher: Path) -> None:
+    satellite("warm")
     runtime = tempfile.mkdtemp(prefix="ah-")  # short: a socket path has at most 107 bytes
     command = ("/usr/bin/env", f"XDG_RUNTIME_DIR={runtime}", str(launcher))
     cold = Noting(started(command[0], "ANYHOOK_WARM=off", *command[1:]))
-    answers = run_cases(INPUTS, SERVED, 1, cold)
+    served = run_cases(INPUTS, SERVED, 1, cold)
     try:
         warm = run_cases(INPUTS, SERVED, 1, Noting(started(*command), cold.made))
         state = json.loads(subprocess.run([*command, "warm", "--json"], capture_output=True, check=True).stdout)
     finally:
         subprocess.run([*command, "warm", "--stop"], capture_output=True, check=True)
         shutil.rmtree(runtime)
-    assert [case["id"] for case, one, two in zip(SERVED, answers, warm, strict=True) if one != two] == []
+    assert [case["id"] for case, one, two in zip(SERVED, served, warm, strict=True) if one != two] == []
     assert sum(cold.made) >= len(SERVED) // 2
     assert state["running"], "no server was there"
 
@@ -145,6 +171,108 @@ def test_an_answer_that_differs_is_found(field: str) -> None:
     found = different([changed(case, field)])
     assert len(found) == 1
     assert found[0].startswith(f"{case['id']}: ")
+
+
+FAILS = {"kode": "exit-1"}
+WHOLE: dict[str, tuple[Case, Answer]] = {}
+"""Answers with all their words, by the verb that gave them: made once, for the tests below."""
+
+
+def whole(verb: str) -> tuple[Case, Answer]:
+    """A case in which a hook refuses and we add a message, and its answer before it is reduced."""
+    if verb not in WHOLE:
+        outs = [(case, case.get("out")) for case in RECORDED if case["argv"][0] == verb and case.get("behave") == FAILS]
+        case = next(
+            case
+            for case, out in outs
+            if isinstance(out, dict)
+            and (out.get("problems") if verb == "fire" else out.get("systemMessage") == "…\noops")
+        )
+        WHOLE[verb] = case, run_cases(INPUTS, [case], call=forked)[0]
+    case, answer = WHOLE[verb]
+    return case, copy.deepcopy(answer)
+
+
+@each_of(
+    ("verb", "path", "old", "new"),
+    [
+        ("fire", ("out", "problems", 0, "what"), "hook", "the program"),
+        ("fire", ("out", "problems", 0, "why"), "oops", "It said: oops"),
+        ("fire", ("out", "problems", 0, "fix"), "Do what it asks for", "Follow it"),
+        ("fire", ("out", "messages", 0), "blocked", "did not want"),
+        ("fire", ("out", "messages", 0), "\n  oops", ": oops"),
+        ("bridge", ("out", "systemMessage"), "blocked", "did not want"),
+    ],
+)
+def test_another_wording_is_the_same_answer(verb: str, path: tuple[str | int, ...], old: str, new: str) -> None:
+    case, answer = whole(verb)
+    assert differences(case, reduced(INPUTS, case, answer)) == []
+    *before, last = path
+    place: Any = answer
+    for step in before:
+        place = place[step]
+    assert old in place[last]
+    place[last] = place[last].replace(old, new)
+    assert differences(case, reduced(INPUTS, case, answer)) == []
+
+
+@each_of(
+    ("verb", "old", "new"),
+    [
+        ("fire", '"verdict": "block"', '"verdict": "allow"'),
+        ("fire", '"effect": "abort"', '"effect": "deny_tool"'),
+        ("fire", '"code": "KODE-HOOK-002"', '"code": "KODE-HOOK-003"'),
+        ("fire", '"exit_code": 1', '"exit_code": 2'),
+        ("fire", '"exit": 2', '"exit": 0'),
+        ("fire", "session_id", "sessionId"),
+        ("fire", "\\n  oops", ""),
+        ("fire", '"reason": "oops"', '"reason": "h.sh gave no reason"'),
+        ("bridge", '"permissionDecision": "deny"', '"permissionDecision": "ask"'),
+        ("bridge", '"systemMessage"', '"message"'),
+        ("bridge", "oops", ""),
+    ],
+)
+def test_another_decision_code_or_payload_is_not(verb: str, old: str, new: str) -> None:
+    case, answer = whole(verb)
+    text = json.dumps(answer)
+    assert old in text
+    assert differences(case, reduced(INPUTS, case, json.loads(text.replace(old, new))))
+
+
+@each_of(
+    ("text", "kept"),
+    [
+        ("hands off", "hands off"),
+        ("A hook refused this: hands off", "…\nhands off"),
+        ("A hook says no: hands off", "…\nhands off"),
+        ("[Hook blocked stop: hands off]", "…\nhands off"),
+        ("hands off\n\nA hook did this", "…\nhands off"),
+        ("error: h.sh: it failed [hook-failed]\n    why: it is old", "…\n[hook-failed]"),
+        ('Call it again with exactly: {"command": "pwd"}', '…\n{"command": "pwd"}'),
+        ("nothing of a hook", "…"),
+        ("deny_tool", "deny_tool"),
+        ("", ""),
+    ],
+)
+def test_what_a_hook_said_stays(text: str, kept: str) -> None:
+    case = next(case for case in RECORDED if case.get("behave") == {"claude": "exit-2"})
+    answer = reduced(INPUTS, case, {"exit": 0, "out": {"reason": text}, "err": text})
+    assert answer == {"exit": 0, "out": {"reason": kept}, "err": kept}
+    assert reduced(INPUTS, case, answer) == answer
+
+
+def test_many_changes_need_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "changes.log"
+    monkeypatch.setattr(make, "CHANGES", log)
+    other = [{**case, "exit": case["exit"] + 1} for case in RECORDED[:41]]
+    ids = make.changed(RECORDED, [*other, *RECORDED[41:]])
+    assert ids == [case["id"] for case in other]
+    assert make.changed(RECORDED, RECORDED[1:]) == [RECORDED[0]["id"]]
+    assert make.may_save(ids[:40], "")
+    assert not make.may_save(ids, " ")
+    assert not log.exists()
+    assert make.may_save(ids, "another\nexit status")
+    assert log.read_text(encoding="utf-8").endswith(" 41 cases: another exit status\n")
 
 
 def test_a_missing_answer_is_a_difference() -> None:

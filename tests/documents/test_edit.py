@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.documents.edit import CannotEdit, append, put, read, remove
+from anyhook.documents.edit import CannotEdit, append, at, put, read, remove
 from anyhook.documents.edit_json import Malformed, scan
 from anyhook.documents.parse import syntax_of
 from each_of import each_of
@@ -298,3 +298,26 @@ def test_removing_nothing_is_refused(syntax: Syntax) -> None:
 def test_the_syntax_of_a_file() -> None:
     files = [("a.json", ""), ("a.toml", "{"), ("a.yaml", "a: 1"), ("a.yml", " {}")]
     assert [syntax_of(*each) for each in files] == ["json", "toml", "yaml", "json"]
+
+
+LISTS = [
+    'use = ["git"]\n', "use = ['git', \"a\"]", 'use=["git",]\n', 'use = [ "git" ]\n', "use = []\n",
+    'use = [\n    "git",  # first, "x"]\n]\n', 'use = [\n  "git"\n]\n', 'use = [\n  "git" # one\n  , "b"\n]\n',
+    'use = [ # all\n\t"git",\n\t# "off",\n]\r\n', 'use = ["git",\n       "b"]\n[x]\ny = 1\n',
+    '[t]\nuse = ["a#b", "c"]\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LISTS)
+@pytest.mark.parametrize("many", [1, 2, 5])
+def test_texts_added_to_a_toml_list_and_taken_out_leave_it_as_it_was(text: str, many: int) -> None:
+    place = ("t", "use") if text.startswith("[t]") else ("use",)
+    before = at(read(text, "toml"), place)
+    assert isinstance(before, list)
+    made = text
+    for number in range(many):
+        made = append(made, "toml", place, f"new {number}")
+    assert at(read(made, "toml"), place) == [*before, *(f"new {number}" for number in range(many))]
+    for _ in range(many):
+        made = remove(made, "toml", (*place, len(before)))
+    assert made == text

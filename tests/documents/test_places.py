@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anyhook.documents.places import lies_in
+from anyhook.platform.places import lies_in
 
 PATHS = [
     ("project", True, "the folder itself"),

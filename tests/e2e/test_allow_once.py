@@ -83,12 +83,12 @@ def test_without_a_terminal_nobody_is_let_pass(refused: World) -> None:
 
 
 def test_a_permission_ends_with_its_time(refused: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = allowed.path_of(str(refused.state), "hook", "/p", "pre_tool", {"tool": "Bash", "input": {}})
-    allowed.allow(path, 1)
+    folder, key = str(refused.state), allowed.key_of("hook", "/p", "pre_tool", {"tool": "Bash", "input": {}})
+    allowed.allow(folder, key, 1)
     later = time.time() + allowed.HOLDS_S + 1
     monkeypatch.setattr(allowed, "time", lambda: later)
-    assert not allowed.use(path)
+    assert not allowed.use(folder, key)
     monkeypatch.undo()
-    allowed.allow(path, 1)
-    assert allowed.use(path)
-    assert not allowed.use(path)
+    allowed.allow(folder, key, 1)
+    assert allowed.use(folder, key)
+    assert not allowed.use(folder, key)

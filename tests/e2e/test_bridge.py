@@ -336,8 +336,8 @@ def test_a_changed_hook_is_asked_again(world: World) -> None:
 
 
 def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
-    """Copilot also runs the entries in Claude's file, but honours only its own format. The hooks run once, and each
-    entry gives the same answer in its own format, whichever comes first."""
+    """Copilot also runs the entries in Claude's file, but honours only its own format. Its two calls have no common id,
+    so nothing tells them from two different calls, and the hooks run for both."""
     script = LOG.format(world.root).replace("exit 2", """echo '{"modified_input": {"file_path": "b"}}'""")
     world.hook("kodik", "PreToolUse", script)
     session = {"session_id": "s", "sessionId": "s"}
@@ -347,9 +347,9 @@ def test_an_agent_that_also_reads_anothers_files(world: World) -> None:
         if count == 2:
             theirs = json.dumps({**json.loads(theirs), "tool_use_id": "next"})
         said = call(world, "claude", "PreToolUse", theirs)[1]
-        assert said["hookSpecificOutput"]["updatedInput"] == {"file_path": "b"}
-        assert call(world, "copilot", "preToolUse", own)[1] == {"modifiedArgs": {"path": "b"}}
-        assert (world.root / "ran").read_text() == "ran\n" * count
+        assert said["hookSpecificOutput"]["updatedInput"] == {"file_path": "b", "content": "x"}
+        assert call(world, "copilot", "preToolUse", own)[1] == {"modifiedArgs": {"path": "b", "file_text": "x"}}
+        assert (world.root / "ran").read_text() == "ran\n" * count * 2
 
 
 def test_what_an_agent_runs_itself_is_left_to_it(world: World) -> None:
@@ -440,3 +440,39 @@ def test_an_agent_is_not_kept_working_for_ever(world: World) -> None:
     session = json.loads(given)["session_id"]
     call(world, "goose", "UserPromptSubmit", payload(world, "goose/UserPromptSubmit", session_id=session))
     assert call(world, "goose", "Stop", given)[1]["decision"] == "block"
+
+
+@pytest.mark.parametrize("agent", ["codex", "qwen", "goose"])
+def test_ids_of_sub_agents_and_turns_are_passed_on(world: World, agent: str) -> None:
+    """The id and the kind of a sub-agent are different things, and a turn has the id that its agent gave it."""
+    world.hook("claude", "PreToolUse", f"cat > {world.root}/claude.json")
+    world.hook("codex", "PreToolUse", f"cat > {world.root}/codex.json")
+    world.hook("agenthooks", "subagent_start", f"cat > {world.root}/agenthooks.json")
+    ids = {"agent_id": "sub1", "agent_type": "explore", "turn_id": "turn-7"}
+    given = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": str(world.project), **ids}
+    call(world, agent, "PreToolUse", json.dumps(given))
+    seen = json.loads((world.root / "claude.json").read_text())
+    if agent != "goose":  # it names no sub-agents
+        assert (seen["agent_id"], seen["agent_type"]) == ("sub1", "explore")
+    if agent == "qwen":
+        assert json.loads((world.root / "codex.json").read_text())["turn_id"] == "turn-7"
+    if agent == "codex":
+        call(world, agent, "SubagentStart", json.dumps({"session_id": "s", "cwd": str(world.project), **ids}))
+        assert json.loads((world.root / "agenthooks.json").read_text())["subagent_name"] == "explore"
+
+
+def test_a_claude_gate_that_copilot_runs_with_its_own_fields(world: World) -> None:
+    """Copilot runs a project's Claude hooks itself, but sends `path`, which such a gate does not read. We ask it too,
+    with the fields that it is written for. The program is started by another one, as with `uv run`."""
+    guard = (
+        "import json, sys\nsys.exit(2 if '.env' in json.load(sys.stdin)['tool_input'].get('file_path', '') else 0)\n"
+    )
+    world.write(world.project / ".claude/hooks/guard.py", guard)
+    world.write(world.root / "bin/uv", '#!/bin/sh\nshift\nexec python3 "$@"\n', 0o755)
+    world.env["PATH"] = f"{world.root}/bin:{world.env['PATH']}"
+    world.hook("claude", "PreToolUse", "uv run .claude/hooks/guard.py", "project")
+    world.approve()
+    for tool in ("view", "create"):
+        arguments = {"path": f"{world.project}/.env", "file_text": "x"}
+        given = payload(world, "copilot/preToolUse.view", toolName=tool, toolArgs=arguments)
+        assert call(world, "copilot", "preToolUse", given)[1]["permissionDecision"] == "deny", tool

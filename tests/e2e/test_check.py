@@ -115,7 +115,7 @@ def test_nothing_at_all(world: World) -> None:
 
 def test_text_groups_by_file_and_counts(world: World) -> None:
     kolega(world, "PreToolUse", {"type": "webhook", "url": "x"}, command("true", timeout=5000))
-    kode(world, "hooks:\n  tool_call_prE: []\n")
+    kode(world, "hooks:\n  tool_call_prE: [{command: [x]}]\n")
     done = world.command("check")
     assert done.returncode == 1
     lines = done.stdout.splitlines()

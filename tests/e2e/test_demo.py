@@ -17,6 +17,7 @@ import pytest
 
 from anyhook.model.json_types import Json
 from command import as_text, run
+from satellite import satellite
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -145,6 +146,8 @@ def running_in(folder: Path) -> list[str]:
 
 
 def test_the_demo_keeps_its_promises_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    for name in ("agent", "frameworks", "testing"):
+        satellite(name)
     env = {**os.environ, "TMPDIR": str(tmp_path / "t"), "HOME": str(tmp_path / "home")}
     for folder in ("t", "home"):
         (tmp_path / folder).mkdir()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.cli.explain_in_agent import in_agent, lines
+from anyhook.cli.verb_explain import agent_lines as lines
+from anyhook.cli.verb_explain import in_agent
 from anyhook.model.event import Event
 from anyhook.tables.registry import HOSTS, host
 
@@ -46,7 +47,7 @@ def test_a_hook_for_one_agents_tool_sees_the_same_tool_in_another(world: World) 
 
 
 @pytest.mark.parametrize(
-    ("agent", "would_run"), [("claude", False), ("cursor", False), ("grok", False), ("devin", True), ("codex", True)]
+    ("agent", "would_run"), [("claude", False), ("cursor", True), ("grok", True), ("devin", True), ("codex", True)]
 )
 def test_what_the_agent_runs_itself_is_left_to_it(world: World, agent: str, would_run: bool) -> None:
     guarded(world)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.guard.pack_list import GUARDS
+from anyhook.rules.pack_list import GUARDS
 from anyhook.tables.registry import host
 from conftest import World
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from satellite import satellite
+
 if TYPE_CHECKING:
     from conftest import World
 
@@ -164,6 +166,7 @@ def test_a_file_that_is_not_python_is_unreadable(world: World) -> None:
 
 
 def test_new_writes_one_and_test_runs_its_cases(world: World) -> None:
+    satellite("testing")
     words = ("--dialect", "anyhook", "--event", "pre_tool", "--lang", "python", "--with-test")
     done = world.command("new", "my-guard", *words)
     assert done.returncode == 0, done.stderr

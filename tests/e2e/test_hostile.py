@@ -356,8 +356,8 @@ def test_answers_meant_to_hurt(world: World, dialect: str) -> None:
 def test_documents_made_of_unknown_words(world: World, dialect: str) -> None:
     """Very many unknown keys, and very long ones, are handled quickly. Some are reported, the rest are counted."""
     good_hook(world, dialect)
-    keys: Object = {f"PreToolUze{number}": [] for number in range(30_000)}
-    document: Object = {"schema_version": 1, "hooks": {"x" * 100_000: [], **keys}, "y" * 100_000: 1}
+    keys: Object = {f"PreToolUze{number}": [{}] for number in range(30_000)}
+    document: Object = {"schema_version": 1, "hooks": {"x" * 100_000: [{}], **keys}, "y" * 100_000: 1}
     path = world.write(world.project / CONFIGS[dialect], json.dumps(document))
     assert path.stat().st_size < 1_048_576
     assert_unharmed(world, dialect, path)

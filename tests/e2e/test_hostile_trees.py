@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from anyhook.engine.catalog import build
+from anyhook.gates.check import UnknownFile, checkup
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.build import build
-from anyhook.walk.check import UnknownFile, checkup
 from examples import examples
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.engine.catalog import build
+from anyhook.gates.can_match import tools_wanted
 from anyhook.install.lean import lean, must_stay
 from anyhook.model.event import AFTER_CALL, EVENTS, GATES
 from anyhook.tables.host_rows import speaks_before_calls
 from anyhook.tables.registry import INSTALLABLE, host
-from anyhook.walk.build import build
-from anyhook.walk.can_match import tools_wanted
 from each_of import each_of
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ def test_an_event_that_few_versions_know_is_hooked_up_where_a_hook_wants_it(worl
     assert world.command("install", "claude").returncode == 0
     assert {"TaskCreated", "Elicitation"}.isdisjoint(called(world))
 
+    world.hook("kodik", "PreToolUse", "exit 0")
     world.write(world.home / "config" / "anyhook" / "hooks.toml", RULE)
     assert "there is no entry for TaskCreated" in diagnosed(world)["reason"]
     status = json.loads(world.command("status", "claude", "--json").stdout)

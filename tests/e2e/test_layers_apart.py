@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook import Event
+from anyhook.engine.catalog import build
+from anyhook.engine.routes import open_catalog
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.build import build
-from anyhook.walk.routes import open_catalog
 from conftest import World
 from layer_files import CASES, IDS, NUMBERED, OF_PROJECTS, PROJECT_FILES, filled
 
@@ -134,7 +134,7 @@ def test_the_library_answers(world: World, breaks: list[str]) -> None:
 )
 def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Whichever step fails for a dialect or the project, the build returns a catalog that reports the failure."""
-    import anyhook.walk.build as module
+    import anyhook.engine.catalog as module
 
     world.hook("kodik", "PreToolUse", REFUSE)
     real = getattr(module, step)
@@ -153,7 +153,7 @@ def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.Monke
 
 
 def test_layers_that_cannot_be_joined_leave_the_users(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    import anyhook.walk.build as module
+    import anyhook.engine.catalog as module
 
     world.hook("kodik", "PreToolUse", REFUSE)
     world.hook("kodik", "PreToolUse", "true", "project")

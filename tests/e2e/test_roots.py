@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from trust_box import Box
 
 from command import run
+from satellite import satellite
 
 TOOL = ("--tool", "Bash", "--input", '{"command": "ls"}', "--json")
 CALLS: dict[str, dict[str, Any]] = {
@@ -262,6 +264,93 @@ def test_an_approval_holds_in_a_second_clone_of_the_same_origin(box: Box) -> Non
     assert statuses(box, clones[1]) == ["untrusted"], "another origin is another repository"
 
 
+def guarded_by(box: Box, command: str, files: dict[str, str]) -> list[Path]:
+    """Two clones of a repository with one hook."""
+    git(box, "init")
+    guard(box, command=command)
+    for name, text in files.items():
+        box.write(name, text, 0o755)
+    git(box, "add", ".")
+    git(box, "commit", "-m", "guard")
+    git(box, "clone", "--bare", str(box.project), str(box.root / "hub.git"), cwd=box.root)
+    clones = [box.root / "one", box.root / "two"]
+    for clone in clones:
+        git(box, "clone", str(box.root / "hub.git"), str(clone), cwd=box.root)
+    return clones
+
+
+LOADING = [
+    ("python3 g.py", {"g.py": "import helper\n", "helper.py": "pass\n"}, "helper.py"),
+    ("sh g.sh", {"g.sh": ". ./helper.sh\n", "helper.sh": "true\n"}, "helper.sh"),
+    ("make -s check", {"Makefile": "include more.mk\ncheck:\n\t@true\n", "more.mk": "X = 1\n"}, "more.mk"),
+]
+
+
+@pytest.mark.parametrize(("command", "files", "helper"), LOADING, ids=["python", "shell", "make"])
+def test_an_approval_holds_in_a_clone_if_everything_it_runs_is_the_same(
+    box: Box, command: str, files: dict[str, str], helper: str
+) -> None:
+    one, two = guarded_by(box, command, files)
+    box.run("trust", "--yes", project=one)
+    assert statuses(box, two) == ["ran"]
+    (two / helper).write_text("# other\n" + (two / helper).read_text())
+    assert statuses(box, two) == ["untrusted"], "a fork's helper"
+    assert statuses(box, one) == ["ran"]
+
+
+UNKNOWN = [
+    ("sh g.sh", {"g.sh": 'sh "$(cat name)"\n', "name": "x.sh", "x.sh": "true\n"}),
+    ("pytest", {}),
+    ("python3 g.py", {"g.py": "import importlib, sys\nimportlib.import_module(sys.argv[0].partition('.')[0])\n"}),
+]
+
+
+@pytest.mark.parametrize(("command", "files"), UNKNOWN, ids=["shell", "runner", "python"])
+def test_what_is_not_pinned_is_asked_again_in_a_clone_and_not_in_a_worktree(
+    box: Box, command: str, files: dict[str, str]
+) -> None:
+    """A worktree is as much the user's own as another branch in the approved folder. A clone is known by a name only,
+    which a submodule or an unpacked archive can have too."""
+    one, two = guarded_by(box, command, files)
+    said = box.run("trust", "--yes", project=one).stderr.decode()
+    assert "Clones need their own approval of 1 of them" in said
+    tree = box.root / "tree"
+    git(box, "worktree", "add", str(tree), cwd=one)
+    states = {place: box.json("status", "--json", status=None, project=place)["gates"][0] for place in (one, two, tree)}
+    assert [states[place]["state"] for place in (one, tree)] == [states[one]["state"]] * 2
+    assert states[one]["state"] in ("armed", "broken")  # the program may not be installed
+    assert states[two]["state"] == "waiting"
+    assert "approved in another clone only, and it also runs" in states[two]["why"]
+    assert [item["status"] for item in box.json("trust", "--json", status=1, project=two)["items"]] == ["new"]
+
+
+def test_a_submodule_of_a_stranger_at_a_forks_commit_does_not_get_the_approval(box: Box) -> None:
+    one, _ = guarded_by(box, "python3 g.py", {"g.py": "import helper\n", "helper.py": "pass\n"})
+    box.run("trust", "--yes", project=one)
+    fork = box.root / "fork"
+    git(box, "clone", str(box.root / "hub.git"), str(fork), cwd=box.root)
+    log = box.root / "evil"
+    (fork / "helper.py").write_text(f"open({str(log)!r}, 'w')\n")
+    git(box, "commit", "-am", "evil", cwd=fork)
+    git(box, "push", "origin", "HEAD:evil", cwd=fork)
+    hostile = box.root / "hostile"
+    hostile.mkdir()
+    git(box, "init", cwd=hostile)
+    allow = ("-c", "protocol.file.allow=always")
+    git(box, *allow, "submodule", "add", "-b", "evil", str(box.root / "hub.git"), "sub", cwd=hostile)
+    assert statuses(box, hostile / "sub") == ["untrusted"]
+    assert not log.exists()
+
+
+def test_a_link_to_anothers_git_folder_is_no_worktree(box: Box) -> None:
+    one, _ = guarded_by(box, "sh g.sh", {"g.sh": 'sh "$(cat name)"\n', "name": "x.sh", "x.sh": "true\n"})
+    box.run("trust", "--yes", project=one)
+    other = box.root / "unpacked"
+    shutil.copytree(one, other, ignore=shutil.ignore_patterns(".git"))
+    (other / ".git").symlink_to(one / ".git")
+    assert statuses(box, other) == ["untrusted"]
+
+
 CASE = "cases:\n  - {name: it, event: pre_tool, tool: Bash, input: {command: ls}, expect: {verdict: block}}\n"
 
 
@@ -298,6 +387,7 @@ def test_an_approval_for_this_folder_only_stays_so_with_a_new_origin(box: Box) -
 
 def test_cases_and_hooks_of_a_second_clone_are_approved_with_the_first(box: Box) -> None:
     """`anyhook test` in one clone runs what `anyhook trust` approved in the other, and nothing else."""
+    satellite("testing")
     git(box, "init")
     guard(box)
     box.write("tests/guard.hooktest.yaml", CASE)

@@ -13,7 +13,8 @@ import pytest
 from anyhook import Event
 from anyhook.agents._rulesync import rulesync_hooks
 from anyhook.documents.files import Files
-from anyhook.walk.unread import unread_files
+from anyhook.gates.check import unread_files
+from satellite import satellite
 
 if TYPE_CHECKING:
     from conftest import World
@@ -61,6 +62,7 @@ def test_its_source_is_read(world: World) -> None:
 
 
 def test_convert_from_its_source(world: World, tmp_path: Path) -> None:
+    satellite("testing")
     write_source(world)
     out = tmp_path / "out"
     done = world.command("convert", "--from", "rulesync", "--to", "crush", "--out", str(out), "--json")

@@ -12,7 +12,7 @@ from pathlib import Path
 PROGRAM = """
 import sys, time
 from anyhook import Engine
-from anyhook.walk.sessions import end_on_sigterm
+from anyhook.engine.sessions import end_on_sigterm
 engine = Engine.open(sys.argv[1])
 restore = end_on_sigterm(engine, lambda: {"turns": 17})
 if len(sys.argv) > 2:

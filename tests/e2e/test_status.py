@@ -96,9 +96,10 @@ def test_an_entry_in_place_is_told(world: World) -> None:
 
 def test_what_an_agent_wants_confirmed_is_unknown(world: World) -> None:
     world.hook("kodik", "PreToolUse", PASS)
+    assert world.command("install", "hermes").returncode == 0
+    row = status(world, "hermes")[1]["agents"]["hermes"]
+    assert (row["state"], "whether it was confirmed cannot be seen" in row["why"]) == ("unknown", True)
     assert world.command("install", "codex").returncode == 0
-    row = status(world, "codex")[1]["agents"]["codex"]
-    assert (row["state"], "/hooks" in row["why"]) == ("unknown", True)
     world.write(world.home / ".codex" / "config.toml", "[features]\nhooks = false\n")
     row = status(world, "codex")[1]["agents"]["codex"]
     assert (row["state"], "`features.hooks` is false" in row["why"]) == ("off", True)
@@ -307,3 +308,13 @@ def test_a_kept_answer_loads_next_to_nothing(world: World) -> None:
     words = [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(SOURCES)!r})\n{probe}"]
     done = subprocess.run(words, env=world.env, cwd=world.project, capture_output=True, text=True, check=True)
     assert done.stdout == f"{first.stdout}[]\n", done.stdout + done.stderr
+
+
+def test_hooks_that_the_agent_runs_itself_are_not_said_to_be_unasked(world: World) -> None:
+    world.hook("claude", "PreToolUse", "exit 0", scope="project")
+    assert world.command("trust", "--yes").returncode == 0
+    assert world.command("install", "claude").returncode == 0
+    for words in ((), ("claude",), ("--short",)):
+        said = world.command("status", *words).stdout
+        assert "not ask them" not in said
+    assert "runs its own hooks itself" in world.command("status").stdout

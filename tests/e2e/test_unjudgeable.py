@@ -189,7 +189,7 @@ def test_a_fault_of_ours_is_told_or_refused(
     def fails(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("anyhook.walk.routes.made_catalog", fails)
+    monkeypatch.setattr("anyhook.engine.routes.made_catalog", fails)
     stdin = payload(world, '{"command": "ls"}')
     answer = in_process(world, monkeypatch, capfd, stdin)
     assert list(answer.said) == ["systemMessage"]
@@ -205,7 +205,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
     def fails(*_: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("anyhook.walk.bridge.refusal", fails)
+    monkeypatch.setattr("anyhook.engine.bridge.refusal", fails)
     stdin = payload(world, '{"command": "ls"}')
     assert "self-protection" in in_process(world, monkeypatch, capfd, stdin).said["systemMessage"]
     assert is_refused(in_process(world, monkeypatch, capfd, stdin, "--on-failure", "deny"))
@@ -217,7 +217,7 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
 def test_a_fault_with_one_hook_is_no_neighbours(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
 ) -> None:
-    import anyhook.walk.walk as module
+    import anyhook.engine.walk as module
 
     world.hook("kode", "tool_call_pre", "sleep 100")
     world.hook("kolega", "PreToolUse", REFUSE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -109,11 +110,11 @@ def test_all_views_agree(world: World, name: str) -> None:
 
 def test_a_guard_at_an_event_that_the_only_agent_never_has(world: World) -> None:
     """The guard is on, but no agent asks it. Every view says so."""
-    world.hook("kodik", "UserPromptSubmit", PASS)
+    world.hook("kodik", "PermissionRequest", PASS)
     assert world.command("install", "vibe").returncode == 0
     named = world.command("status", "vibe", "--json")
     [gate] = json.loads(named.stdout)["gates"]
-    assert (named.returncode, gate["state"], gate["event"]) == (1, "uncovered", "user_prompt_submit")
+    assert (named.returncode, gate["state"], gate["event"]) == (1, "uncovered", "permission_request")
     [doctor] = json.loads(world.command("doctor", "vibe", "--json").stdout).values()
     assert doctor["never"] == [gate["id"]]
     assert gate["why"] in doctor["guards"]
@@ -144,3 +145,40 @@ def test_a_name_of_somebodys_own_tool_is_not_called_misspelt(world: World) -> No
         path.write_text(json.dumps(told))
     assert [gate["why"] for gate in json.loads(world.command("status", "--json").stdout)["gates"]] == [""] * 4
     assert "misspelt" not in world.command("check").stdout
+
+
+BELL = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+
+
+def test_a_bell_at_the_end_is_not_a_guard(world: World) -> None:
+    """It keeps the agent working at most, and refuses nothing."""
+    world.write(world.home / ".claude/settings.json", json.dumps(BELL))
+    done = world.command("status", "--short")
+    assert (done.returncode, done.stdout) == (1, "anyhook: no guard is on\n")
+    told = json.loads(world.command("status", "--json").stdout)
+    assert (told["protected"], [gate["state"] for gate in told["gates"]]) == (False, ["armed"])
+    assert "guards  no guard is on" in world.command().stdout
+    assert standing_of(str(world.project), world.env)()[0] is False
+    assert world.command("ci").returncode == 1
+    assert world.command("install", "copilot").returncode == 0
+    assert json.loads(world.command("status", "copilot", "--json").stdout)["agents"]["copilot"]["state"] == "off"
+
+
+@pytest.mark.parametrize(("event", "held"), [("UserPromptSubmit", False), ("PermissionRequest", True)])
+def test_protection_needs_a_guard_before_an_action(world: World, event: str, held: bool) -> None:
+    world.hook("kodik", event, PASS)
+    told = json.loads(world.command("status", "--json").stdout)
+    assert told["protected"] is held
+    assert world.command("status", "--short").stdout.startswith("anyhook: 1 guard on")
+
+
+def test_every_view_counts_the_same_guards(world: World) -> None:
+    world.write(world.home / ".claude/settings.json", json.dumps(BELL))
+    planned = world.command("setup", "claude", "--yes").stdout
+    [rules] = re.findall(r"\((\d+) rules\)", planned)
+    on = f"{rules} guards on"
+    assert f"guards  {on}" in world.command().stdout
+    assert world.command("status", "--short").stdout == f"anyhook: {on}\n"
+    assert world.command("status").stdout.startswith(f"PROTECTED: {on}\n")
+    assert world.command("status", "claude").stdout.startswith(f"PROTECTED: {on}\n")
+    assert on in standing_of(str(world.project), world.env)()[1]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.engine.receive import caller_of, row_of
 from anyhook.tables.registry import HOSTS, host
-from anyhook.walk.caller import caller_of, row_of
 from each_of import each_of
 
 if TYPE_CHECKING:

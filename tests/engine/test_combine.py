@@ -3,10 +3,10 @@ is."""
 
 from __future__ import annotations
 
+from anyhook.engine.merge import combine
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import Event
 from anyhook.model.json_types import Json
-from anyhook.walk.combine import combine
 from each_of import each_of
 
 BLOCK = {"verdict": "block", "effect": "deny_tool"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from anyhook.engine.catalog import discover
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Roots
-from anyhook.walk.discover import discover
 from each_of import each_of
 
 HOME = {"HOME": "/h"}

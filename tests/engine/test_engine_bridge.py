@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,16 +25,27 @@ PATCHING: dict[str, Json] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["bytes", "object"])
+FORMS: dict[str, bytes | str | dict[str, Json]] = {
+    "bytes": json.dumps(CALL).encode(), "text": json.dumps(CALL), "object": CALL,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_call_is_answered_as_the_agent_understands_it(world: World, form: str) -> None:
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     engine = world.engine()
-    answer = engine.bridge("claude", "PreToolUse", json.dumps(CALL).encode() if form == "bytes" else CALL)
+    answer = engine.bridge("claude", "PreToolUse", FORMS[form])
     engine.close_sync()
     assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     (line,) = world.journal()
     assert (line["host"], line["session"], line["decision"]["verdict"]) == ("claude", "s", "block")
     assert "own" not in line
+
+
+@pytest.mark.parametrize("payload", [None, 7, ["x"]])
+def test_a_payload_of_another_type_is_the_callers_mistake(world: World, payload: Any) -> None:
+    with pytest.raises(TypeError, match="payload must be"):
+        world.engine().bridge("claude", "PreToolUse", payload)
 
 
 def test_many_calls_of_many_agents(world: World) -> None:
@@ -56,7 +67,8 @@ def test_gates_that_the_agent_would_misread_are_asked_by_us(world: World) -> Non
     world.declare(world.home / ".claude" / "settings.json", "PostToolUse", {**group, "matcher": ""})
     engine = world.engine()
     call: dict[str, Json] = {"session_id": "s", "prompt_id": "p", "tool_name": "exec", "tool_input": {"command": "ls"}}
-    before, after = (engine.bridge("devin", event, call) for event in ("PreToolUse", "PostToolUse"))
+    before = engine.bridge("devin", "PreToolUse", call)
+    after = engine.bridge("devin", "PostToolUse", {**call, "tool_input": {"command": "pwd"}})
     engine.close_sync()
     assert json.loads(before.stdout) == {"decision": "block", "reason": "no"}
     assert after == NO_OPINION
@@ -90,7 +102,8 @@ def test_what_is_recorded_is_what_the_agent_was_told(world: World) -> None:
     assert deciding["decision"]["reason"] in answer.stdout
     assert (deciding["own"]["verdict"], other["decision"]["verdict"]) == ("none", "none")
     assert "own" not in other
-    assert [line["decision"].get("problems", []) for line in (deciding, other)] == [[], []]
+    problems = [line["decision"].get("problems", []) for line in (deciding, other)]
+    assert [[each["code"] for each in found] for found in problems] == [["partial-rewrite"], ["partial-rewrite"]]
 
 
 def test_an_engine_is_complete_when_it_is_constructed(world: World) -> None:
@@ -106,7 +119,7 @@ def test_a_refusal_outlives_a_fault_of_ours(world: World, monkeypatch: pytest.Mo
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     engine = world.engine()
     faults = iter([RuntimeError("a fault of ours")])
-    place = {"settle": "anyhook.walk.bridge._settle_and_record", "keep": "anyhook.walk.dedupe.Recent.keep"}[step]
+    place = {"settle": "anyhook.engine.bridge._settle_and_record", "keep": "anyhook.engine.dedupe.Recent.keep"}[step]
 
     def fail(*_: object) -> None:
         raise next(faults)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.express import express
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import Say
-from anyhook.walk.express import express
 from each_of import each_of
 
 if TYPE_CHECKING:

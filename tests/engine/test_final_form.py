@@ -136,6 +136,12 @@ def test_inside_one_dialect_its_own_rule_holds(world: World, table: str, native:
     (problem,) = decision.problems
     assert (problem.code, problem.severity) == ("unseen-form", "warning")
     assert decision.hooks[0].id in problem.what
+    closed = world.engine(on_failure="deny").fire_sync(LS)
+    assert (closed.verdict, closed.effect, closed.hook) == ("block", "deny_tool", decision.hooks[0].id)
+    assert "has not judged the form" in str(closed.reason)
+    assert [report.verdict for report in closed.hooks] == ["block", "none"]
+    world.config(f'[hooks."{decision.hooks[0].id}"]\nmode = "shadow"\n')
+    assert world.engine(on_failure="deny").fire_sync(LS).verdict == "none", "a gate in shadow refuses nothing"
 
 
 def test_a_gate_after_the_rewrite_of_a_chain_has_seen_it(world: World) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from step_box import hook_of
 
+from anyhook.engine.interpret import interpret
 from anyhook.model.call import Run
 from anyhook.model.json_types import Json
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.interpret import interpret
 from each_of import each_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from step_box import hook_of, row_of
 
+from anyhook.engine.merge import judge
 from anyhook.model.outcome import Failure, Outcome
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.merge import judge
 from each_of import each_of
 
 if TYPE_CHECKING:

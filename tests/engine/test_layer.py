@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook.documents.files import Files
+from anyhook.engine.catalog import layer
 from anyhook.model.hook import DISABLED, UNTRUSTED, Hook, Layer, Source
 from anyhook.tables.registry import dialect
-from anyhook.walk.layer import layer
 from each_of import each_of
 
 if TYPE_CHECKING:

@@ -85,6 +85,28 @@ def test_a_dict_counts(world: World) -> None:
     assert decision.verdict == "none"
 
 
+TRUE = ("True", "1", "-1", "0.5", "'no'", "'False'", "[0]", "{'x': 0}", "{1, 2}", "object()")
+FALSE = ("False", "None", "0", "0.0", "''", "[]", "{}", "set()")
+
+
+@pytest.mark.parametrize("made", ["{{'blocked': {0}, 'reason': 5}}", "HookOutcome(blocked={0}, reason=5)"])
+def test_what_python_calls_true_blocks(world: World, made: str) -> None:
+    """G-41: the product asks Python, whatever the value is."""
+    cases = ", ".join(f"({value!r}, {value})" for value in (*TRUE, *FALSE))
+    answers = made.format("dict([" + cases + "])[event.payload['tool_input']['command']]")
+    python_hook(world, f"def hook(event):\n    return {answers}")
+    engine = world.engine(trust="all")
+    for value in (*TRUE, *FALSE):
+        decision = engine.fire_sync(Event.pre_tool("Bash", {"command": value}))
+        expected = ("block", "5") if value in TRUE else ("none", None)
+        assert (decision.verdict, decision.reason) == expected, value
+
+
+def test_a_value_that_json_cannot_hold_takes_no_refusal_with_it(world: World) -> None:
+    decision = fire_python(world, "def hook(event):\n    return {'blocked': True, 'note': object(), 'reason': 'no'}")
+    assert (decision.verdict, decision.reason) == ("block", "no")
+
+
 @pytest.mark.parametrize("result", ["None", "{}", "HookOutcome.empty()", "HookOutcome()"])
 def test_no_opinion(world: World, result: str) -> None:
     decision = fire_python(world, f"def hook(event):\n    return {result}")
@@ -99,7 +121,6 @@ def test_no_opinion(world: World, result: str) -> None:
         ("raise RuntimeError('oh no')", "RuntimeError: oh no"),
         ("sys.exit(2)", "SystemExit: 2"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("return {'blocked': {1, 2}}", "not JSON"),
         ("raise TimeoutError('its own')", "TimeoutError: its own"),
     ],
 )

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from anyhook.documents.files import Files
+from anyhook.engine.catalog import builtins, load
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.registry import dialect
-from anyhook.walk.load import builtins, load
 
 
 def handler(command: str, **more: object) -> dict[str, object]:

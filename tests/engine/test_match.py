@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from anyhook.engine.routes import match
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json
 from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import dialect
-from anyhook.walk.routes import match
 from each_of import each_of
 
 TABLE: list[tuple[str, str, Json, Event, bool, str]] = [

@@ -7,11 +7,11 @@ from itertools import permutations
 
 from step_box import hook_of, row_of
 
+from anyhook.engine.merge import Judged, merge
 from anyhook.model.decision import Decision
 from anyhook.model.json_types import Json
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import dialect
-from anyhook.walk.merge import Judged, merge
 from each_of import each_of
 
 Said = list[tuple[str, Outcome]]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook import Event
+from anyhook.engine.interpret import interpret
+from anyhook.engine.merge import judge
 from anyhook.model.call import Run
 from anyhook.model.hook import Hook
 from anyhook.model.outcome import Outcome
 from anyhook.model.words import HANDLER_KINDS, word_of
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.interpret import interpret
-from anyhook.walk.merge import judge
 from each_of import each_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from conftest import World
 
 DENY = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
+CURSORS = (
+    '{"permission": "deny"}',
+    '{"hookSpecificOutput": {"permission": "deny"}}',
+    '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permission": "deny"}}',
+)
 FOREIGN = [
     ("kodik", '{"permissionDecision": "deny"}'),
     ("kodik", DENY),
@@ -35,6 +40,9 @@ FOREIGN = [
     ("claude", 'checking\n{"decision": "block"}'),
     ("qwen", '{"cancel": true}'),
     ("codex", '{"blocked": true}'),
+    ("codex", '{"continue": false}'),
+    ("codex", '{"continue": false, "stopReason": "no"}'),
+    *((name, text) for name in ("codex", "claude", "gemini") for text in CURSORS),
     ("gemini", '{"action": "block"}'),
     ("copilot", '{"decision": "deny"}'),
     ("copilot", DENY),
@@ -137,7 +145,7 @@ def test_a_refusal_in_another_dialects_words_is_told_and_closes_under_deny(name:
     assert "foreign-refusal" in codes(closed)
 
 
-@pytest.mark.parametrize("said", ['{"decision": "block"}', '{"continue": false}', DENY])
+@pytest.mark.parametrize("said", ['{"decision": "block"}', DENY])
 def test_a_refusal_that_its_own_dialect_cannot_use_is_told(said: str) -> None:
     outcome = judged("codex", said, "native")
     assert (outcome.verdict, codes(outcome)) == ("none", ["hook-output-invalid"])

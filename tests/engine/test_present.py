@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from step_box import row_of
 
+from anyhook.engine.present import present, stdin_of
 from anyhook.model.event import Event
 from anyhook.model.json_types import Json
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
-from anyhook.walk.present import present, stdin_of
 from conftest import World
 from each_of import each_of
 
@@ -205,13 +205,16 @@ def test_it_runs_in_the_project(calls: dict[str, tuple[Call, dict[str, str]]]) -
 
 
 INHERITED = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", *SECRET)
+APART = {"PYTHONPYCACHEPREFIX": "{XDG_STATE_HOME}/anyhook/compiled"}
+"""What keeps compiled Python files in a project from being used."""
 KIMI = {"KIMI_SESSION_ID": "s-1", "KIMI_WORK_DIR": "{project}", "KIMI_PROJECT_DIR": "{project}"}
 ENV: list[tuple[str, str, tuple[str, ...], dict[str, str]]] = [
     ("K-12, Kl: four and no more", "kode user", ("PATH",),
      {"KODE_HOOK_EVENT": "tool_call_pre", "KODE_SESSION_ID": "s-1", "KODE_WORK_DIR": "{project}"}),
-    ("D-26", "kodik project", INHERITED, {"KODIK_PROJECT_ROOT": "{project}"}),
+    ("D-26", "kodik project", INHERITED, {**APART, "KODIK_PROJECT_ROOT": "{project}"}),
     ("D-27", "kodik user", INHERITED, {"KODIK_HOOKS_ROOT": "{home}/Documents/Kodik/Hooks"}),
-    ("A-41, Af", "agenthooks project", INHERITED, {**KIMI, "KIMI_HOOK_DIR": "{project}/.agents/hooks/projects"}),
+    ("A-41, Af", "agenthooks project", INHERITED,
+     {**APART, **KIMI, "KIMI_HOOK_DIR": "{project}/.agents/hooks/projects"}),
     ("A-41, Af user", "agenthooks user", INHERITED, {**KIMI, "KIMI_HOOK_DIR": "{home}/config/agents/hooks/users"}),
     ("G-33", "kolega user", INHERITED, {}),
     ("L-7", "kodelet project", INHERITED, {}),

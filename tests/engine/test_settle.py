@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from anyhook.engine.settle import as_carried_out, settle
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Say
-from anyhook.walk.settle import as_carried_out, settle
 from each_of import each_of
 
 if TYPE_CHECKING:
@@ -113,3 +113,16 @@ def test_the_decision_is_kept_as_the_host_is_told_it(
     assert (told.verdict, told.effect) == (verdict, effect)
     if verdict == "block" and effect != "advisory" and "block" in settled.effects:
         assert told.reason == settled.effects["block"]
+
+
+def test_an_output_that_cannot_be_replaced_was_read() -> None:
+    """The model and the person are told so, and nothing repeats the original."""
+    made = Decision("post_tool", tool_output="[secret]", messages=Texts(["hello"]))
+    said: dict[HostEffect, Say] = {"context": Say(), "message": Say()}
+    settled = settle(made, said, "qwen PostToolUse")
+    context, message = str(settled.effects["context"]), str(settled.effects["message"])
+    assert "you have read the original" in context
+    assert context.endswith("[secret]")
+    assert "the model has read the original" in message
+    assert "hello" in message
+    assert "has read the original" in settled.problems[0].why

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook import Decision, Event, Outcome
+from anyhook.engine.settle import settle
 from anyhook.tables.host_rows import Say
-from anyhook.walk.settle import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,3 +123,54 @@ def test_hooks_of_a_sessions_end_are_seen_through_though_the_agent_does_not_wait
             break
         time.sleep(0.05)
     assert (world.project / "late").exists()
+
+
+def test_the_reasons_of_all_advisory_blocks_are_shown(world: World) -> None:
+    tables = ("kodik", "kolega", "claude")
+    for table in tables:
+        world.hook(table, "SessionStart", f"echo reason of {table} >&2; exit 2")
+    decision = world.engine().fire_sync(Event("session_start", {"source": "startup"}))
+    assert (decision.verdict, decision.effect) == ("block", "advisory")
+    shown = [str(decision.reason), *decision.messages]
+    for table in tables:
+        assert len([text for text in shown if f"reason of {table}" in text]) == 1, shown
+
+
+def test_the_report_of_a_pack_has_sums(world: World) -> None:
+    world.write(
+        world.home / "config/anyhook/hooks.toml",
+        "".join(f'[[rule]]\nname = "{name}"\nwhen = "runs {name}"\nthen = "deny"\n' for name in ("aa", "bb")),
+    )
+    for command in ("aa", "bb", "bb"):
+        assert (
+            world.fire("pre_tool", "--tool", "Bash", "--input", json.dumps({"command": command}))["verdict"] == "block"
+        )
+    told = json.loads(world.command("report", "anyhook:user:*", "--json").stdout)
+    assert len(told["hooks"]) == 2
+    assert (told["stopped"], told["would_have_stopped"]) == (3, 0)
+
+
+LISTS = ("anyhook trust --list", "anyhook trust --json --list", "anyhook trust --project x --list | cat")
+APPROVES = ("anyhook trust", "anyhook trust --yes", "anyhook trust --project --list --yes", "anyhook trust --revoke")
+
+
+@pytest.mark.parametrize("line", [*LISTS, *APPROVES])
+def test_an_agent_may_list_approvals_and_give_none(world: World, line: str) -> None:
+    assert world.command("add", "guard", "--yes").returncode == 0
+    payload = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": "t"}
+    said = world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload)).stdout
+    assert ('"deny"' in said) == (line in APPROVES), said
+
+
+@pytest.mark.parametrize("tool", ['"Bash"', "["])
+def test_no_variable_copies_what_a_bridge_records(world: World, tool: str) -> None:
+    """Neither of a call that is judged, nor of one that cannot be read."""
+    world.hook("kodik", "PreToolUse", "exit 2")
+    copies = world.root / "copies"
+    world.env["ANYHOOK_RECORD"] = str(copies)
+    world.command(
+        "bridge", "claude", "PreToolUse",
+        stdin=f'{{"session_id": "s", "tool_name": {tool}, "tool_input": {{"command": "ls"}}}}',
+    )  # fmt: skip
+    assert len(world.journal()) == 1
+    assert not copies.exists()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from anyhook.engine.catalog import build
+from anyhook.engine.settle import is_gate
+from anyhook.gates.status import GateStatus, gates, protected
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.walk.build import build
-from anyhook.walk.left_to_host import is_gate
-from anyhook.walk.status import GateStatus, gates, protected
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -153,7 +153,9 @@ def test_a_hook_that_asks_a_model_needs_one(world: World) -> None:
     assert states(world) == ["armed"]
 
 
-MISREAD = (("devin", "claude"), ("vscode", "copilot"))
+MISREAD = (
+    ("devin", "claude"), ("vscode", "copilot"), ("copilot", "claude"), ("grok", "claude"), ("cursor", "claude"),
+)  # fmt: skip
 """Agents that run another agent's hooks with their own tool names and payloads, or that do not read the hooks'
 refusals."""
 

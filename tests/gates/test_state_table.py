@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from anyhook.engine.catalog import build
+from anyhook.gates.status import GateStatus, gates, protected
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import HOSTS, dialect, host
-from anyhook.walk.build import build
-from anyhook.walk.status import GateStatus, gates, protected
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

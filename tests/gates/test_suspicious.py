@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anyhook.walk.suspicious import is_fed
+from anyhook.gates.check import is_fed
 from each_of import each_of
 
 FED = [

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
-from anyhook.facts.calls import facts_of
-from anyhook.facts.facts import Facts
-from anyhook.guard.pack_list import GUARDS
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
 from anyhook.model.json_types import Json
+from anyhook.programs.facts import Facts
+from anyhook.rules.calls import facts_of
 from anyhook.rules.evaluate import Hits, RuleCall, holds
 from anyhook.rules.marks import marks_of
+from anyhook.rules.pack_list import GUARDS
 from anyhook.rules.paths import Places
 from anyhook.rules.rule_file import RuleFile
 

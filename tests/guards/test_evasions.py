@@ -8,7 +8,7 @@ import json
 import pytest
 from guard_corpus import HERE, HOME, PROJECT, Judge, lines
 
-from anyhook.facts.calls import facts_of
+from anyhook.rules.calls import facts_of
 
 RULES = {"writes": "writes protected.txt", "deletes": "deletes protected.txt", "runs": "runs forbidden --now"}
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from anyhook.guard.pack_list import GUARDS
+from anyhook.rules.pack_list import GUARDS
 from anyhook.tables.registry import HOSTS, host, sample
 from anyhook.tables.sample_rows import COMMAND
 from conftest import World

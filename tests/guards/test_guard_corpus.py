@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from guard_corpus import HOME, KINDS, PROJECT, RIGHTLY_DENIED, WORK, WORK_SETS, Judge, commands, lines, work_calls
 
-from anyhook.facts.calls import facts_of
+from anyhook.rules.calls import facts_of
 from anyhook.rules.marks import marks_of
 
 MIN_SHARE = {

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from guard_corpus import Judge
 
-from anyhook.guard.pack_list import FOLDER, GUARDS, HELPERS, NAMES, members, read_pack
 from anyhook.model.json_types import Json
+from anyhook.rules.pack_list import FOLDER, GUARDS, HELPERS, NAMES, members, read_pack
 from each_of import each_of
 
 CASES = Path(__file__).parent / "cases"

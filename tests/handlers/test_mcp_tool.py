@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook import Engine, Event
+from anyhook.gates.inspect import inspect
 from anyhook.handlers.mcp_tool import start_tool
 from anyhook.model.call import Call, Run
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
-from anyhook.walk.inspect import inspect
 from living import lives
 
 if TYPE_CHECKING:

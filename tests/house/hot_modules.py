@@ -4,40 +4,49 @@ only for type checkers. This is the only such list. Every other module imports n
 from __future__ import annotations
 
 HOT_MODULES = {
-    "": "__init__ entry handlers",
+    "": "__init__ entry satellites",
     "agents": """
-        _claude_family _patches _results agenthooks anyhook claude claude.dialect claude.files claude.host
-        cline codex codex.dialect codex.replies copilot copilot.dialect copilot.host gemini gemini.dialect
-        goose goose.dialect kimi kode kodelet kodik kolega kolega.dialect opencode qwen qwen.dialect vibe
+        _claude_family _claude_replies _family _patches _results agenthooks amp antigravity antigravity.dialect
+        antigravity.host anyhook augment augment.dialect claude claude.dialect claude.files claude.host
+        claude.other_events claude.permission_rules claude.servers cline cline.dialect cline.host codebuddy
+        codebuddy.dialect codepuppy codepuppy.dialect codex codex.dialect codex.host codex.replies copilot
+        copilot.dialect copilot.host crush crush.dialect crush.host cursor cursor.dialect deepagents
+        deepagents.dialect devin devin.dialect droid droid.dialect gemini gemini.dialect goose goose.dialect grok
+        grok.dialect grok.host hermes hermes.dialect hermes.host junie junie.dialect kilo kimi kimi.dialect kimicli
+        kiro kiro.dialect kode kode.dialect kodelet kodik kodik.dialect kolega kolega.dialect letta letta.dialect
+        letta.host mastra mastra.dialect openclaw opencode openhands openhands.dialect openhands.host pi qwen
+        qwen.dialect reasonix reasonix.dialect reasonix.host vibe vibe.dialect vscode vscode.dialect vscode.host
     """,
     "cli": "bridge fire options render",
-    "documents": "managed parse places",
-    "facts": """
-        by_table calls clients code collect escapes facts git options output_options programs python_code special
+    "documents": "managed parse",
+    "engine": """
+        bridge bridge_failure cases context dedupe disobeyed engine express interpret long_context merge near_miss
+        off_gates present receive routes rules sessions settle tell unknown_tool walk
     """,
-    "guard": "calls guard own_programs protected settings_change",
-    "handlers": "background callable_host function http python",
+    "extra": """
+        warm.hot_pages warm.launched warm.notes warm.place warm.quiet warm.rehearsal warm.server warm.start
+        warm.worker warm.zygote warm.zygote_run
+    """,
+    "gates": "inspect",
+    "guard": "calls guard own_programs protected same_file scripts settings_change",
+    "handlers": "__init__ background callable_host function http python",
     "hooks": "call decide when worker",
-    "journal": """
-        files journal record recording redact secret_commands secret_named secret_names secret_objects
-        secret_shapes suspect writer
+    "journal": "files journal record recording redact secret_names secrets suspect writer",
+    "model": """
+        call decision deep_json event firing hook json_types lean_json outcome problem record texts words
     """,
-    "model": "call decision deep_json event firing hook json_types lean_json outcome problem record texts words",
-    "process": "answer_once async_wait beside child run spawn start_failure tree watcher zygote zygote_run",
+    "platform": "above answer_once async_wait beside child places run spawn start_failure store tree watcher",
+    "programs": """
+        code collect commands continuations effects expand facts git grammar links named options outputs scope
+        special statements trees wrappers
+    """,
     "replay": "warm_worker",
-    "rules": "evaluate language marks paths programs rule_file templates",
-    "shell": "commands expand grammar made_files named outputs read scope simple spelling statements wrappers",
-    "state": "hook_settings kept_status managed plans settings",
+    "rules": "calls evaluate language marks paths programs rule_file templates",
+    "state": "entry_places hook_settings kept_status managed plans refused settings start_variables turns",
     "tables": """
-        cells extend folders found_agents host_rows hosted inprocess isolation modules patterns
-        permission_rules readers registry rows shapes translate
+        cells extend folders found_agents host_rows hosted inprocess isolation patterns readers registry rows shapes
+        translate
     """,
-    "walk": """
-        bridge bridge_failure callables caller combine context dedupe engine express final_form interpret left_to_host
-        long_context merge near_miss never_ran not_run off_gates own_modes present receive routes rules same_hook
-        sessions settle tell together walk
-    """,
-    "warm": "hot_pages launched notes place quiet rehearsal server start worker",
 }
 """Package → its modules."""
 HOT = frozenset(

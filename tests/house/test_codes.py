@@ -7,12 +7,12 @@ from functools import cache
 
 from sources import ROOT, SOURCE, nodes_of
 
+from anyhook.engine.merge import CODES as FAILURES
 from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.error_page import own_ids, page
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.walk.merge import CODES as FAILURES
 
 MAKERS = {"Problem", "problem", "problem_at", "complain", "Fault"}
 """Functions whose first argument is a code. `say` is one too, unless it prints."""

@@ -25,7 +25,7 @@ from each_of import each_of
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "examples/*/README.md", "src/anyhook/testing/conformance/README.md")
+    for pattern in ("*.md", "docs/**/*.md", "examples/*/README.md", "src/anyhook/extra/testing/conformance/README.md")
     for path in ROOT.glob(pattern)
 )
 WRITTEN = [path for path in PAGES if path.parent.name != "dialects"]

@@ -24,11 +24,11 @@ FORBIDDEN = frozenset(
     }
 )  # fmt: skip
 NOT_FOR_NOTHING = (
-    "anyhook.walk.engine",
-    "anyhook.walk.walk",
+    "anyhook.engine.engine",
+    "anyhook.engine.walk",
     "anyhook.tables.rows",
-    "anyhook.process.run",
-    "anyhook.walk.build",
+    "anyhook.platform.run",
+    "anyhook.engine.catalog",
 )
 """Modules that need not be loaded if nothing is hooked."""
 

@@ -21,11 +21,11 @@ from journal_box import Box, made
 from anyhook.journal.journal import Journal
 from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
-from anyhook.process.python_script import read_script
+from anyhook.platform.python_script import read_script
 from anyhook.replay.trial import sandbox_of, works
 from anyhook.tables.registry import HOSTS, host
-from anyhook.testing.kit.recorded import cases_of
 from conftest import World
+from satellite import satellite
 
 GUARD = """
 import json, sys
@@ -116,6 +116,7 @@ def test_what_a_script_would_have_done(box: Box, pool: list[int]) -> None:
 
 def test_a_new_python_hook_is_warm(box: Box, pool: list[int]) -> None:
     """`anyhook new` declares it by a quoted path with a variable."""
+    satellite("testing")
     recorded(box, [f"c{number}" for number in range(9)])
     assert box.call("new", "guard", "--dialect", "kodik", "--event", "PreToolUse", "--lang", "python")[0] == 0
     found = tried(box, "guard", "--trust", "all", "--jobs", "1")
@@ -298,7 +299,7 @@ def test_an_event_that_two_entries_told_us_of_is_one(box: Box, pool: list[int]) 
     assert problems == [[], ["fired-twice"]]
     found = tried(box, "guard.py")
     assert (counts(found)[:3], found["findings"]) == ((1, 1, 1), [])
-    cases, left_out = cases_of(map(JournalLine.of, box.world.journal()))
+    cases, left_out = satellite("testing.kit.recorded").cases_of(map(JournalLine.of, box.world.journal()))
     assert (cases, [*left_out.values()]) == ([], [1]), "the user's own hook decided it, and nobody else was asked"
 
 

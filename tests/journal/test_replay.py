@@ -16,8 +16,8 @@ from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
 from anyhook.replay.rejudge import Change, Judge
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
-from anyhook.testing.kit.events import payload_of_agent
 from conftest import World
+from satellite import satellite
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "kode": [{"block": True, "reason": "r"}, {"annotation": "a", "replace_tool_input": {"command": "pwd"}}, {"x": 1}],
@@ -66,7 +66,7 @@ def test_every_answer_is_judged_the_same(box: Box, table: str, monkeypatch: pyte
         raise AssertionError("replay starts nothing")
 
     monkeypatch.setattr("subprocess.Popen", never)
-    monkeypatch.setattr("anyhook.process.run.start", never)
+    monkeypatch.setattr("anyhook.platform.run.start", never)
     found = box.json("replay")
     assert found == {"judged": 3 * len(scripts), "changed": 0, "changes": [], "not_judged": {}}
 
@@ -119,7 +119,9 @@ def test_rewrites_in_the_words_of_a_real_agent(box: Box, agent: str) -> None:
     native, tool = READERS[agent]
     field = tool.inputs.get("path", "path")
     (row,) = [row for row in host(agent).events if "pre_tool" in row.canonical]
-    said = payload_of_agent(host(agent), row, {"tool": native, "input": {field: "/a"}}, str(box.world.project))
+    said = satellite("testing.kit.events").payload_of_agent(
+        host(agent), row, {"tool": native, "input": {field: "/a"}}, str(box.world.project)
+    )
     done = box.world.command("bridge", agent, row.native, stdin=json.dumps(said))
     assert done.returncode in (0, row.says["block"].status), done.stderr  # a rewrite may become a block
     (record,) = box.world.journal()
@@ -302,3 +304,18 @@ def test_a_run_that_no_anyhook_wrote(box: Box, ending: str) -> None:
     path.write_text(path.read_text().replace('"ending": "exited"', f'"ending": {ending}'))
     assert box.json("replay")["not_judged"] == {"its run was not kept": 1}
     assert box.json("stats")["hooks"][0]["runs"] == 1
+
+
+def test_a_gate_that_has_not_seen_the_final_form_is_judged_the_same(box: Box) -> None:
+    rewrites = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "x"}}})
+    box.world.hook("claude", "PreToolUse", "true")
+    box.world.hook("claude", "PreToolUse", f"echo {shlex.quote(rewrites)}")
+    engine = box.world.engine()
+    for command in ("ls", "x"):
+        for posture in ("native", "deny"):
+            decision = engine.fire_sync(Event.pre_tool("Bash", {"command": command}), on_failure=posture)
+            assert decision.verdict == ("block" if (command, posture) == ("ls", "deny") else "none")
+    engine.close_sync()
+    assert box.json("replay") == {"judged": 4, "changed": 0, "changes": [], "not_judged": {}}
+    (change,) = box.json("replay", "--on-failure", "deny")["changes"]
+    assert (change["n"], change["after"]["verdict"]) == (1, "block")

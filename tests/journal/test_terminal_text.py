@@ -10,8 +10,8 @@ from journal_box import Box, made
 from rich.cells import cell_len
 from terminal_box import Terminal
 
-from anyhook.cli.view.fit import cut, cut_middle, padded
 from anyhook.cli.view.rows import row_of
+from anyhook.cli.view.text import cut, cut_middle, padded
 from anyhook.journal.read import JournalLine
 from conftest import World
 from each_of import each_of

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from anyhook.engine.merge import CODES, Judged
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook
@@ -15,7 +16,6 @@ from anyhook.model.outcome import Failure, Outcome
 from anyhook.model.words import HANDLER_KINDS, word_of
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.rows import Dialect, EventRow
-from anyhook.walk.merge import CODES, Judged
 
 TABLES: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
 ROWS = [(table, row, event) for table in TABLES.values() for row in table.events for event in row.canonical]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anyhook.engine.express import completed
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.outcome import Outcome
 from anyhook.tables.registry import HOSTS, host
-from anyhook.walk.express import completed
 from conftest import World
 from examples import examples
 

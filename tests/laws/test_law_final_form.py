@@ -11,18 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyhook import Event
+from anyhook.engine.present import stdin_of
+from anyhook.engine.walk import StartedHook, Walk
 from anyhook.model.call import Call, Run
-from anyhook.walk.present import stdin_of
-from anyhook.walk.walk import StartedHook, Walk
 from conftest import World
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from anyhook import Engine
+    from anyhook.engine.routes import HookStep
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
-    from anyhook.walk.routes import HookStep
 
 DIALECTS = {"kode": "tool_call_pre", "agenthooks": "before_tool", "claude": "PreToolUse", "gemini": "BeforeTool"}
 EACH = 2
@@ -68,10 +68,14 @@ BACK: list[Behaviour] = [("rewrites", frozenset("a"), "b"), ("refuses", frozense
 """A gate between two rewrites; the second restores the original call."""
 
 
-@example([*[NOTHING] * 5, *BACK, ("rewrites", frozenset("ab"), "a")])
-@example([*[NOTHING] * 6, ("rewrites", frozenset("a"), "b"), ("refuses", frozenset("b"), "a")])
-@given(st.lists(behaviours, min_size=EACH * len(DIALECTS), max_size=EACH * len(DIALECTS)))
-def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: list[Behaviour]) -> None:
+@example([*[NOTHING] * 5, *BACK, ("rewrites", frozenset("ab"), "a")], "native")
+@example([*[NOTHING] * 6, ("rewrites", frozenset("a"), "b"), ("refuses", frozenset("b"), "a")], "native")
+@example([*[NOTHING] * 6, ("rewrites", frozenset("a"), "b"), ("refuses", frozenset("b"), "a")], "deny")
+@given(
+    st.lists(behaviours, min_size=EACH * len(DIALECTS), max_size=EACH * len(DIALECTS)),
+    st.sampled_from(("native", "deny")),
+)
+def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: list[Behaviour], posture: str) -> None:
     hooks = engine.catalog.for_event("pre_tool")
     hooks = [hook for hook in hooks if hook.scope != "builtin"]
     does = {hook.id: behaviour for hook, behaviour in zip(hooks, chosen, strict=True)}
@@ -87,12 +91,17 @@ def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: l
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Walk, "start", start)
-        decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "a"}))
+        decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "a"}), on_failure=posture)
     times = [hook for hook, _ in asked]
     assert all(times.count(hook) <= 2 for hook in times), "once more, and no more"
     if decision.verdict == "block":
         return
     final = str((decision.tool_input or {"command": "a"})["command"])
+    if posture == "deny":
+        refusing = [hook.id for hook in hooks if does[hook.id][0] == "refuses" and final in does[hook.id][1]]
+        assert refusing == [], "under `deny` nothing runs that a gate has not seen"
+        assert "unseen-form" not in [problem.code for problem in decision.problems]
+        return
     unseen = " ".join(problem.what for problem in decision.problems if problem.code == "unseen-form")
     for place, hook in enumerate(hooks):
         what, commands, _ = does[hook.id]

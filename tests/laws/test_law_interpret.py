@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, ROWS, TABLES, entries, hook_of, runs
 
+from anyhook.engine.interpret import interpret
+from anyhook.engine.merge import CODES, Judged, judge, merge
 from anyhook.model.call import Run
 from anyhook.model.outcome import STOPPING, Outcome
 from anyhook.model.words import ON_FAILURE
 from anyhook.tables.rows import Dialect, EventRow
-from anyhook.walk.interpret import interpret
-from anyhook.walk.merge import CODES, Judged, judge, merge
 from each_of import each_of
 
 if TYPE_CHECKING:

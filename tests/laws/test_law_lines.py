@@ -14,10 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyhook.journal.files import full_path
-from anyhook.journal.line_parts import parts_of
 from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, head_of, record
-from anyhook.journal.runs import columns_of, runs_of
+from anyhook.journal.runs import columns_of, parts_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.journal.writer import START, sealed

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ROWS, TABLES, entries, failures, hook_of, outcomes
 
+from anyhook.engine.merge import CODES, Judged, merge
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
-from anyhook.walk.merge import CODES, Judged, merge
 from each_of import each_of
 
 

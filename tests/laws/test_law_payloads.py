@@ -15,12 +15,12 @@ from law_strategies import TABLES, objects, texts, values
 from anyhook.agents.goose.dialect import FACETS
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
+from anyhook.engine import present
+from anyhook.engine.present import payload
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_types import Json
 from anyhook.model.lean_json import encode
 from anyhook.tables.rows import Scene
-from anyhook.walk import present
-from anyhook.walk.present import payload
 
 if TYPE_CHECKING:
     from conftest import World
@@ -80,6 +80,7 @@ PAYLOADS: dict[str, dict[str, str]] = {
         "PreToolUse": f"{TOOL} tool_use_id=call_id",
         "PostToolUse": f"{TOOL} tool_output! is_error!",
         "PreCompact": "trigger input_tokens model_context_length",
+        "PostCompact": "trigger ok! input_tokens_before=input_tokens model_context_length",
         "Stop": "stop_reason last_message",
         "SubagentStop": "agent_name result sub_agent_info",
         "Notification": "notification_type message tool_name=tool",

@@ -18,12 +18,12 @@ from law_strategies import TABLES
 
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
+from anyhook.engine.catalog import build
+from anyhook.engine.engine import Engine
+from anyhook.engine.routes import Catalog, from_plan, made_catalog, to_plan
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import TELLING, CatalogPlan, Setup, read_plan
 from anyhook.state.switches import Switches
-from anyhook.walk.build import build
-from anyhook.walk.engine import Engine
-from anyhook.walk.routes import Catalog, from_plan, made_catalog, to_plan
 from conftest import World
 from examples import examples
 
@@ -184,6 +184,46 @@ def test_any_change_of_the_tree_is_noticed(tmp_path: Path, kind: str) -> None:
     assert noticed > 1, "these changes change no catalog, so they show nothing"
 
 
+@pytest.mark.parametrize("change", ["same size", "longer", "emptied"])
+def test_contents_decide_for_every_file_of_a_plan_whatever_its_stamp_says(
+    world: World, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """As after a write through a memory map, which need not change any stamp."""
+    everything(world)
+    keep_a_plan(world)
+    plan = read_plan(world.setup())
+    assert plan is not None
+    monkeypatch.setattr("anyhook.state.plans.stamp", dict(plan.stamps).get)
+    assert read_plan(world.setup()) is not None, "nothing has changed"
+    held = [Path(path) for path in plan.contents if Path(path).is_file() and Path(path).is_relative_to(world.root)]
+    told = {path.name for path in held}
+    assert {"guard.sh", "trust.json", "config.toml", "hooks.json", "config.yaml", "HOOK.md"} <= told, told
+    for path in held:
+        before = path.read_bytes()
+        other = bytes([before[0] ^ 1]) + before[1:]
+        path.write_bytes({"same size": other, "longer": before + b" ", "emptied": b""}[change])
+        assert read_plan(world.setup()) is None, path
+        path.write_bytes(before)
+        assert read_plan(world.setup()) is not None, path
+
+
+def test_a_name_in_a_listed_folder_is_noticed_whatever_its_stamp_says(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything(world)
+    keep_a_plan(world)
+    plan = read_plan(world.setup())
+    assert plan is not None
+    monkeypatch.setattr("anyhook.state.plans.stamp", dict(plan.stamps).get)
+    folders = [Path(path) for path in plan.contents if Path(path).is_dir() and path.startswith(str(world.root))]
+    assert folders
+    for folder in folders:
+        (folder / "newcomer").touch()
+        assert read_plan(world.setup()) is None, folder
+        (folder / "newcomer").unlink()
+        assert read_plan(world.setup()) is not None, folder
+
+
 def approve_nothing(world: World) -> None:
     (world.state / "trust.json").unlink()
 
@@ -275,7 +315,7 @@ def test_the_quick_answer_is_the_engines(
             time.sleep(0.02)
             made_catalog(setup)
         with monkeypatch.context() as patch:
-            patch.setattr("anyhook.walk.engine.Engine", opened)
+            patch.setattr("anyhook.engine.engine.Engine", opened)
             status = cli_fire.fire(event, values)
         said = json.loads(capfdbinary.readouterr().out)
         assert said == expected.as_dict()

@@ -57,8 +57,8 @@ def test_repr_of_a_nested_record() -> None:
     shown = repr(Outcome(problems=(Problem("a", "b"),)))
     assert shown.startswith("Outcome(verdict='none', reason=None, ")
     assert (
-        "problems=(Problem(code='a', what='b', where='', why='', fix='', severity='error', dialect='', scope=''),)"
-        in shown
+        "problems=(Problem(code='a', what='b', where='', why='', fix='', severity='error', dialect='', scope='', "
+        "event=''),)" in shown
     )
 
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ENDINGS, TABLES, entries, hook_of
 
+from anyhook.engine.merge import Judged, merge
 from anyhook.journal.record import JournalPolicy, record
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.firing import HookRun
-from anyhook.walk.merge import Judged, merge
 from examples import examples
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from law_strategies import texts, values
 from anyhook.journal import record
 from anyhook.journal.record import ALL, OUTPUT_LIMIT, JournalPolicy, clean, clip, clipped, secrets_of
 from anyhook.journal.redact import INSTEAD, redacted
-from anyhook.journal.secret_values import is_placeholder
+from anyhook.journal.secrets import is_placeholder
 from anyhook.journal.suspect import TEXT_LIMIT, TOKENS, is_suspect
 from anyhook.model.json_types import Json
 from each_of import each_of

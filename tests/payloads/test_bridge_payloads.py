@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft7Validator
 
+from anyhook.engine.express import completed, express
+from anyhook.engine.receive import receive
+from anyhook.engine.settle import RULES, settle
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.model.firing import NO_OPINION, Answer
@@ -16,9 +19,6 @@ from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import HOSTS, dialect, host, sample
 from anyhook.tables.sample_rows import COMMAND, REASON
 from anyhook.tables.translate import restored, to_native
-from anyhook.walk.express import completed, express
-from anyhook.walk.receive import receive
-from anyhook.walk.settle import RULES, settle
 from captured import AGENTS, BY_FOLDER, DATA, PAYLOADS, each_folder, received, table_of
 from each_of import each_of
 

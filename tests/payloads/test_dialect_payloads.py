@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.agents.codex.replies import ALLOWED
+from anyhook.engine.express import completed, express
+from anyhook.engine.interpret import interpret
+from anyhook.engine.merge import judge
+from anyhook.engine.present import payload
+from anyhook.engine.receive import receive
+from anyhook.engine.settle import settle
 from anyhook.model.call import Run
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
@@ -18,12 +24,6 @@ from anyhook.tables.host_rows import EFFECTS
 from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import to_native
-from anyhook.walk.express import completed, express
-from anyhook.walk.interpret import interpret
-from anyhook.walk.merge import judge
-from anyhook.walk.present import payload
-from anyhook.walk.receive import receive
-from anyhook.walk.settle import settle
 from captured import BY_FOLDER, DATA, received
 from each_of import each_of
 

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.model.call import Call, Run
-from anyhook.process.beside import watched
-from anyhook.process.child import Child
-from anyhook.process.run import start
+from anyhook.platform.beside import watched
+from anyhook.platform.child import Child
+from anyhook.platform.run import start
 
 if TYPE_CHECKING:
     from pathlib import Path

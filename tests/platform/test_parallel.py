@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from anyhook.journal.parallel import parallel_map
+from anyhook.platform.parallel import parallel_map
 
 TESTS = os.getpid()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PREAMBLE = '''
 import json, os, signal, sys, threading, time
 from anyhook.model.call import Call
-from anyhook.process.run import adopt_orphans, end_all, leave_alone, run, start
+from anyhook.platform.run import adopt_orphans, end_all, leave_alone, run, start
 
 MARK = os.environ["HOST_MARK"]
 signal.alarm(100)  # whatever the test did wrong, its host does not outlive it for long
@@ -464,7 +464,7 @@ def test_loading_it_and_running_a_hook_loads_nothing_heavy(tmp_path: Path) -> No
     script = """
     import sys
     from anyhook.model.call import Call
-    from anyhook.process.run import adopt_orphans, run
+    from anyhook.platform.run import adopt_orphans, run
     loaded = set(sys.modules)
     adopt_orphans()
     import os

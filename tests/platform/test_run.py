@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.model.call import Call, Run
-from anyhook.process import child as child_module
-from anyhook.process import spawn
-from anyhook.process.child import OUTPUT_LIMIT
-from anyhook.process.run import Child, end_all, run, start
-from anyhook.process.tree import Process, Tree, processes
+from anyhook.platform import child as child_module
+from anyhook.platform import spawn
+from anyhook.platform.child import OUTPUT_LIMIT
+from anyhook.platform.run import Child, end_all, run, start
+from anyhook.platform.tree import Process, Tree, processes
 from examples import examples
 from living import kill, lives
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anyhook.facts.calls import facts_of
-from anyhook.facts.facts import Facts
+from anyhook.programs.facts import Facts
+from anyhook.rules.calls import facts_of
 from each_of import each_of
 
 LINES: list[tuple[str, dict[str, list[str]]]] = [

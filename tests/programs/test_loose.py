@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.shell.loose import loose_words, plain_parts, words_read
+from anyhook.programs.loose import loose_words, plain_parts, words_read
 from each_of import each_of
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anyhook.facts.paths import real
+from anyhook.programs.paths import real
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ cannot be known."""
 
 from __future__ import annotations
 
-from anyhook.shell.read import read_line
+from anyhook.programs.statements import read_line
 from each_of import each_of
 
 RUNS = [
@@ -123,7 +123,7 @@ def test_where_code_comes_from(line: str, producer: str) -> None:
         ("cd $X", "folder from $X"),
         (":(){ :|:& };:", "the function : calls itself"),
         ("rm -rf 'abc", "not read: the grammar does not understand `rm -rf 'abc`"),
-        ("sh -c \"$X\"", "code from $X"), ("x" * 300_000, "not read: the line is longer than 200000 characters"),
+        ("sh -c \"$X\"", "code from $X"), ("x" * 1_100_000, "not read: the line is longer than 1000000 characters"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_known(line: str, said: str) -> None:

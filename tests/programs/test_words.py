@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anyhook.shell.commands import words_of
+from anyhook.programs.commands import words_of
 
 LINES = st.text(alphabet=st.sampled_from(" \t\n\r\x0b\x0c\xa0\x85\x00abé#'\"\\$|;&<>(){}*?~=/-.,"), max_size=12)
 

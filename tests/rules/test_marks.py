@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from anyhook.facts.facts import Facts, Program
 from anyhook.model.event import Event
+from anyhook.programs.facts import Facts, Program
 from anyhook.rules.evaluate import Hits, RuleCall, holds
 from anyhook.rules.language import parse
 from anyhook.rules.marks import ANY, marks_of, needs_of

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
-from anyhook.documents.places import read_object
 from anyhook.model.lean_json import short_digest
+from anyhook.platform.locks import locked
+from anyhook.platform.places import read_object
 from anyhook.state.hook_types import HookTypes
-from anyhook.state.locks import locked
 from anyhook.state.switches import Switches
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 
 def test_a_lock_that_nobody_waits_for(tmp_path: Path) -> None:
     for file in ("", "a.lock"):
-        with locked(str(tmp_path), file) as first, locked(str(tmp_path), file, wait=False) as second:
+        with locked(str(tmp_path), file) as first, locked(str(tmp_path), file, wait_s=0) as second:
             assert (first, second) == (True, False)
-        with locked(str(tmp_path), file, wait=False) as again:
+        with locked(str(tmp_path), file, wait_s=0) as again:
             assert again
 
 
 def test_locks_of_a_folder_and_of_files_in_it_are_apart(tmp_path: Path) -> None:
     folder = str(tmp_path)
-    with locked(folder), locked(folder, "a", wait=False) as one, locked(folder, "b", wait=False) as other:
+    with locked(folder), locked(folder, "a", wait_s=0) as one, locked(folder, "b", wait_s=0) as other:
         assert (one, other) == (True, True)
 
 
@@ -36,6 +37,35 @@ def test_answers_of_two_at_once_are_all_kept(tmp_path: Path) -> None:
     found = HookTypes(str(tmp_path))
     assert (found.get("a"), found.get("b")) == ("1", "2")
     assert (other.get("a"), other.get("b")) == ("1", "2")
+
+
+def test_answers_of_the_version_before_are_read_and_move(tmp_path: Path) -> None:
+    old = tmp_path / "types.json"
+    old.write_text('{"a": "1"}')
+    (tmp_path / "types.json.lock").write_text("")
+    assert HookTypes(str(tmp_path)).get("a") == "1"
+    HookTypes(str(tmp_path)).keep({"b": "2"})
+    assert [path.name for path in tmp_path.iterdir()] == ["types"]
+    found = HookTypes(str(tmp_path))
+    assert (found.get("a"), found.get("b")) == ("1", "2")
+
+
+def test_a_lock_file_that_was_deleted_meanwhile_is_no_lock(tmp_path: Path) -> None:
+    with locked(str(tmp_path), "a"):
+        waiting = locked(str(tmp_path), "a")
+        entered = threading.Event()
+
+        def wait() -> None:
+            waiting.__enter__()
+            entered.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        time.sleep(0.2)
+        (tmp_path / "a").unlink()
+    assert entered.wait(30)
+    with locked(str(tmp_path), "a", wait_s=0) as second:
+        assert not second
+    waiting.__exit__()
 
 
 def test_answers_are_known_though_they_cannot_be_kept() -> None:

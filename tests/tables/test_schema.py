@@ -15,6 +15,7 @@ from anyhook.tables.registry import DIALECTS, dialect, sample
 from anyhook.tables.schema import schema_of
 from conftest import World
 from each_of import each_of
+from satellite import satellite
 
 WITH_FILES = [name for name in DIALECTS if schema_of(dialect(name)) is not None]
 
@@ -87,6 +88,7 @@ def test_the_command(world: World) -> None:
 
 
 def test_a_new_rule_file_names_its_schema(world: World) -> None:
+    satellite("testing")
     done = world.command("new", "guard", "--dialect", "anyhook", "--event", "pre_tool")
     assert done.returncode == 0, done.stderr
     folder = world.project / ".anyhook"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from anyhook.agent.headless import STATUS, Headless
-from anyhook.agent.options import SessionOptions
+from anyhook.extra.agent.headless import STATUS, Headless
+from anyhook.extra.agent.options import SessionOptions
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

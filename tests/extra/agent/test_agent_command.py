@@ -10,13 +10,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent_box import LS, record, recorded, script, traces
 
+from anyhook.tables.registry import dialect
 from conftest import World
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/agent"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/agent"
 
 
 def test_the_answer_alone_is_on_stdout(world: World) -> None:
@@ -166,7 +168,7 @@ def left_behind(mark: str) -> list[str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("phase", ["tool", "hook", "model"])
-@pytest.mark.parametrize(("number", "reason"), [(signal.SIGTERM, "sigterm"), (signal.SIGINT, "interrupted")])
+@pytest.mark.parametrize(("number", "reason"), [(signal.SIGTERM, "sigterm"), (signal.SIGINT, "user_exit")])
 def test_told_to_end(world: World, number: signal.Signals, reason: str, phase: str) -> None:
     """K-6: the session_end hook runs, no process is left, and the session can be resumed."""
     mark = f"{world.root.name}-{os.getpid()}"
@@ -209,3 +211,35 @@ def test_streams_that_are_closed_or_full(world: World, redirection: str, status:
     assert (done.returncode, traces(world)) == (status, 1), done.stderr
     assert "report this" not in done.stderr
     assert ("could not be written" in done.stderr) is (status == 1)
+
+
+@pytest.mark.parametrize("name", ["kode", "kodik", "agenthooks", "kolega"])
+def test_the_reason_of_advice_is_shown(world: World, name: str) -> None:
+    """Do, Ag, Kk: every block that stops nothing is shown to the person, with the answer on stdout alone."""
+    advisory = [row.native for row in dialect(name).events if row.block == "advisory"]
+    for native in advisory:
+        world.hook(name, native, f"echo advice on {native} >&2; exit 2", name=native.replace("_", "-"))
+    steps: list[dict[str, Any]] = [
+        {"tools": [{"shell": {"command": "echo forbidden"}}]},
+        {"tools": [{"delegate_task": {"agent_name": "self", "task": "Count."}}]},
+        {"by": "subagent", "text": "Three."},
+        {"tools": [{"list_files": {}}], "usage": {"input_tokens": 790, "output_tokens": 10}},
+        {"by": "recipe", "text": "We went."},
+        {"text": "Done.", "usage": {"input_tokens": 10}},
+    ]
+    model = script(world, *steps, context_window=1000)
+    done = world.command("agent", "run", "Go.", "--model", model, "--permission", "ask")
+    assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
+    assert [native for native in advisory if f"advice on {native}\n" not in done.stderr] == []
+    assert advisory
+
+
+@pytest.mark.parametrize("native", ["PermissionRequest", "PreToolUse", "PostToolUse"])
+def test_the_reason_of_an_approval_is_shown(world: World, native: str) -> None:
+    """D-22, Dk."""
+    world.hook("kodik", native, """echo '{"decision": "approve", "reason": "the user may"}'""")
+    model = script(world, {"tools": [LS]}, "Done.")
+    permission = "ask" if native == "PermissionRequest" else "auto"
+    done = world.command("agent", "run", "Go.", "--model", model, "--permission", permission)
+    assert (done.returncode, done.stdout, traces(world)) == (0, "Done.\n", 1)
+    assert done.stderr.count("the user may") == 1

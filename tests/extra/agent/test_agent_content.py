@@ -13,6 +13,7 @@ import pytest
 from agent_box import LS, agent, record, recorded, script, traces
 from chat_box import chat
 
+from anyhook.extra.agent.content import Offer
 from conftest import World
 
 ECHO = Path(__file__).with_name("mcp_echo.py")
@@ -293,3 +294,23 @@ def test_a_skill_of_the_project_needs_approval_of_every_file(world: World) -> No
     world.write(world.project / ".anyhook/skills/greet/scripts/run.sh", "echo something else\n")
     ran = agent(world, {"tools": [LS]}, "Done.", trust="ask")
     assert "Not approved yet, so not used: skill:greet. See `anyhook trust`." in ran.said
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("one\ntwo.\n", "one two"),
+        ("first " + "x" * 290 + "\nNameError: it is gone\n", "NameError: it is gone"),
+        ("y" * 290 + "\n\nlast\n", "y" * 290 + " last"),
+        ("begins here " + "z" * 400, "begins here " + "z" * 288 + "…"),
+        ("", ""),
+    ],
+)
+def test_what_a_server_said_begins_at_its_beginning(said: str, told: str) -> None:
+    from anyhook.extra.agent.mcp_servers import McpServer
+
+    offer = Offer("mcp", "it", "user", "/", "/config.toml", spec={"command": "true"})
+    server = McpServer(offer, {})
+    with server._stderr as file:
+        file.write(said)
+        assert server._said() == told

@@ -16,9 +16,10 @@ import pytest
 from agent_box import LS, agent, record, recorded, script
 from test_agent_command import left_behind
 
-from anyhook.agent.headless import Headless
-from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import ModelReply
+from anyhook.extra.agent.headless import Headless
+from anyhook.extra.live.model_server import ModelServer
+from anyhook.extra.live.wire import ModelReply
+from anyhook.platform.store import TIDIED
 from anyhook.state.conversations import Conversations
 from conftest import World
 
@@ -70,7 +71,7 @@ def test_told_to_end_while_a_hook_runs(world: World, phase: str) -> None:
     answer, said = process.communicate(timeout=240)
     report = json.loads(answer)
     assert (process.returncode, report["stop"], "Traceback" in said) == (130, "interrupted", False)
-    assert [it["exit_reason"] for it in recorded(world, "end")] == [{INT: "interrupted", TERM: "sigterm"}[number]]
+    assert [it["exit_reason"] for it in recorded(world, "end")] == ["user_exit"]
     assert left_behind(mark) == []
     if phase not in ("session start", "prompt"):  # in these two phases there is nothing to resume yet
         again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", resume=report["session"], hooks=False)
@@ -99,7 +100,7 @@ def test_told_to_end_while_a_model_is_asked(world: World, phase: str) -> None:
         answer, said = process.communicate(timeout=240)
     report = json.loads(answer)
     assert (process.returncode, report["stop"], "Traceback" in said) == (130, "interrupted", False)
-    assert [it["reason"] for it in recorded(world, "end")] == ["interrupted"]
+    assert [it["reason"] for it in recorded(world, "end")] == ["user_exit"]
     again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", resume=report["session"], hooks=False)
     assert again.text == "Fine.", again.why
 
@@ -169,13 +170,14 @@ def test_a_session_that_cannot_be_kept(world: World, monkeypatch: pytest.MonkeyP
     assert (ran.stop, ran.text) == ("done", "Two.")
     assert any("cannot be kept" in line for line in ran.said)
     assert kept.load(first) == before
-    assert [path.name for path in Path(kept.folder).iterdir()] == [f"{first}.json"], "nothing half-written is left"
+    beside = [path for path in Path(kept.path(first)).parent.iterdir() if path.name != TIDIED]
+    assert beside == [Path(kept.path(first))], "nothing half-written is left"
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 1, "id": 5}', b"\xff\xfe"])
 def test_a_damaged_session_is_named(world: World, damage: bytes) -> None:
     first = agent(world, "One.").report["session"]
-    kept = Path(Conversations(str(world.state), str(world.project)).folder) / f"{first}.json"
+    kept = Path(Conversations(str(world.state), str(world.project)).path(first))
     kept.write_bytes(damage)
     done = world.command("agent", "run", "And?", "--model", script(world, "Two."), "--resume", first)
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (3, "", False)
@@ -186,7 +188,7 @@ def test_a_model_that_breaks_in_the_middle(world: World) -> None:
     """If the model fails, the turn ends. The session_end hooks run, and the session can be resumed."""
     world.hook("kode", "session_end", record("end"))
     ran = agent(world, {"tools": [LS]}, {"expect": "something else", "text": "Never said."})
-    assert (ran.stop, ran.status, [it["reason"] for it in recorded(world, "end")]) == ("error", 1, ["error"])
+    assert (ran.stop, ran.status, [it["reason"] for it in recorded(world, "end")]) == ("error", 1, ["user_exit"])
     again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", follow=True)
     assert again.text == "Fine."
 

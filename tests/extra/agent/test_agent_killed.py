@@ -3,13 +3,11 @@ session, parent, environment or streams. The session can be resumed."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +16,8 @@ from chat_box import chat
 from test_agent_command import left_behind
 from test_agent_ends import FULL, started, wait_for
 
-from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import ModelReply
+from anyhook.extra.live.model_server import ModelServer
+from anyhook.extra.live.wire import ModelReply
 from anyhook.state.conversations import Conversations
 from conftest import World
 
@@ -56,8 +54,9 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def is_resumable(world: World) -> None:
     """Every saved session is complete, and the latest can be resumed."""
-    for path in Path(Conversations(str(world.state), str(world.project)).folder).iterdir():
-        json.loads(path.read_bytes())
+    kept = Conversations(str(world.state), str(world.project))
+    for _, identity in kept.by_time():
+        assert kept.load(identity) is not None
     again = agent(world, {"expect": "And?", "text": "Fine."}, prompt="And?", follow=True, hooks=False)
     assert again.text == "Fine.", again.why
 

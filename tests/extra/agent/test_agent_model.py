@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
 
-from anyhook.agent.failure import BadSetup
-from anyhook.agent.models import open_model
-from anyhook.live.model_server import ModelRequest, ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.models import open_model
+from anyhook.extra.live.model_server import ModelRequest, ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from conftest import World
 
 OK, NOT_OK = json.dumps({"ok": True}), json.dumps({"ok": False, "reason": "no tests yet"})
@@ -124,8 +124,8 @@ def test_agent_and_judge_over_the_wire(world: World, model: str, kind: str, monk
 def agent_with(world: World, model: str) -> dict[str, Any]:
     import asyncio
 
-    from anyhook.agent.headless import Headless
-    from anyhook.agent.options import SessionOptions
+    from anyhook.extra.agent.headless import Headless
+    from anyhook.extra.agent.options import SessionOptions
 
     options = SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", trust="all")
     headless = Headless(options, lambda text: None, lambda event, decision: None)

@@ -28,7 +28,7 @@ MOMENTS = {
     },
     "kolega": {
         "SessionStart": 1, "UserPromptSubmit": 1, "PreToolUse": 5, "PostToolUse": 5, "PreCompact": 1, "Stop": 1,
-        "SubagentStop": 1, "Notification": 1, "SessionEnd": 1,
+        "SubagentStop": 1, "Notification": 1, "SessionEnd": 1, "PostCompact": 1,
     },
     "kodelet": {
         "before_tool_call": 5, "after_tool_call": 5, "user_message_send": 2, "agent_stop": 2,
@@ -147,8 +147,21 @@ def test_what_kode_is_told(world: World) -> None:
     [after] = recorded(world, "tool_call_post")
     assert (after["exit_code"], "out" in after["output"], type(after["duration_ms"])) == (4, True, int)
     assert recorded(world, "session_end") == [
-        {"event": "session_end", "session_id": session, "reason": "completed", "turns": 2}
+        {"event": "session_end", "session_id": session, "reason": "user_exit", "turns": 2}
     ]
+
+
+def test_what_kode_is_told_of_files(world: World) -> None:
+    """K-23: every file that the prompt names, an image as well; a folder and a name without a file are none."""
+    world.hook("kode", "user_prompt_submit", record("prompts"))
+    (world.project / "src").mkdir()
+    world.write(world.project / "src/notes.txt", "text")
+    (world.project / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    prompt = "Look at @src/notes.txt, @shot.png and @src/notes.txt. Not at @none.txt, @src or me@shot.png!"
+    assert agent(world, "Done.", prompt=prompt).text == "Done."
+    [told] = recorded(world, "prompts")
+    paths = [str(world.project / name) for name in ("src/notes.txt", "shot.png")]
+    assert told["attachments"] == [{"path": path, "kind": "file"} for path in paths]
 
 
 @pytest.mark.parametrize(("dialect", "native"), [("kode", "session_end"), ("agenthooks", "session_end")])
@@ -166,6 +179,30 @@ def test_an_unknown_key_is_warned_about_once(world: World) -> None:
     ran = agent(world, {"tools": [LS]}, {"tools": [LS]}, {"tools": [LS]}, "Done.")
     codes = [problem["code"] for it in ran.report["events"] for problem in it["problems"]]
     assert (codes, traces(world)) == (["unknown-output-key"], 3)
+
+
+# -- problems of files
+
+
+def test_a_warning_about_a_file_is_in_one_record(world: World) -> None:
+    """`check` gives it at any time, and `fire` whenever it is asked; a session says it at its start."""
+    world.write(world.project / ".kodelet/hooks/forgotten", "#!/bin/sh\nexit 0\n")
+    world.hook("kodik", "PreToolUse", "true")
+    ran = agent(world, {"tools": [LS]}, {"tools": [LS]}, "Done.")
+    with_it = [it["event"] for it in ran.report["events"] if any(p["code"] == "not-executable" for p in it["problems"])]
+    assert with_it == ["session_start"]
+    asked = world.fire("pre_tool", "--tool", "Bash", "--trust", "all")
+    assert [p["code"] for p in asked["problems"]] == ["not-executable"]
+    assert "not-executable" in world.command("check").stdout
+
+
+def test_an_error_in_a_file_is_in_every_record(world: World) -> None:
+    """It may be a gate that is off."""
+    world.write(world.home / "Documents/Kodik/Hooks/hooks.json", "{")
+    ran = agent(world, {"tools": [LS]}, "Done.")
+    codes = [[p["code"] for p in it["problems"]] for it in ran.report["events"]]
+    assert codes == [codes[0]] * len(codes)
+    assert codes[0]
 
 
 # -- kodik

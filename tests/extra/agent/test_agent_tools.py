@@ -186,8 +186,10 @@ def test_a_hook_that_wants_to_be_sure(world: World) -> None:
 
 def test_two_calls_of_one_answer(world: World) -> None:
     """L-46: hooks of different calls may run in parallel. Each one decides about its own call."""
-    world.hook("kodelet", "before_tool_call", """grep -q bad && echo '{"blocked": true, "reason": "bad"}' || true""")
-    calls = [{"shell": {"command": f"echo {word} >> ran.txt"}} for word in ("good", "bad", "fine")]
+    world.hook(
+        "kodelet", "before_tool_call", """grep -q forbidden && echo '{"blocked": true, "reason": "bad"}' || true"""
+    )
+    calls = [{"shell": {"command": f"echo {word} >> ran.txt"}} for word in ("good", "forbidden", "fine")]
     ran = agent(world, {"tools": calls}, {"expect": "bad", "text": "Done."})
     assert sorted(call["denied"] for call in ran.calls) == [False, False, True]
     assert traces(world) == 2

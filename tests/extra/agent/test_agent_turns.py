@@ -93,9 +93,9 @@ def test_the_end_of_a_session(world: World) -> None:
     world.hook("kolega", "SessionEnd", record("kolega"))
     world.hook("agenthooks", "session_end", record("kimi"))
     agent(world, {"tools": [LS]}, "Done.")
-    assert [(it["reason"], it["turns"]) for it in recorded(world, "kode")] == [("completed", 2)]
-    assert [it["reason"] for it in recorded(world, "kolega")] == ["completed"]
-    assert [(it["exit_reason"], it["total_steps"]) for it in recorded(world, "kimi")] == [("completed", 2)]
+    assert [(it["reason"], it["turns"]) for it in recorded(world, "kode")] == [("user_exit", 2)]
+    assert [it["reason"] for it in recorded(world, "kolega")] == ["ask_complete"]
+    assert [(it["exit_reason"], it["total_steps"]) for it in recorded(world, "kimi")] == [("user_exit", 2)]
 
 
 def test_a_turns_last_word_waits_for_the_next_prompt(world: World) -> None:

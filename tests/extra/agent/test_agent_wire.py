@@ -8,8 +8,8 @@ import pytest
 from agent_box import traces
 from wire_server import ANSWER, Provider, provider
 
-from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.model_server import ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from conftest import World
 
 MODELS = ["openai:m", "openai-chat:m", "anthropic:m"]

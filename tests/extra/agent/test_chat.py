@@ -208,7 +208,7 @@ def test_a_terminal_that_goes_away(world: World, phase: str) -> None:
         terminal.child.send("Go.\r")
         terminal.until(world.root / "busy")
     assert terminal.goes_away() == 130
-    assert [it["reason"] for it in recorded(world, "end")] == ["sighup"]
+    assert [it["reason"] for it in recorded(world, "end")] == ["sigterm"]
 
 
 def test_ctrl_c_before_the_first_prompt(world: World) -> None:
@@ -219,7 +219,7 @@ def test_ctrl_c_before_the_first_prompt(world: World) -> None:
     terminal.sees("waiting for a hook of session_start …")
     terminal.presses("c")
     assert terminal.ends()[0] == 130
-    assert [it["reason"] for it in recorded(world, "end")] == ["interrupted"]
+    assert [it["reason"] for it in recorded(world, "end")] == ["user_exit"]
 
 
 def test_resumed_after_a_kill(world: World) -> None:
@@ -247,7 +247,7 @@ def test_resumed_after_a_kill(world: World) -> None:
     second.types("/exit")
     assert second.ends()[0] == 0
     assert [it["source"] for it in recorded(world, "starts")] == ["startup", "startup", "resume"]
-    [kept] = [path for path in (world.state / "agent").glob("*/*.json") if "number 7" in path.read_text()]
+    [kept] = [path for path in (world.state / "conversations").glob("*.json") if "number 7" in path.read_text()]
     assert "Something else" not in kept.read_text()
     assert len(json.loads(kept.read_text())["messages"]) == 4
 

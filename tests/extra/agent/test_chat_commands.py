@@ -46,7 +46,7 @@ def test_a_diff_before_the_question_and_commands(world: World) -> None:
     terminal.sees("Written.")
     terminal.types("/exit")
     terminal.ends()
-    assert [it["reason"] for it in recorded(world, "end")] == ["clear", "user_exit"]
+    assert [it["reason"] for it in recorded(world, "end")] == ["user_exit", "user_exit"]
     assert (world.project / "notes.txt").read_text() == "one\nthree\n"
 
 

@@ -4,10 +4,11 @@ pseudo-terminal."""
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 import pytest
-from agent_box import record, script, times
+from agent_box import kodik, record, recorded, script, times
 from chat_box import chat
 
 from conftest import World
@@ -167,3 +168,24 @@ def test_hooks_that_do_not_get_written(world: World) -> None:
     terminal.types("/exit")
     assert terminal.ends()[0] == 0
     assert list(world.project.iterdir()) == []
+
+
+def test_a_new_session_in_the_words_of_each_document(world: World) -> None:
+    """D-10, Ga: after `/clear`, a matcher that names a start runs."""
+    matchers = {"startup": 2, "startup|resume": 2, "resume": 0}
+    for number, matcher in enumerate(matchers):
+        kodik(world, "SessionStart", record(f"kodik-{number}"), matcher)
+        line = shlex.quote(record(f"kolega-{number}"))
+        world.kolega("SessionStart", {"type": "command", "command": f"/bin/sh -c {line}"}, matcher=matcher)
+    world.hook("kolega", "SessionEnd", record("end"))
+    world.hook("agenthooks", "session_end", record("exit"))
+    terminal = chat(world, "Fine.")
+    terminal.types("/clear")
+    terminal.sees("starts")
+    terminal.types("/exit")
+    assert terminal.ends()[0] == 0
+    for dialect in ("kodik", "kolega"):
+        for number, expected in enumerate(matchers.values()):
+            assert [it["source"] for it in recorded(world, f"{dialect}-{number}")] == ["startup"] * expected
+    assert [it["reason"] for it in recorded(world, "end")] == ["quit", "quit"]
+    assert [it["exit_reason"] for it in recorded(world, "exit")] == ["user_exit", "user_exit"]

@@ -12,18 +12,18 @@ from pydantic_ai.exceptions import ModelConnectionError
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
-from anyhook.adapters.messages import last_size
-from anyhook.agent import trouble
-from anyhook.agent.content import review_offers
-from anyhook.cli.chat import keyboard
-from anyhook.cli.chat.approval import counted, outline_lines
-from anyhook.cli.chat.screen import Screen
 from anyhook.cli.view.review_text import brief_lines
-from anyhook.cli.view.status_line import WIPE, StatusLine
-from anyhook.cli.view.wrapping import wrapped
+from anyhook.cli.view.text import wrapped
 from anyhook.documents.files import Files
+from anyhook.engine.catalog import open_ledger
+from anyhook.extra.agent import trouble
+from anyhook.extra.agent.chat import keyboard
+from anyhook.extra.agent.chat.approval import counted, outline_lines
+from anyhook.extra.agent.chat.screen import Screen
+from anyhook.extra.agent.content import review_offers
+from anyhook.extra.agent.status_line import WIPE, StatusLine
+from anyhook.extra.frameworks.messages import last_size
 from anyhook.state.plans import Setup
-from anyhook.walk.build import open_ledger
 
 if TYPE_CHECKING:
     from conftest import World
@@ -88,7 +88,7 @@ def test_what_is_approved_is_cut_only_if_the_screen_is_full(world: World, monkey
     world.write(world.project / ".mcp.json", json.dumps({"mcpServers": {"time": spec}}))
     setup = Setup.of(str(world.project), world.env)
     entries, _, _ = review_offers(setup, open_ledger(setup, Files()))
-    whole = outline_lines(entries, 50, 20)
+    whole = outline_lines(entries, 50, 40)
     assert json.dumps(said.split()) in " ".join(" ".join(whole).split())
     assert max(map(len, whole[:5])) <= 50
     cut = outline_lines(entries, 50, 6)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -22,25 +23,25 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from anyhook.adapters.pydantic_ai import Hooked
-from anyhook.agent.failure import Failed
-from anyhook.agent.history import past_sessions
-from anyhook.agent.hook_writer import Draft, write_hook
-from anyhook.agent.permission import ALWAYS, NO, ONCE, Permission
-from anyhook.agent.session import BLOCKED, TurnResult
-from anyhook.agent.undo import Snapshots
-from anyhook.cli.chat.activity import lines
-from anyhook.cli.chat.commands import is_command
-from anyhook.cli.chat.draft_check import check_draft
-from anyhook.cli.chat.loop import Chat
-from anyhook.cli.chat.screen import Screen, call_line
 from anyhook.cli.verb_trust import ProjectReview, approve_one
+from anyhook.extra.agent.chat.activity import lines
+from anyhook.extra.agent.chat.commands import is_command
+from anyhook.extra.agent.chat.draft_check import check_draft
+from anyhook.extra.agent.chat.loop import Chat
+from anyhook.extra.agent.chat.screen import Screen, call_line
+from anyhook.extra.agent.failure import Failed
+from anyhook.extra.agent.history import past_sessions
+from anyhook.extra.agent.hook_writer import Draft, write_hook
+from anyhook.extra.agent.permission import ALWAYS, NO, ONCE, Permission
+from anyhook.extra.agent.session import BLOCKED, TurnResult
+from anyhook.extra.agent.undo import Snapshots
+from anyhook.extra.frameworks.pydantic_ai import Hooked
+from anyhook.extra.testing.scaffold.script import Lang, Script, brief, text
+from anyhook.gates.review import review
 from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.ledger import Item, Ledger
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.script import Lang, Script, brief, text
-from anyhook.walk.review import review
 from conftest import World
 from each_of import each_of
 
@@ -262,7 +263,7 @@ def test_drafts_with_faults(world: World, wrong: dict[str, Any], said: str) -> N
 
 
 def look(world: World) -> ProjectReview:
-    from anyhook.walk.build import open_ledger, read
+    from anyhook.engine.catalog import open_ledger, read
 
     setup = world.setup()
     loaded = read(setup)
@@ -319,7 +320,7 @@ def test_earlier_sessions(world: World) -> None:
     said: dict[str, Any] = {"part_kind": "user-prompt", "content": "Say\n  hello."}
     kept.save(Conversation("one", str(world.project), "m", 2, (), [{"kind": "request", "parts": [said]}]))
     kept.save(Conversation("odd", str(world.project), "m", 1, (), [{"kind": "nonsense"}]))
-    world.write(world.state / "agent" / kept.folder.rsplit("/", 1)[1] / "broken.json", "{")
+    world.write(Path(kept.path("broken")), "{")
     assert [(each.id, each.turns, each.began) for each in past_sessions(kept)] == [("one", 2, "Say hello.")]
 
 

@@ -7,7 +7,7 @@ import ast
 import json
 from pathlib import Path
 
-from anyhook.testing.conformance.vectors import load_suite
+from anyhook.extra.testing.conformance.vectors import load_suite
 
 HERE = Path(__file__).parent
 ROWS: dict[str, str] = json.loads((HERE / "agent_rows.json").read_text())
@@ -16,7 +16,7 @@ NOWHERE = {"L-43"}
 
 
 def functions_of(file: str) -> set[str]:
-    tree = ast.parse((HERE.parent / file).read_text())
+    tree = ast.parse((HERE / file).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

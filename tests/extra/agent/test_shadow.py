@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 from agent_box import LS, agent, traces
 
 from anyhook import Event
 from anyhook.cli.app import run
+from anyhook.cli.view.rows import row_of
+from anyhook.journal.read import read_line
 from conftest import World
 
 BLOCK = "echo never >&2; exit 2"
@@ -135,3 +138,39 @@ def test_a_hook_that_enforces_does_so_though_all_others_are_shadowed(world: Worl
         assert {gate["id"]: gate["state"] for gate in gates} == {one: "shadow", other: "shadow"} | {own: "armed"}
     world.config('mode = "shadow"\n')
     assert world.fire("pre_tool", "--tool", "Bash")["enforced"] is False
+
+
+RULE = '[[rule]]\nname = "no"\nwhen = "runs ls"\nthen = "deny"\nbecause = "never"\n'
+
+
+@pytest.mark.parametrize("other", ["nothing", "asks", "blocks", "lets pass"])
+@pytest.mark.parametrize("by", ["its own setting", "the setting", "the call"])
+@pytest.mark.parametrize("kind", ["rule", "command"])
+def test_a_shadowed_refusal_is_one_everywhere(world: World, kind: str, by: str, other: str) -> None:
+    """It is `would block` wherever it is shown, and counts as stopped nowhere, whatever other hooks say."""
+    if kind == "rule":
+        world.write(world.home / "config/anyhook/hooks.toml", RULE)
+    else:
+        world.hook("kodik", "PreToolUse", BLOCK)
+    mine = next(hook["id"] for hook in json.loads(world.command("list", "--json").stdout)["hooks"]
+                if hook["dialect"] in ("anyhook", "kodik"))  # fmt: skip
+    if other != "nothing" and by == "its own setting":
+        says = {"asks": "ask", "blocks": "deny", "lets pass": "allow"}[other]
+        answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": says}}
+        world.hook("claude", "PreToolUse", f"echo {shlex.quote(json.dumps(answer))}")
+    if by != "the call":
+        world.config(f'[hooks."{mine}"]\nmode = "shadow"\n' if by == "its own setting" else 'mode = "shadow"\n')
+    words = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+    world.command(*words, *(("--mode", "shadow") if by == "the call" else ()))
+    enforced = by == "its own setting" and other in ("asks", "blocks")
+    (line,) = world.command("log").stdout.splitlines()
+    assert ("would block" in line) is not enforced, line
+    report = json.loads(world.command("report", mine, "--json").stdout)
+    assert (report["stopped"], report["would_have_stopped"]) == (0, 1)
+    figures = {each["hook"]: each for each in json.loads(world.command("stats", "--json").stdout)["hooks"]}
+    assert (figures[mine]["blocks"], figures[mine]["shadow_blocks"]) == (1, 1)
+    row = row_of(read_line((world.state / "journal.jsonl").read_bytes().splitlines()[0]))
+    assert row.refused is (enforced and other == "blocks")
+    assert enforced or "would block" in str(row.as_dict()["said"]), "the page"
+    shown = world.command("explain", "1").stdout
+    assert "shadow" in shown

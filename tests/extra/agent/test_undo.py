@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.agent.undo import NoSnapshot, Snapshots
+from anyhook.extra.agent.undo import NoSnapshot, Snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Callable

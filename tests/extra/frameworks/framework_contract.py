@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.adapters.lifecycle import Refused
+from anyhook.extra.frameworks.lifecycle import Refused
 from anyhook.model.outcome import ASK, Outcome
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from conftest import World
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "frameworks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "frameworks.md").read_text(encoding="utf-8")
 HEAD, _, *TABLE = [
     [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")
 ]

@@ -16,11 +16,11 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from anyhook.adapters.conversation import HookedConversation
-from anyhook.adapters.lifecycle import Lifecycle
-from anyhook.adapters.messages import plain
-from anyhook.adapters.off_warning import GuardOffWarning
 from anyhook.adapters.pydantic_ai import Hooked, Refused
+from anyhook.extra.frameworks.conversation import HookedConversation
+from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.extra.frameworks.messages import plain
+from anyhook.extra.frameworks.off_warning import GuardOffWarning
 from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
 from conftest import World
@@ -211,7 +211,7 @@ def test_many_runs_at_once(world: World) -> None:
     assert kinds == ["main"] * 5
 
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/own-agent"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/own-agent"
 
 
 def test_the_example(world: World) -> None:
@@ -229,7 +229,11 @@ def test_the_example(world: World) -> None:
 def test_the_lines_of_the_page() -> None:
     """The page and the example contain the three lines exactly as they run here."""
     page = (EXAMPLE.parents[1] / "docs/adapter.md").read_text()
-    lines = ["from anyhook import Engine", "from anyhook.adapters.pydantic_ai import Hooked", "Hooked(Engine.open("]
+    lines = [
+        "from anyhook import Engine",
+        "from anyhook.adapters.pydantic_ai import Hooked",
+        "Hooked(Engine.open(",
+    ]
     assert [line for line in lines if line not in page or line not in (EXAMPLE / "agent.py").read_text()] == []
 
 

@@ -17,10 +17,11 @@ from google.antigravity import Agent, types
 from google.antigravity.connections.local.local_openai_connection_config import LocalOpenAIAgentConfig
 from google.antigravity.hooks import hooks, policy
 
-from anyhook.adapters.antigravity import Hooked, shown
-from anyhook.adapters.conversation import ToolCall
-from anyhook.live.model_server import ModelRequest, ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.adapters.antigravity import Hooked
+from anyhook.extra.frameworks.antigravity import shown
+from anyhook.extra.frameworks.conversation import ToolCall
+from anyhook.extra.live.model_server import ModelRequest, ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from anyhook.model.outcome import Outcome
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from claude_agent_sdk import (
 )
 from framework_contract import Answer, Contract, Desk, Ran, calls, played
 
-from anyhook.adapters.claude_agent_sdk import Hooked, reshaped, shown
-from anyhook.live.model_server import ModelRequest, ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.adapters.claude_agent_sdk import Hooked
+from anyhook.extra.frameworks.claude_agent_sdk import reshaped, shown
+from anyhook.extra.live.model_server import ModelRequest, ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from anyhook.model.outcome import ALLOW, Outcome
 
 if TYPE_CHECKING:

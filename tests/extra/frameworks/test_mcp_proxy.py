@@ -15,10 +15,10 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 
-from anyhook.adapters.mcp_proxy import McpProxy
+from anyhook.engine.engine import Engine
+from anyhook.extra.frameworks.mcp_proxy import McpProxy
 from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
-from anyhook.walk.engine import Engine
 from conftest import World
 
 if TYPE_CHECKING:

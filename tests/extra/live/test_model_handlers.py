@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from anyhook import Engine, Event
-from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
+from anyhook.extra.live.model_server import ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from conftest import World
 
 MODELS = ("openai:judge", "openai-chat:judge", "anthropic:judge")

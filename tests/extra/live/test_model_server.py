@@ -8,9 +8,9 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.models import Model
 
+from anyhook.extra.live.model_server import ModelServer
+from anyhook.extra.live.wire import ModelCall, ModelReply
 from anyhook.handlers.model_client import Client
-from anyhook.live.model_server import ModelServer
-from anyhook.live.wire import ModelCall, ModelReply
 
 WIRES = {"openai:m": "responses", "openai-chat:m": "chat", "anthropic:m": "messages"}
 

@@ -3,7 +3,7 @@ wrong."""
 
 from __future__ import annotations
 
-from anyhook.live.observed import (
+from anyhook.gates.observed import (
     ASKABLE,
     HEARD,
     LOST,

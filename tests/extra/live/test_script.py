@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from anyhook.live.model_server import ModelRequest, ModelServer
-from anyhook.live.script import ASIDE, Step, script
-from anyhook.live.wire import ModelCall, ModelReply, whole
+from anyhook.extra.live.model_server import ModelRequest, ModelServer
+from anyhook.extra.live.script import ASIDE, Step, script
+from anyhook.extra.live.wire import ModelCall, ModelReply, whole
 from each_of import each_of
 
 STEPS = (

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.documents.parse import parse_yaml
-from anyhook.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
-from anyhook.testing.kit.keys import schema
-from anyhook.testing.kit.sandbox import LEFT_OUT
+from anyhook.extra.testing.kit.cases import BadCases, Case, cases_in, find_files, read_cases
+from anyhook.extra.testing.kit.keys import schema
+from anyhook.extra.testing.kit.sandbox import LEFT_OUT
 from each_of import each_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ cases:
     tool: Bash
     expect: {verdict: none}
 """
-DOCS = Path(__file__).parents[2] / "docs" / "testing.md"
+DOCS = Path(__file__).parents[3] / "docs" / "testing.md"
 
 
 def read(text: str) -> list[Case]:

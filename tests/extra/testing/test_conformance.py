@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.testing.conformance import runner
-from anyhook.testing.conformance.coverage import coverage, report
-from anyhook.testing.conformance.runner import VectorResult, conform, run_all, run_vector
-from anyhook.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
+from anyhook.extra.testing.conformance import runner
+from anyhook.extra.testing.conformance.coverage import coverage, report
+from anyhook.extra.testing.conformance.runner import VectorResult, conform, run_all, run_vector
+from anyhook.extra.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
 from command import CORE, LIMIT_S, MODELS, call_of_a_vector, servers
 
 if TYPE_CHECKING:

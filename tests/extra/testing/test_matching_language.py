@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.testing.conformance.matching import faults, member, mismatches, parse_json
+from anyhook.extra.testing.conformance.matching import faults, member, mismatches, parse_json
 from each_of import each_of
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ import pytest
 from new_place import Place, check_syntax, texts, the_hook
 
 from anyhook.documents.files import Files
+from anyhook.engine.interpret import interpret
+from anyhook.extra.testing.scaffold.answers import EFFECTS as STOPS
+from anyhook.extra.testing.scaffold.answers import answers
 from anyhook.model.call import Run
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, dialect
-from anyhook.testing.scaffold.answers import EFFECTS as STOPS
-from anyhook.testing.scaffold.answers import answers
-from anyhook.walk.interpret import interpret
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -46,7 +46,8 @@ EFFECTS: dict[str, dict[str, str | None]] = {
     },
     "kolega": {
         "SessionStart": None, "UserPromptSubmit": "end_turn", "PreToolUse": "deny_tool", "PostToolUse": "end_turn",
-        "PreCompact": None, "Stop": "keep_working", "SubagentStop": None, "Notification": None, "SessionEnd": None,
+        "PreCompact": None, "PostCompact": None, "Stop": "keep_working", "SubagentStop": None, "Notification": None,
+        "SessionEnd": None,
     },
     "kodelet": {
         "before_tool_call": "deny_tool", "after_tool_call": None, "user_message_send": "abort", "after_turn": None,

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from anyhook.engine.receive import receive
+from anyhook.extra.testing.kit.cases import cases_in
+from anyhook.extra.testing.kit.events import Events, payload_of_agent
+from anyhook.extra.testing.kit.recorded import case_of
 from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.testing.kit.cases import cases_in
-from anyhook.testing.kit.events import Events, payload_of_agent
-from anyhook.testing.kit.recorded import case_of
-from anyhook.walk.receive import receive
 from captured import BY_FOLDER, each_folder, received
 from each_of import each_of
 
@@ -190,9 +190,10 @@ def test_runs_that_do_not_use_it_load_nothing(pytester: pytest.Pytester) -> None
     pytester.makepyfile("""
         import sys
         def test_it():
-            assert "anyhook.testing.pytest_plugin" in sys.modules
+            assert "anyhook.extra.testing.pytest_plugin" in sys.modules
             ours = {name for name in sys.modules if name.split(".")[0] == "anyhook"}
-            assert ours == {"anyhook", "anyhook.testing", "anyhook.testing.kit", "anyhook.testing.pytest_plugin"}
+            kit = ("", ".testing", ".testing.kit", ".testing.pytest_plugin")
+            assert ours == {"anyhook", *(f"anyhook.extra{name}" for name in kit)}
             assert not {"yaml", "regex", "click"} & set(sys.modules)
     """)
     pytester.runpytest_subprocess(*LEAN).assert_outcomes(passed=1)

@@ -14,8 +14,8 @@ import pytest
 from kit_box import Box
 
 from anyhook.documents.parse import parse_yaml
+from anyhook.extra.testing.kit.recorded import LeftOut, case_of
 from anyhook.journal.read import JournalLine
-from anyhook.testing.kit.recorded import LeftOut, case_of
 from conftest import World
 
 SECRET = "ghp_" + "a1B2" * 9

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.warm.messages import ACCEPTED, ENDED, NUMBER, ON_DUTY, READY, receive_request, receive_streams
+from anyhook.extra.warm.messages import ACCEPTED, ENDED, NUMBER, ON_DUTY, READY, receive_request, receive_streams
 from warm_box import LIMIT_S, PARENT, eventually, interpreters_of, lives, servers_of, socket_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def test_a_worker_that_is_gone_before_its_caller_reads_on_has_served_the_call(
 IMPATIENT = """
 import sys
 from anyhook import entry
-from anyhook.warm import client
+from anyhook.extra.warm import client
 client.ACCEPT_S = 0.2
 sys.argv[0] = {launcher!r}
 entry.main()

@@ -10,7 +10,7 @@ import pytest
 
 LEARNING = """
 import ctypes, os, resource
-from anyhook.warm.hot_pages import LESSONS, PAGE, HotPages
+from anyhook.extra.warm.hot_pages import LESSONS, PAGE, HotPages
 
 PAGES = 200
 memory = bytearray(PAGES * PAGE)

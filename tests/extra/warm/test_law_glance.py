@@ -12,11 +12,11 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from anyhook.engine.bridge import named, read
 from anyhook.guard import calls
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
 from anyhook.tables.registry import host
-from anyhook.walk.bridge import named, read
 from conftest import World
 from examples import examples
 from warm_box import Desk, eventually, settle
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CALL = ("claude", "PreToolUse")
-DATA = Path(__file__).parents[1] / "data"
-TOOLS = ("Bash", "Write", "Read", "Task", "mcp__a__b", "Unknown")
+DATA = Path(__file__).parents[2] / "data"
+TOOLS = ("Bash", "Write", "Read", "Task", "mcp__a__b", "Unknown", "")
 KEYS = st.sampled_from(["command", "cmd", "description", "file_path", "content", "x"])
 PIECES = st.sampled_from([
     " ", " ", " ", "\n", "\t", "\r", "\x0b", "\x1c", "\x00", "\u00a0", "\u2003", "\u00e9", ";", "&&", "|", ">", ">>",
-    "(", ")", "'", '"', "\\", "$", "`", "*", "~", "..", ".", "/", "//", "./", "=", "{", "[", "?", "a", "x" * 300,
+    "(", ")", "'", '"', "\\", "\\\n", "$", "`", "*", "~", "..", ".", "/", "//", "./", "=", "{", "[", "?", "a",
+    "x" * 300,
     "rm", "rm -rf", "mv", "find", "/usr/bin/rm", "cd", "ls", "echo", "mytool", "sed -i", "git", "make",
     "hook", "ho'ok", "anyhook", "any", "trust.json", "settings.json", ".claude", ".codex", "HOME=", "_DIR=",
     "link", "link/x", "plain", "plain/x", "entry", "/tmp", "/proc/self", "src/a.py",
@@ -95,6 +96,7 @@ def ground(launcher: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @examples(400)
 @example(tool="Bash", value={"command": [], "description": "*"}, ascii_only=False)
 @example(tool="Bash", value={"file_path": [], "command": "/"}, ascii_only=False)
+@example(tool="", value={"command": "ls"}, ascii_only=False)
 @given(tool=st.sampled_from(TOOLS), value=inputs, ascii_only=st.booleans())
 def test_the_launcher_passes_no_call_that_python_looks_at(
     ground: Ground, tool: str, value: dict[str, Any], ascii_only: bool

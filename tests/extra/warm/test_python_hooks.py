@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.process.warm_python import MAX_ZYGOTES
-from anyhook.testing.conformance.runner import call, run_vector
-from anyhook.testing.conformance.vectors import ShellStep, load_suite
+from anyhook.extra.testing.conformance.runner import call, run_vector
+from anyhook.extra.testing.conformance.vectors import ShellStep, load_suite
+from anyhook.extra.warm.warm_python import MAX_ZYGOTES
 from warm_box import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.testing.conformance.runner import Ended
+    from anyhook.extra.testing.conformance.runner import Ended
     from conftest import World
     from warm_box import Door
 
-EXAMPLES = sorted(path for path in (Path(__file__).parents[2] / "examples").iterdir() if path.is_dir())
+EXAMPLES = sorted(path for path in (Path(__file__).parents[3] / "examples").iterdir() if path.is_dir())
 RUNS = 3
 """Cold, then in an interpreter that has loaded nothing, then in one that has learned."""
 WHO = "import sys; is_warm = b'/zygote.py\\0' in open('/proc/self/cmdline', 'rb').read()\n"
@@ -190,3 +190,31 @@ def test_stats_says_which_hooks_would_gain(world: World) -> None:
     assert gains["kodik:user:PreToolUse:user.py"] is None, "it is warm already"
     assert gains["kodik:project:PreToolUse:project.py"] > 0
     assert "kodik:project:PreToolUse:project.py about" in world.command("stats").stdout
+
+
+@pytest.mark.parametrize("change", ["json.py", "enum/__init__.py", "helper.py", "helper/__init__.py"])
+def test_code_beside_an_approved_script_does_not_run_in_a_running_interpreter_either(
+    door: Door, world: World, change: str
+) -> None:
+    log = world.root / "log"
+    script = f"{WHO}import json, helper\njson.load(sys.stdin)\nopen({str(log)!r}, 'a').write(f'ran {{is_warm}}\\n')\n"
+    world.write(world.project / "tools" / "guard.py", script)
+    world.write(world.project / "tools" / "helper.py", "")
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"{sys.executable} tools/guard.py"}]}]}
+    world.write(world.project / ".kodik" / "hooks" / "hooks.json", json.dumps({"hooks": hooks}))
+    world.config('warm_python = "all"\n')
+    world.approve()
+    door.start()
+
+    def fire() -> str:
+        words = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json")
+        return str(json.loads(door.call(*words, env={"ANYHOOK_WARM": "on"}).stdout)["hooks"][0]["status"])
+
+    def ran_warm() -> bool:
+        assert fire() == "ran"
+        return "ran True" in log.read_text()
+
+    eventually(ran_warm, "no interpreter was kept for it")
+    world.write(world.project / "tools" / change, f"open({str(log)!r}, 'a').write('evil\\n')\n")
+    assert fire() == "untrusted"
+    assert "evil" not in log.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -123,7 +124,7 @@ LOOKS = [
     (payload(command="ls", description="List the files, all of them"), True),
     (payload("Read", file_path="/etc/hosts"), True),
     (payload(command="rm -rf build"), True),
-    (payload(command="echo 'make test' > call.txt"), True),
+    (payload(command="echo 'make test' > call.txt"), False),  # Python reads what a makefile runs
     (payload(command='git commit -m "A line\nand another\tone"'), True),
     (payload(command="mytool x/../y"), False),
     (payload("Write", file_path="x", content="def f(x):\n    return {x: [1]}  # ~ * ? $"), True),
@@ -141,7 +142,7 @@ LOOKS = [
     (payload(command="rm -rf /"), False),
     (payload(command="rm -rf ."), False),
     (payload(command="mytool //x"), False),
-    (payload(command="cd . && make"), True),
+    (payload(command="cd . && make"), False),
     (payload(command="cd .; /usr/bin/rm x"), False),
     (payload(command="mytool link"), False),
     (payload(command="mytool link/x/y"), False),
@@ -209,7 +210,6 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
     "another home": lambda desk: desk.env.update(HOME=str(desk.world.project)),
     "a variable of an agent": lambda desk: desk.env.update(CLAUDE_CONFIG_DIR=str(desk.world.root)),
     "a variable that names the project": lambda desk: desk.env.update(CLAUDE_PROJECT_DIR=str(desk.world.home)),
-    "a variable of Python's": lambda desk: desk.env.update(PYTHONPATH="/nowhere"),
     "a locale": lambda desk: desk.env.update(LC_ALL="C"),
     "a language": lambda desk: desk.env.update(LANG="C"),
     "a recording": lambda desk: desk.env.update(ANYHOOK_RECORD="/nowhere"),
@@ -228,6 +228,27 @@ def test_whatever_changes_is_a_doubt(desk: Desk, change: str) -> None:
     assert desk.ask(*POST, payload()) is not None
     CHANGES[change](desk)
     assert desk.ask(*POST, payload()) is None
+
+
+def test_variables_of_python_change_nothing(desk: Desk) -> None:
+    """Our Python is isolated from them."""
+    kept(desk)
+    desk.env.update(PYTHONPATH="/nowhere", PYTHONHOME="/nowhere")
+    assert desk.ask(*POST, payload()) is not None
+
+
+def test_an_entry_that_fixes_its_home(desk: Desk) -> None:
+    """What it fixes is part of the call: a table for one home says nothing about another or the environment's."""
+    home = ("--home", desk.env["HOME"])
+    assert kept(desk).ask(*POST, payload(), *home) is None
+    desk.keep(*POST, payload(), *home)
+    assert desk.ask(*POST, payload(), *home) is not None
+    assert desk.ask(*POST, payload()) is None
+    assert desk.ask(*POST, payload(), "--home", str(desk.world.project)) is None
+    assert desk.ask(*POST, payload(), *home, "--place", "CODEX_HOME=/x") is None
+    assert desk.ask(*POST, payload(), *home, "--mode", "shadow") is None
+    desk.env["HOME"] = str(desk.world.project)
+    assert desk.ask(*POST, payload(), *home) is None
 
 
 def no_new_privileges() -> None:
@@ -312,3 +333,37 @@ def test_a_journal_that_fails_is_told_again(door: Door, world: World) -> None:
     eventually(lambda: b"not recorded" in door.call("bridge", *POST, stdin=payload()).stderr, "nobody is told")
     eventually(lambda: not os.listdir(tables), "a worker may still write some, and deletes them")
     assert door.state()["pid"] == server
+
+
+def test_after_a_refusal_calls_are_compared_with_it(desk: Desk) -> None:
+    """A call that ran although it was refused is noticed, also where nothing is hooked after calls."""
+    rule = '[[rule]]\nname = "no"\nwhen = "runs forbidden"\nthen = "deny"\nbecause = "no"\n'
+    desk.world.write(desk.world.home / "config/anyhook/hooks.toml", rule)
+    refused = payload(command="forbidden")
+    assert kept(desk).ask(*POST, refused) is not None, "nothing was refused yet"
+    done = desk.world.command("bridge", *PRE, stdin=refused.decode())
+    assert "deny" in done.stdout
+    assert desk.ask(*POST, refused) is None, "Python looks whether it ran"
+    assert "that was refused" in desk.world.command("bridge", *POST, stdin=refused.decode()).stdout
+
+
+def test_contents_decide_and_not_stamps(desk: Desk) -> None:
+    """A file that the table depends on, rewritten through a memory map, and back."""
+    desk.world.config('on_failure = "native"\n# a comment of some length, more than eight bytes\n')
+    desk.world.hook("claude", "SessionEnd", "exit 0")
+    kept(desk)
+    assert desk.ask(*POST, payload()) is not None
+    paths = [path for name in ("config.toml", "settings.json") for path in desk.world.home.rglob(name)]
+    assert len(paths) > 1
+    for path in paths:
+        with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+            mapped[0:1] = mapped[0:1]
+            settle(desk.world)
+            desk.keep(*POST, payload())
+            assert desk.ask(*POST, payload()) is not None, path
+            for place in (0, len(mapped) // 2, len(mapped) - 1):
+                before = mapped[place]
+                mapped[place] = before ^ 1
+                assert desk.ask(*POST, payload()) is None, (path, place)
+                mapped[place] = before
+            assert desk.ask(*POST, payload()) is not None, path

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.extra.warm import client
 from anyhook.state.plans import read_plan
-from anyhook.warm import client
 from warm_box import PARENT, eventually, lives, plain, servers_of
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ UNLIKE: dict[str, dict[str, Any]] = {
     "another score": {"preexec_fn": first_to_go},
     "fewer capabilities": {"preexec_fn": without_capability},
     "another locale": {"env": {"LC_ALL": "C"}},
-    "another Python": {"env": {"PYTHONUTF8": "1"}},
+    "another loader": {"env": {"LD_LIBRARY_PATH": "/nowhere"}},
     "a sandbox": {"preexec_fn": confined},
     "turned off": {"env": {"ANYHOOK_WARM": "off"}},
     "steps to show": {"env": {"ANYHOOK_DEBUG": "1"}},

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import pexpect
 import pytest
 
-from anyhook.warm import place
-from anyhook.warm.place import NoPlace, is_wanted, private_dir, socket_path
-from anyhook.warm.server import PRELOADED
+from anyhook.extra.warm import place
+from anyhook.extra.warm.place import is_wanted, socket_path
+from anyhook.extra.warm.server import PRELOADED
+from anyhook.platform.places import NoPlace, private_dir
 from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def test_a_server_that_cannot_be_started_changes_no_answer(door: Door, world: Wo
 IDLE = """
 import os, sys
 sys.argv = ["anyhook-python"]
-from anyhook.warm import server
+from anyhook.extra.warm import server
 server.TICK_S = 0.02
 {change}
 folder = sys.orig_argv[-1]
@@ -134,7 +135,7 @@ CHANGES = """
 import os, sys
 sys.path.insert(1, sys.argv[1])
 import loaded
-from anyhook.warm.changes import Installation
+from anyhook.extra.warm.changes import Installation
 seen = Installation()
 assert seen.is_same()
 os.stat(loaded.__file__), open(loaded.__file__).read()
@@ -204,12 +205,12 @@ def test_a_network_namespace_has_a_server_of_its_own(door: Door, world: World) -
 def test_other_surroundings_have_a_server_from_their_second_call_on(door: Door) -> None:
     """An agent may use a new sandbox for each call. It must not start a server each time."""
     door.start()
-    other = {"PYTHONUNBUFFERED": "1", "ANYHOOK_WARM": "auto"}
+    other = {"LC_TELEPHONE": "1", "ANYHOOK_WARM": "auto"}
 
     def running() -> int:
         return door.call("warm").stdout.count(b"The warm server runs")
 
-    door.call("fire", "turn_end", env={**other, "PYTHONUNBUFFERED": "2"})
+    door.call("fire", "turn_end", env={**other, "LC_TELEPHONE": "2"})
     door.call("fire", "turn_end", env=other)
     assert running() == 1
     assert len([*Path(door.runtime, "anyhook").glob("*.seen")]) == 2
@@ -221,7 +222,7 @@ def test_other_surroundings_have_a_server_from_their_second_call_on(door: Door) 
 REHEARSAL = """
 import sys
 from anyhook.entry import _stand_in
-from anyhook.warm.rehearsal import prepare, rehearse
+from anyhook.extra.warm.rehearsal import prepare, rehearse
 prepare(sys.argv[1])
 assert rehearse(sys.argv[1], _stand_in), "it failed, and every call pays for it"
 """

@@ -16,10 +16,10 @@ from unittest import mock
 
 import pytest
 
+from anyhook.extra.warm.warm_python import Interpreters, WarmChild
 from anyhook.model.call import Call, Run
-from anyhook.process.run import start
-from anyhook.process.spawn import here
-from anyhook.process.warm_python import Interpreters, WarmChild
+from anyhook.platform.run import start
+from anyhook.platform.spawn import here
 from living import lives
 
 if TYPE_CHECKING:
