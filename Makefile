@@ -1,5 +1,6 @@
 # Every target installs what it needs, once. `make` alone lists the targets.
 
+# Another Python: make test PYTHON=python3.13 VENV=.venv-3.13
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -10,18 +11,20 @@ FRAMEWORKS := .venv-frameworks
 AGENTS := claude codex gemini copilot goose
 AGENTS_DIR := .agents
 MINUTES := 60
-TYPED := src tests docs/generate.py scripts/demo.py live $(if $(wildcard bench/*.py),bench)
+TESTS := tests
+TYPED := src tests docs/generate.py scripts/demo.py scripts/coverage_table.py live $(if $(wildcard bench/*.py),bench)
 
 # Keep compiled files, whatever the shell says: otherwise every test run compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
-.PHONY: help wheels setup demo test test-all fuzz frameworks live lint docs bench scale clean
+.PHONY: help wheels setup demo test test-all coverage fuzz frameworks live lint docs bench scale clean
 
 help:
 	@echo "make demo        a tour of one project with hooks of five dialects"
 	@echo "make test        lint, types, generated pages, and the tests"
 	@echo "make test-all    the same plus the slow tests: whole agents, a browser, a cluster (about five minutes more)"
+	@echo "make coverage    the tests once more, with a table of the lines that they reach, by room"
 	@echo "make fuzz        the properties on new examples, again and again, for an hour (or MINUTES=...)"
 	@echo "make frameworks  hooks in six agent frameworks; installs them (about 1.2 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
@@ -80,6 +83,12 @@ test: $(READY) $(TOOLS)
 test-all: $(ALL) $(TOOLS)
 	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search
 
+# Slower than the tests, so not part of them. Many tests fork or start the command; those processes are measured too.
+coverage: $(READY) $(TOOLS)
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal -m "not slow" $(TESTS); \
+		tests=$$?; $(BIN)/python scripts/coverage_table.py; exit $$tests
+
 # Every round looks for new examples: of what projects' files hold, of what agents send, of what hooks answer. The first
 # one that breaks a property ends it.
 fuzz: $(READY)
@@ -95,7 +104,7 @@ $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh
 	@touch $@
 
 frameworks: $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python -m pytest -W default tests/frameworks
+	$(FRAMEWORKS)/bin/python -m pytest -W default tests/extra/frameworks
 
 # Real agents, from npm and PyPI, run without a network. The results go into the capability matrix, and from there into
 # the docs. It fails if they are not what the tables promise.
@@ -129,5 +138,5 @@ scale: $(READY)
 	$(BIN)/python -m bench.scale
 
 clean:
-	rm -rf $(VENV) .venv-demo .venv-docs site $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-3.* .venv-demo .venv-docs site .coverage $(FRAMEWORKS) $(AGENTS_DIR) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,14 +11,7 @@ from pathlib import Path
 from hosts_page import hosts_page
 from sabotage_page import sabotage_page
 
-from anyhook.model.event import EVENTS, GATES
-from anyhook.tables.cell_names import CAUSES
-from anyhook.tables.describe import WORDS, describe
-from anyhook.tables.error_page import page as errors_page
-from anyhook.tables.registry import AGENTS, dialect, sample
-from anyhook.tables.registry import DIALECTS as ALL_DIALECTS
-from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
-from anyhook.testing.kit.keys import (
+from anyhook.extra.testing.kit.keys import (
     EVENT_KEYS,
     EXPECT_KEYS,
     FIELDS,
@@ -30,6 +23,13 @@ from anyhook.testing.kit.keys import (
     TABLE,
     CaseKey,
 )
+from anyhook.model.event import EVENTS, GATES
+from anyhook.tables.cell_names import CAUSES
+from anyhook.tables.describe import WORDS, describe
+from anyhook.tables.error_page import page as errors_page
+from anyhook.tables.registry import AGENTS, dialect, sample
+from anyhook.tables.registry import DIALECTS as ALL_DIALECTS
+from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
 
 DIALECTS = tuple(name for name, _, _ in AGENTS if name in ALL_DIALECTS)
 """The dialects in this package. Other packages have their own pages."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anyhook.install.changes import OWN
-from anyhook.live.observed import (
+from anyhook.engine.settle import RULES
+from anyhook.gates.observed import (
     ASKABLE,
     NOTHING,
     QUIET,
@@ -19,12 +19,12 @@ from anyhook.live.observed import (
     sights,
     undriven,
 )
+from anyhook.install.changes import OWN
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
 from anyhook.tables.registry import AGENTS, host
 from anyhook.tables.registry import HOSTS as ALL_HOSTS
-from anyhook.walk.settle import RULES
 
 PAYLOADS = Path(__file__).resolve().parents[1] / "tests" / "data" / "payloads"
 CAPTURED, DOCUMENTED = "from captured payloads", "from documents"
@@ -55,6 +55,13 @@ anyhook explain PreToolUse --agent cursor --tool Bash --input '{"command": "ls"}
 ```
 
 `install` approves nothing in an agent's own trust store. If you have to confirm something there, `install` says so.
+Codex keeps its approvals in `config.toml`: `anyhook status codex` and `anyhook doctor codex` say whether it has
+approved our entry as it is now.
+
+Products change. `anyhook status` and `anyhook doctor` compare an agent's version with what is known: a version that
+does not load or obey our entry is `off` (OpenCode since 2: it does not load plug-ins of version 1), and one that is
+only newer than what was seen is told. The version is read from the package; if there is none, `AGENT --version` is
+started once for each form of the program, for at most two seconds.
 
 If anyhook itself fails, or cannot read what the agent sent, `on_failure` in the [settings](config.md) decides. With
 `deny` the call is refused. Otherwise the agent continues and you are told, through the agent's own messages if it has
@@ -111,6 +118,34 @@ off, with the reason. **REFUSING** (also without `--live`): anyhook cannot be ru
 check; if the system does not allow that, the answer says so. The check does not see hooks that only interactive
 sessions hold back, or settings that an organisation manages outside your home.
 
+## Whose guards an entry asks
+
+An entry in your own config says whose settings, state and hooks count: `--home` names the home it was written for, and
+`--place NAME=DIR` each further variable that you had set when you installed it, such as `XDG_CONFIG_HOME` or
+`CODEX_HOME`. A project's `.env`, direnv, a dev container or the agent's own `env` settings may name other places. Hooks
+get those variables as they are, but your guards stay where they are, and each session shows you once which variables
+do not count. If they should, install from there. A variable that is not set changes nothing, so an agent with an empty
+environment asks the same guards. If the home is not there, because the config was copied from another machine, the
+environment counts, and you are told. An entry in a project's config is shared with others and names no home.
+
+Our own Python is isolated: `PYTHONPATH`, `PYTHONHOME` and the like do not count for it, and reach the hooks. `bridge`
+does not read `ANYHOOK_MANAGED_DIR`, and believes `ANYHOOK_RUN` only if one of our own processes above has set it.
+
+`doctor` and `status` say if an entry is from a version that did not name the home; it works as before. Install it
+again. Codex then asks you to approve the new form.
+
+## When anyhook cannot run
+
+If the launcher is there but its Python does not start (a virtual environment was moved or changed, a part of the
+package is missing), the launcher answers itself, in the agent's format: by default the action goes on and you are told
+that all guards are OFF; with a closed entry, or with `off` or `on_failure` set to `"deny"`, it is refused. `install`
+has written down these answers in the state folder. For a call without an entry there are none, and it is refused with
+exit status 2.
+
+Limits that the system sets for the agent (`ulimit`, `prlimit`) reach anyhook and its hooks. With a limit so low that no
+agent works with it, what cannot be judged is refused, and so is what a hook that fails guards. A limit that ends every
+program at its start (no stack, no CPU time) ends the launcher too.
+
 ## When anyhook is gone
 
 An entry names anyhook's launcher by its path. If that is removed, most agents ignore the entry and go on unguarded. Two
@@ -134,7 +169,7 @@ SEEN = """\
 ## What was observed
 
 The tables below show what anyhook promises for each agent, and what was observed when the agent itself went through the
-same trials (`make live`; the data: `src/anyhook/live/observed.json`). ✓ is the effect itself. `stopped`, `told` and
+same trials (`make live`; the data: `src/anyhook/gates/observed.json`). ✓ is the effect itself. `stopped`, `told` and
 `nothing` show what happened to effects that the agent lacks: prevented, told to the model, no trace. Messages are for
 people, so a run without a person may not show them. Results that differ from the promise are bold, and make `make live`
 fail. If a run without a person cannot show something, the table says why.

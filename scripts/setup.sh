@@ -37,6 +37,15 @@ make_venv() {
     return 1
 }
 
+# An environment with a Python other than the requested one would run the tests with the wrong version.
+version() {
+    "$1" -c 'import sys; print(sys.version)' 2>/dev/null
+}
+
+if [ -n "${PYTHON:-}" ] && suitable "$venv/bin/python" && [ "$(version "$venv/bin/python")" != "$(version "$PYTHON")" ]; then
+    echo "$venv has a Python other than $PYTHON. Name another folder, such as VENV=.venv-3.13, or remove this one." >&2
+    exit 1
+fi
 if ! suitable "$venv/bin/python"; then
     python=$(find_python)
     echo "Setting up $venv with $("$python" --version) …"

@@ -4,7 +4,7 @@ its hooks are declared in is also where our own entry goes."""
 from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.shell.commands import check_text
+from anyhook.programs.commands import check_text
 from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.tables.hosted import event_rows, in_a_shell, tool_rows
