@@ -43,6 +43,7 @@ anyhook install claude --dry-run     # what would change
 anyhook install claude               # the user's config; --scope project for the project's
 anyhook install claude --lean # leaves out events that no hook uses and that cannot be blocked
 anyhook uninstall claude             # byte for byte as it was, if nobody has changed it since
+anyhook uninstall --all --purge      # every entry, settings, approvals, the journal and the server; your own rules stay
 ```
 
 A hook sees its own dialect's name and fields for a tool (`Bash` with `file_path`, `Shell` with `path` …). Its matcher

@@ -104,7 +104,7 @@ def test_an_agent_is_told(world: World, agent: str) -> None:
     rules(world, '[[rule]]\nname = "no echo"\nwhen = "runs echo"\nbecause = "no echo"\n')
     shown = sample(agent)
     done = world.command("bridge", agent, shown.calls, stdin=json.dumps(dict(shown.payload)))
-    assert "no echo (rule: no echo)" in done.stdout + done.stderr
+    assert "no echo (rule no-echo; a person can run: anyhook rule no-echo)" in done.stdout + done.stderr
 
 
 def test_ask_is_never_weaker(world: World) -> None:

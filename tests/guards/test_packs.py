@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from pathlib import Path
 
 import pytest
 from guard_corpus import Judge
 
 from anyhook.model.json_types import Json
-from anyhook.rules.pack_list import FOLDER, GUARDS, HELPERS, NAMES, members, read_pack
+from anyhook.rules.pack_list import FOLDER, GUARDS, HELPERS, NAMES, examples_of, members, read_pack
 from each_of import each_of
-
-CASES = Path(__file__).parent / "cases"
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +21,12 @@ def judge() -> Judge:
 
 @pytest.mark.parametrize("pack", GUARDS)
 def test_every_rule_refuses_what_it_is_for(judge: Judge, pack: str) -> None:
-    cases = tomllib.loads((CASES / f"{pack}.toml").read_text())
+    refused, _ = examples_of(pack)
     named = {str(rule["name"]) for rule in read_pack(pack).rules}
-    assert set(cases["refuses"]) == named
+    assert set(refused) == named
     missed = [
         (rule, command)
-        for rule, commands in cases["refuses"].items()
+        for rule, commands in refused.items()
         for command in commands
         if f"{pack}/{rule}" not in judge.refusals(command)
     ]
@@ -38,9 +35,9 @@ def test_every_rule_refuses_what_it_is_for(judge: Judge, pack: str) -> None:
 
 @pytest.mark.parametrize("pack", GUARDS)
 def test_similar_calls_pass(judge: Judge, pack: str) -> None:
-    cases = tomllib.loads((CASES / f"{pack}.toml").read_text())
-    refused = {command: found for command in cases["passes"] if (found := judge.refusals(command))}
-    assert cases["passes"]
+    _, passed = examples_of(pack)
+    refused = {command: found for command in passed if (found := judge.refusals(command))}
+    assert passed
     assert refused == {}
 
 

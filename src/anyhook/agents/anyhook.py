@@ -100,7 +100,7 @@ def find(roots: Roots) -> list[Source]:
     return [
         Source("anyhook", SCOPE, f"{managed}/{FILE}", managed),
         Source("anyhook", SCOPE, f"{managed}/{FUNCTIONS}", managed),
-        Source("anyhook", "user", f"{user}/{FILE}", user),
+        Source("anyhook", "user", f"{user}/{FILE}", user, project=roots.project),
         Source("anyhook", "user", f"{user}/{FUNCTIONS}", user),
         Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FILE}", roots.project),
         Source("anyhook", "project", f"{roots.project}/{FOLDER}/{FUNCTIONS}", roots.project),

@@ -21,6 +21,9 @@ VERBS = {
     "add": ("anyhook.cli.verb_add", "Turn guards on, or add rules from elsewhere."),
     "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
     "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
+    "rule": ("anyhook.cli.verb_rule", "Show one rule: what it refuses, why, and how to relax it."),
+    "relax": ("anyhook.cli.verb_rule", "Write an exception to a rule."),
+    "try": ("anyhook.cli.verb_try", "Show what the guards say about one shell line."),
     "fire": ("anyhook.cli.verb_fire", "Run the hooks of one event, as an agent would."),
     "list": ("anyhook.cli.verb_list", "List every hook, in the order they run."),
     "status": ("anyhook.cli.verb_status", "Show whether the guards of this project are on."),
@@ -44,7 +47,7 @@ VERBS = {
     "conform": ("anyhook.extra.testing.verb_conform", "Run the conformance vectors."),
     "agent": ("anyhook.extra.agent.verb_agent", "Run our own coding agent; its loop fires every event."),
     "install": ("anyhook.cli.verb_install", "Make an agent call anyhook, so that your hooks run in it."),
-    "uninstall": ("anyhook.cli.verb_install", "Remove anyhook from an agent's config."),
+    "uninstall": ("anyhook.cli.verb_uninstall", "Remove anyhook from an agent's config."),
     "doctor": ("anyhook.cli.verb_doctor", "Check your agents, and what keeps anyhook from working in them."),
     "warm": ("anyhook.extra.warm.verb_warm", "Show the server that answers agents faster, or stop it."),
     "bridge": ("anyhook.cli.verb_bridge", "Answer an agent that runs its hooks."),
@@ -78,9 +81,11 @@ GROUPS = {
         "shadow",
         "enforce",
         "report",
+        "rule",
+        "relax",
         "allow-once",
     ),
-    "Try it": ("fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
+    "Try it": ("try", "fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
     "In a shell script that is a hook": ("get", "deny", "ask", "context"),
     "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
 }
@@ -98,7 +103,9 @@ class Verbs(click.Group):
         place = VERBS[name][0]
         outside = place.removeprefix(f"{PACKAGE}.")
         module = import_module(place) if outside == place else needed(outside)
-        command: click.Command = getattr(module, f"{name}_" if name in ("list", "import") else name.replace("-", "_"))
+        command: click.Command = getattr(
+            module, f"{name}_" if name in ("list", "import", "try") else name.replace("-", "_")
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -122,7 +129,7 @@ EPILOG = """\b
 Try:
   anyhook setup                find your agents, turn the guards on, install, prove
   anyhook add guard            turn the guards on
-  anyhook fire pre_tool --tool Bash --input '{"command": "git push --force"}'
+  anyhook try 'git push --force'
 """
 
 

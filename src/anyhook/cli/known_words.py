@@ -32,10 +32,9 @@ def _hooks() -> list[str]:
     """The project's and the user's hooks and rules, by their short names."""
     from anyhook.cli.catalog_input import catalog_of
     from anyhook.cli.options import ProjectOptions
-    from anyhook.engine.hook_names import group_of, short_name
 
     hooks = catalog_of(ProjectOptions()).hooks
-    return [*dict.fromkeys([short_name(hook) for hook in hooks] + [group_of(hook) for hook in hooks if group_of(hook)])]
+    return [*dict.fromkeys([hook.short_name for hook in hooks] + [hook.group for hook in hooks if hook.group])]
 
 
 AGENT = KnownWord("agent", lambda: INSTALLABLE)

@@ -26,7 +26,7 @@ from anyhook.cli.view.progress import progress
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import load, pinned
 from anyhook.engine.engine import Engine
-from anyhook.engine.hook_names import group_of, hooks_meant, likely
+from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.merge import posture_of
 from anyhook.engine.present import own_scene, present, scene_of
 from anyhook.engine.routes import match, open_catalog
@@ -102,7 +102,7 @@ def _meant(name: str, catalog: Catalog) -> Sequence[str]:
 
 def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
     """The catalog, with the rules of named packs that are off, so that you can try one before you turn it on."""
-    there = {group_of(hook) for hook in catalog.hooks}
+    there = {hook.group for hook in catalog.hooks}
     fresh = [hook for name in names if name in NAMES and name not in there for hook in _rules_of(name)]
     return catalog.replace(hooks=[*catalog.hooks, *fresh]) if fresh else catalog
 

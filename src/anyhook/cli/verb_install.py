@@ -1,4 +1,4 @@
-"""`anyhook install` and `anyhook uninstall`: our entry in an agent's own config."""
+"""`anyhook install`: our entry in an agent's own config, and what takes it out again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from anyhook.cli import DONE, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.person import require_person
 from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
@@ -61,7 +60,6 @@ WITHOUT_US = {
     "unknown": "What {0} does without anyhook is not known. `anyhook install {1} --closed` makes it refuse.",
 }
 EXAMPLE = "anyhook install claude --dry-run"
-TAKEN_OUT = "anyhook uninstall claude"
 
 
 class InstallOptions(JsonOptions):
@@ -98,28 +96,14 @@ def install(agent: str, options: EntryOptions) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return _carry_out(agent, options, True, options.closed, options.lean)
-
-
-@verb("uninstall", InstallOptions, TAKEN_OUT, ARGUMENT)
-def uninstall(agent: str, options: InstallOptions) -> int:
-    """Remove anyhook's entries from an agent's config.
-
-    If nobody has changed the file since, the old one is restored byte for byte.
-
-    \b
-    Exit status: 0 done, 3 bad call or a file that cannot be changed.
-    """
-    if not options.dry_run:
-        require_person("uninstall")
-    return _carry_out(agent, options, False)
+    return carry_out(agent, options, True, options.closed, options.lean)
 
 
 def apply(
     agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> tuple[list[FileChange], list[str], bool]:
     """Make the changes, or only compute them; also returns the backups, and whether the entry is closed."""
-    table, entry = _named(agent)
+    table, entry = named(agent)
     scope = options.scope or SCOPES[0]
     project = os.path.realpath(project_of(options.project))
     made = table
@@ -184,10 +168,10 @@ def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[st
     return lean(table, by_hooks) if wants_lean else table
 
 
-def _carry_out(
+def carry_out(
     agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> int:
-    table, _ = _named(agent)
+    table, _ = named(agent)
     scope = options.scope or SCOPES[0]
     changes, backups, closed = apply(agent, options, install, wants_closed, wants_lean)
     needed = [change for change in changes if change.needed]
@@ -267,7 +251,7 @@ def _changes(
     return [*made, *to_uninstall(table, entry, {**left_out, **left}, installs)]
 
 
-def _named(agent: str) -> tuple[Host, Entry]:
+def named(agent: str) -> tuple[Host, Entry]:
     if agent not in HOSTS:
         why = dialect(agent).no_host if agent in DIALECTS else runs_no_hooks(agent)
         if why:

@@ -106,7 +106,7 @@ def _told(
     if options.json:
         listed: list[Json] = [gate.as_dict() for gate in found]
         problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
-        root = _root(setup.project)
+        root = repository_root(setup.project)
         told: dict[str, Json] = {"protected": held, "project": setup.project, "root": root, "gates": listed}
         agents: dict[str, Json] = {name: agent.as_dict() for name, agent in hosts.items()}
         return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
@@ -150,7 +150,7 @@ def _catalog(setup: Setup) -> Catalog:
     return from_plan(read_plan(setup)) or build(setup, may_start=False).with_lines()
 
 
-def _root(project: str) -> str | None:
+def repository_root(project: str) -> str | None:
     """The repository's root: the nearest folder upwards that has a `.git`."""
     folder = project
     while not os.path.lexists(f"{folder}/.git"):

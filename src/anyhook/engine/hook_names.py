@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
 
 
-def group_of(hook: Hook) -> str:
-    """The pack, plugin or file that its id names between scope and event, or ""."""
-    owner = hook.id.partition(f":{hook.native_event}:")[0].split(":") if hook.native_event else []
-    return owner[2] if len(owner) > 2 else ""
-
-
-def short_name(hook: Hook) -> str:
-    """The name that is easy to type: the end of its id, without blanks and colons; with its pack, if it has one."""
-    return "/".join(filter(None, (group_of(hook), hook.id.rpartition(":")[2])))
-
-
 def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
     """The hooks with this id; else with this name; else all hooks of this pack; else those whose names match this
     pattern."""
@@ -33,7 +22,7 @@ def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
     return (
         by_id
         or [hook for hook in hooks if spelled(name) in map(spelled, _names(hook))]
-        or [hook for hook in hooks if name == group_of(hook)]
+        or [hook for hook in hooks if name == hook.group]
         or ([] if is_plain(name) else [hook for hook in hooks if names_rule(name, _names(hook))])
     )
 
@@ -44,5 +33,5 @@ def likely(name: str, hooks: Iterable[Hook]) -> str:
 
 
 def _names(hook: Hook) -> tuple[str, ...]:
-    group, slug = group_of(hook), hook.id.rpartition(":")[2]
+    group, slug = hook.group, hook.id.rpartition(":")[2]
     return (hook.id, hook.name, slug, *([f"{group}/{hook.name}", f"{group}/{slug}"] if group else ()))

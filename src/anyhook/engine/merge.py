@@ -335,7 +335,7 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
         return outcome
     if outcome.verdict == BLOCK and hook.dialect in context.exhausted:
         return ignore_block(hook, row, outcome)
-    if event.name != "pre_tool" or hook.scope == "managed":
+    if event.name != "pre_tool" or hook.scope == "managed" or context.recorder.rehearses:
         return outcome
     try:
         setup, folder = context.setup, context.setup.own_dir()

@@ -165,14 +165,14 @@ class Rules:
         said = " ".join(fill(str(spec[key]), values) for key in ("because", "instead") if spec.get(key))
         match spec["then"]:
             case "warn":
-                return Outcome(messages=(f"{said} (rule: {hook.name})",))
+                return Outcome(messages=(f"{said} ({_named(hook)})",))
             case "context":
                 return Outcome(context=(said,))
             case "rewrite":
                 return self._rewrite(hook, event, values)
             case action:
                 does = "asks about" if action == "ask" else "refuses"
-                reason = f"{said} (rule: {hook.name})" if said else f"The rule `{hook.name}` {does} this."
+                reason = f"{said} ({_named(hook)})" if said else f"The rule `{hook.name}` {does} this. ({_named(hook)})"
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
 
     def _unread(self, hook: Hook, event: Event) -> Outcome:
@@ -208,6 +208,11 @@ def ask_rule(walk: Walk, position: int) -> str:
         if position in rules.unmet:
             return NOT_MET
     return rules.wanted(step, event)
+
+
+def _named(hook: Hook) -> str:
+    """How a refusal ends: the rule's name, and where a person reads more about it."""
+    return f"rule {hook.short_name}; a person can run: anyhook rule {hook.short_name}"
 
 
 def condition_of(hook: Hook) -> Condition:

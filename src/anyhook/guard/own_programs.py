@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
-    "setup", "warm", "import",
+    "relax", "setup", "warm", "import",
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {

@@ -39,13 +39,13 @@ def rule_file(scope: str, project: str, env: Mapping[str, str]) -> str:
 
 def used_in(path: str) -> list[str]:
     """The packs that a file uses, in order; none if there is no file."""
-    text = _text(path)
+    text = text_of(path)
     return _used(path, text) if text is not None else []
 
 
 def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> bool:
     """Adds packs to a file, which is created if needed, and removes others. True if anything changed."""
-    text = _text(path)
+    text = text_of(path)
     before = _used(path, text) if text is not None else []
     after: list[Json] = [
         *(name for name in before if name not in remove),
@@ -68,15 +68,21 @@ def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) 
             made = edit.remove(text, "toml", ("use",))
     except edit.CannotEdit as error:
         raise CannotChange(f"{path}: {error}") from None
-    if not after and made.strip() == HEADER.strip():  # only what we wrote is left
-        os.unlink(path)
-    else:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        replace_file(path, made.encode(), 0o644)
+    write_rules(path, made)
     return True
 
 
-def _text(path: str) -> str | None:
+def write_rules(path: str, made: str) -> None:
+    """Write a rule file; one that holds nothing but our own comments is removed."""
+    if made.strip() in ("", HEADER.strip()):
+        os.unlink(path)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    replace_file(path, made.encode(), 0o644)
+
+
+def text_of(path: str) -> str | None:
+    """The text of a rule file; None if there is none."""
     try:
         return read_bytes(path, MAX_FOREIGN_BYTES).decode()
     except FileNotFoundError:

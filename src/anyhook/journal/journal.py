@@ -155,6 +155,12 @@ class Recorder:
         self._unwritten: list[tuple[int, Event, Decision]] = []
         """Events that are not in the journal yet, with their times and answers."""
         self._forks = forks.forks
+        self.rehearses = False
+        """Whether nothing that happens here is remembered."""
+
+    def rehearse(self) -> None:
+        """Write nothing from now on, and use nothing up: somebody only wants to see what would be decided."""
+        self.journal, self._recording, self._waits, self.rehearses = None, None, False, True
 
     def quiet(self, event: Event, decision: Decision, mode: Mode) -> Decision:
         """Record an event without hooks, as nearly all are: if the process continues, its line is written later, so

@@ -37,6 +37,8 @@ class Source(Record):
     """The folder that the scope's variables name: the project, the user's hooks folder, the plugin."""
     label: str = ""
     """The plugin's id."""
+    project: str = ""
+    """The folder that it is read for, where that matters to what it declares."""
 
     def hook(
         self, identity: str, name: str, native: str, events: tuple[str, ...], spec: dict[str, Json], limit_s: float,
@@ -92,6 +94,17 @@ class Hook(Record):
     def trusted(self) -> bool:
         """Whether its user approved it, or need not be asked."""
         return self.status not in (UNTRUSTED, CHANGED)
+
+    @property
+    def group(self) -> str:
+        """The pack, plugin or file that its id names between scope and event, or ""."""
+        owner = self.id.partition(f":{self.native_event}:")[0].split(":") if self.native_event else []
+        return owner[2] if len(owner) > 2 else ""
+
+    @property
+    def short_name(self) -> str:
+        """The name that people use: the end of its id, with its pack, if it has one: `git/forced-push`."""
+        return "/".join(filter(None, (self.group, self.id.rpartition(":")[2])))
 
     def where(self) -> str:
         """The source and line, in a form that terminals make clickable."""

@@ -77,11 +77,37 @@ def _not(tree: Node, call: RuleCall, hits: Hits) -> bool:
     return not holds(tree[1], call, Hits(hits.spared))
 
 
-def _runs(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    for program in call.facts.runs:  # noqa: SIM110 (a generator takes longer than most of these questions)
-        if _is_program(tree, program, call):
+def _runs(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    for program in call.facts.runs:
+        if _is_program(tree, program, call) and not (hits.spared and _runs_in_spared(program, call, hits)):
             return True
     return False
+
+
+def _is_spared(path: str, call: RuleCall, hits: Hits) -> bool:
+    """Whether a path is one that does not count for this rule."""
+    return any(matches(each, path, call.places, False, may_be=False) for each in hits.spared)
+
+
+def _runs_in_spared(program: Program, call: RuleCall, hits: Hits) -> bool:
+    """Whether a program runs in a folder that does not count for this rule, and no word leads it elsewhere."""
+    from anyhook.programs.paths import resolve
+    from anyhook.programs.program import UNKNOWN
+
+    folder = program.cwd
+    if folder is None or program.remote:
+        return False
+    words = [*program.args, *(value for _, value in program.set)]
+    while program.name == "git" and len(words) > 1 and words[0] == "-C":
+        folder, words = resolve(words[1], folder), words[2:]
+    if not _is_spared(resolve(folder, None), call, hits):
+        return False
+    for word in words:
+        place = word.rpartition("=")[2]
+        leads = place.startswith(("/", "~")) or ".." in place.split("/")
+        if "$" in word or UNKNOWN in word or (leads and not _is_spared(resolve(place, folder), call, hits)):
+            return False
+    return True
 
 
 def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
@@ -153,11 +179,7 @@ def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
     if not found:
         return False
     places = call.places
-    counted = (
-        [path for path in found if not any(matches(each, path, places, False, may_be=False) for each in hits.spared)]
-        if hits.spared
-        else found
-    )
+    counted = [path for path in found if not _is_spared(path, call, hits)] if hits.spared else found
     hit = [path for path in counted if _any_path(patterns, path, places, bool(covers))] if patterns else counted
     if not hit or (every and len(hit) < len(found)):
         return False

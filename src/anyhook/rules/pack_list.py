@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER = os.path.join(os.path.dirname(__file__), "packs")
+EXAMPLES = os.path.join(os.path.dirname(__file__), "examples")
 GUARD = "guard"
 """The name that means all guards."""
 GUARDS = ("files", "git", "code", "secrets", "data", "infrastructure", "system", "outside", "rules")
@@ -47,6 +48,16 @@ def read_pack(name: str) -> Pack:
         document = tomllib.load(file)
     about = document["pack"]
     return Pack(name, about["title"], about["description"], tuple(document["rule"]), about["try"])
+
+
+def examples_of(name: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Lines that each rule of a guard refuses, by its name, and lines that the pack lets pass."""
+    path = os.path.join(EXAMPLES, f"{name}.toml")
+    if not os.path.exists(path):
+        return {}, []
+    with open(path, "rb") as file:
+        document = tomllib.load(file)
+    return document["refuses"], document["passes"]
 
 
 def path_of(name: str) -> str:

@@ -43,7 +43,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
 LISTS = ("agents", "tools", "except")
 KEYS = (*TEXTS_OF_A_RULE, *LISTS, "to", "timeout", "enabled")
-RELAXED = ("rule", "then", "unless", "except", "enabled")
+RELAXED = ("rule", "then", "unless", "except", "enabled", "projects")
 END = "end"
 """The last table of a shipped pack: a file without it has been cut, and rules are missing."""
 TOP = ("rule", "relax", "use", "words", "paths", "pack", END, "$schema")
@@ -121,6 +121,10 @@ class RuleFile:
         if then not in ACTIONS:
             fix = f"Actions: {', '.join(ACTIONS)}.{guess(str(then), ACTIONS)}"
             return self.not_applied(f"`then` {canonical(then)} is not an action", (*place, "then"), fix)
+        projects = relaxed.get("projects", [])
+        if not isinstance(projects, list) or not all(isinstance(each, str) and each[:1] == "/" for each in projects):
+            fix = 'Write projects = ["/srv/project"].'
+            return self.not_applied("`projects` must be a list of whole paths", (*place, "projects"), fix)
         if not isinstance(relaxed.get("enabled", True), bool):
             return self.not_applied("`enabled` must be true or false", (*place, "enabled"), "Write enabled = false.")
         return True
@@ -283,6 +287,8 @@ class RuleFile:
             if not names_rule(str(relaxed["rule"]), called):
                 continue
             self.relaxing.add(number)
+            if "projects" in relaxed and not self.is_for(_list(relaxed, "projects")):
+                continue
             changed = _relaxed(given, relaxed)
             try:
                 given, parts = changed, self.parts(changed, names, key, function)
@@ -293,6 +299,11 @@ class RuleFile:
                     wrong = f"`{error.key}`: {error.what}" if error.key else error.what
                     self.not_applied(f"{wrong} (rule `{name}`)", at, error.fix or "Correct it, or remove it.")
         return given, parts
+
+    def is_for(self, projects: tuple[str, ...]) -> bool:
+        """Whether the project that this is read for is one of these, or in one."""
+        here = f"{self.source.project}/"
+        return bool(self.source.project) and any(here.startswith(f"{each.rstrip('/')}/") for each in projects)
 
     def unknown_agents(self, names: Iterable[str], rule: str, place: Place) -> None:
         """Agents that anyhook does not know: either a program that embeds it, or a rule that never applies."""
@@ -466,7 +477,7 @@ def rule_schema() -> dict[str, Json]:
     }
     rule = table(keys, [])
     rule["oneOf"] = [{"required": [key]} for key in USUAL]
-    relaxed = {key: TEXT if key == "rule" else keys[key] for key in RELAXED}
+    relaxed = {**{key: keys[key] for key in RELAXED if key in keys}, "rule": TEXT, "projects": TEXTS}
     top: dict[str, Json] = {
         "rule": {"type": "array", "items": rule},
         "relax": {"type": "array", "items": table(relaxed, ["rule"])},

@@ -1,0 +1,320 @@
+"""`anyhook rule` and `anyhook relax`: one rule, and an exception to it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from anyhook.cli import DONE, FINDINGS, BadCall, render
+from anyhook.cli.fire import project_of
+from anyhook.cli.known_words import HOOK
+from anyhook.cli.options import JsonOptions, option, repeated, switch
+from anyhook.cli.person import require_person
+from anyhook.cli.undo import tell_undo
+from anyhook.cli.verb_status import repository_root
+from anyhook.cli.verbs import verb
+from anyhook.documents import edit
+from anyhook.engine.catalog import build
+from anyhook.engine.hook_names import hooks_meant, likely
+from anyhook.install.changes import CannotChange
+from anyhook.install.used_packs import rule_file, text_of, write_rules
+from anyhook.model.hook import ARMED
+from anyhook.model.problem import ERROR
+from anyhook.model.record import Record
+from anyhook.platform.places import home_of
+from anyhook.rules.calls import facts_of
+from anyhook.rules.pack_list import NAMES, examples_of, path_of, read_pack
+from anyhook.rules.wildcards import names_rule, spelled
+from anyhook.state.plans import Setup
+from anyhook.tables.shapes import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+
+MAX_EXAMPLES = 5
+ARGUMENT = [click.Argument(["name"], type=HOOK)]
+CONDITIONS = ("when", "before", "after")
+
+
+class RuleOptions(JsonOptions):
+    project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
+
+
+class RelaxOptions(RuleOptions):
+    path: tuple[str, ...] = repeated("--path", "Not for this file or folder; may be repeated.", "PATH")
+    ask: bool = switch("--ask", "Ask a person instead of refusing.")
+    off: bool = switch("--off", "Switch the rule off.")
+    project_only: bool = switch("--project-only", "For this project alone.")
+    undo: bool = switch("--undo", "Take back what the same call wrote; with nothing but a name, all of it.")
+
+
+class Rule(Record):
+    """One rule, on or off."""
+
+    name: str
+    """PACK/NAME; only the name for a rule outside packs."""
+    refuses: str
+    because: str
+    then: str
+    severity: str
+    refused: tuple[str, ...]
+    passed: tuple[str, ...]
+    hooks: tuple[Hook, ...] = ()
+    """Where it is on."""
+
+    @property
+    def on(self) -> bool:
+        return any(hook.status == ARMED for hook in self.hooks)
+
+    @property
+    def relax(self) -> str:
+        """How it is relaxed."""
+        if any(hook.scope == "managed" for hook in self.hooks):
+            return "it is the organisation's, and only root can change it"
+        return f"anyhook relax {self.name} --ask"
+
+    def as_dict(self) -> dict[str, Json]:
+        examples: dict[str, Json] = {"refused": [*self.refused], "passed": [*self.passed]}
+        told: dict[str, Json] = {"rule": self.name, "refuses": self.refuses, "because": self.because}
+        more: dict[str, Json] = {"then": self.then, "severity": self.severity}
+        return {**told, "examples": examples, "on": self.on, "relax": self.relax, **more}
+
+
+@verb("rule", RuleOptions, "anyhook rule git/forced-push", ARGUMENT)
+def rule(name: str, options: RuleOptions) -> int:
+    """Show one rule: what it refuses and why, with examples, whether it is on, and how to relax it.
+
+    NAME is PACK/NAME, as every refusal ends with; blanks and hyphens are the same.
+    """
+    found = find_rule(name, options)
+    if options.json:
+        render.json_out(found.as_dict(), indent=2)
+        return DONE
+    where = [f"{hook.status} for the {hook.scope}, {render.short_path(hook.where())}" for hook in found.hooks]
+    pack = found.name.partition("/")[0]
+    render.out(f"{found.name}  ({'; '.join(where) or f'off; to turn it on: anyhook add {pack}'})")
+    word = {"ask": "asks about", "deny": "refuses"}.get(found.then, found.then)
+    told = [(word, found.refuses), ("because", found.because)]
+    told += [(("refused" if not at else ""), line) for at, line in enumerate(found.refused)]
+    told += [(("passes" if not at else ""), line) for at, line in enumerate(found.passed)]
+    for title, text in told:
+        if text:
+            render.out(f"  {title:<11}{text}")
+    for title, text in _ways(found) if found.on else ():
+        render.out(f"  {title:<11}{text}")
+    return DONE
+
+
+def _ways(found: Rule) -> list[tuple[str, str]]:
+    """How it can be relaxed, for people."""
+    if any(hook.scope == "managed" for hook in found.hooks):
+        return [("relax", found.relax)]
+    return [
+        ("relax", f"anyhook relax {found.name} --path PATH   not for this file or folder"),
+        ("", f"anyhook relax {found.name} --ask   ask a person instead"),
+        ("", f"anyhook relax {found.name} --off   switch it off"),
+        ("watch", f"anyhook shadow {found.name} --for 7d   only record what it would refuse"),
+    ]
+
+
+def find_rule(name: str, options: RuleOptions) -> Rule:
+    """The one rule that a person means; raises BadCall for none and for several."""
+    hooks = [hook for hook in build(_setup(options), may_start=False).hooks if hook.condition is not None]
+    meant = hooks_meant(name, hooks)
+    names = [*dict.fromkeys(hook.short_name for hook in meant)]
+    if len(names) > 1:
+        raise BadCall(f"`{name}` means {len(names)} rules: {', '.join(names)}. Name one of them.")
+    shipped = {
+        f"{pack}/{spelled(str(each['name'])).replace(' ', '-')}": (pack, each)
+        for pack in NAMES
+        for each in read_pack(pack).rules
+    }
+    if meant:
+        pack, table = shipped.get(names[0], ("", {}))
+        if any(hook.source == path_of(pack) for hook in meant if pack):
+            return _shipped(names[0], pack, table, tuple(meant))
+        spec = meant[0].spec
+        condition, because, then, severity = (
+            str(spec.get(key, "")) for key in ("condition", "because", "then", "severity")
+        )
+        return Rule(names[0], condition, because, then, severity, (), (), tuple(meant))
+    off = [each for each, (pack, table) in shipped.items() if names_rule(name, [each, str(table["name"])])]
+    if len(off) == 1:
+        return _shipped(off[0], *shipped[off[0]], ())
+    if off:
+        raise BadCall(f"`{name}` means {len(off)} rules: {', '.join(off)}. Name one of them.")
+    hint = likely(name, hooks) or guess(name, shipped)
+    raise BadCall(f"there is no rule `{name}`.{hint} `anyhook guards --rules` shows them all.")
+
+
+def _shipped(name: str, pack: str, table: Mapping[str, Json], hooks: tuple[Hook, ...]) -> Rule:
+    refused, passed = examples_of(pack)
+    mine = refused.get(str(table["name"]), [])
+    then = str(hooks[0].spec["then"]) if hooks else str(table.get("then", "run" if "run" in table else "deny"))
+    condition = " ".join(next(str(table[key]) for key in CONDITIONS if key in table).split())
+    because, severity = str(table.get("because", "")), str(table.get("severity", "medium"))
+    examples = tuple(mine[:MAX_EXAMPLES]), tuple(_alike(mine, passed))
+    return Rule(name, condition, because, then, severity, *examples, hooks)
+
+
+def _alike(refused: Sequence[str], passed: Sequence[str]) -> list[str]:
+    """Lines that pass, those first that run the same programs."""
+    programs = {program for line in refused for program in _programs(line)}
+    near = sorted(passed, key=lambda line: -len(programs & {*_programs(line)}))
+    return near[:MAX_EXAMPLES]
+
+
+def _programs(line: str) -> list[str]:
+    """The programs that a line runs, with the first word after each: `git push`."""
+    found = facts_of("Bash", {"command": line}, cwd="/", home="/", project="/").runs
+    return [word for each in found for word in (each.name, " ".join((each.name, *each.args[:1])))]
+
+
+def _setup(options: RuleOptions) -> Setup:
+    return Setup.of(os.path.realpath(project_of(options.project)), dict(os.environ))
+
+
+# -- an exception
+
+
+@verb("relax", RelaxOptions, "anyhook relax git/forced-push --path ./sandbox", ARGUMENT)
+def relax(name: str, options: RelaxOptions) -> int:
+    """Write an exception to a rule into your hooks.toml, and say what was written.
+
+    With --path the rule does not count for what happens to these files and folders, or in them. With --ask a person is
+    asked instead, with --off the rule is off. --project-only limits it to this project.
+
+    \b
+    Exit status: 0 written, 1 nothing to take back, 3 bad call.
+    """
+    require_person("relax")
+    found = find_rule(name, options)
+    path = rule_file("user", _setup(options).project, os.environ)
+    try:
+        text = text_of(path) or ""
+        document = edit.read(text, "toml")
+    except (CannotChange, edit.CannotEdit) as why:
+        raise BadCall(f"{path}: {why}") from None
+    listed = document.get("relax", []) if isinstance(document, dict) else []
+    there = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    given = options.path or options.ask or options.off
+    if not given and not options.undo:
+        raise BadCall("say what should change: --path PATH, --ask or --off.")
+    if options.ask and options.off:
+        raise BadCall("--ask and --off cannot be combined.")
+    made = _relaxation(found.name, options)
+    if options.undo:
+        return _take_back(found, path, text, there, made if given else None, options)
+    _check_scope(found)
+    if made in there:
+        return _tell(found, path, made, "written already in", options)
+    try:
+        after = edit.append(text, "toml", ("relax",), made)
+    except edit.CannotEdit as why:
+        raise BadCall(f"{path}: {why}. Write the [[relax]] by hand.") from None
+    _write(path, text, after, options)
+    return _tell(found, path, made, "written to", options)
+
+
+def _relaxation(name: str, options: RelaxOptions) -> dict[str, Json]:
+    """The table that these options stand for."""
+    made: dict[str, Json] = {"rule": name}
+    if options.path:
+        spared: list[Json] = [*map(_spared, options.path)]
+        made["except"] = spared
+    if options.ask:
+        made["then"] = "ask"
+    if options.off:
+        made["enabled"] = False
+    if options.project_only:
+        project = os.path.realpath(project_of(options.project))
+        made["projects"] = [repository_root(project) or project]
+    return made
+
+
+def _spared(path: str) -> str:
+    """A path as a rule file names it: whole, with everything below it, and with `~` for the home."""
+    whole, home = os.path.realpath(os.path.expanduser(path)), os.path.realpath(home_of(os.environ))
+    if f"{whole}/".startswith(f"{home}/") and whole != home:
+        whole = f"~{whole[len(home) :]}"
+    return f"{whole.rstrip('/')}/**"
+
+
+def _check_scope(found: Rule) -> None:
+    """A file's relaxations are for its own rules and packs."""
+    if any(hook.scope == "user" for hook in found.hooks):
+        return
+    if not found.hooks:
+        raise BadCall(f"{found.name} is off, so there is nothing to relax.")
+    hook = found.hooks[0]
+    if hook.scope == "managed":
+        raise BadCall(f"{found.name} is the organisation's ({hook.where()}); only root can change it.")
+    raise BadCall(
+        f"{found.name} is on in {hook.where()}, and not in your own rules. The file that uses it relaxes it, for"
+        f' everybody who shares it: [[relax]] with rule = "{found.name}".'
+    )
+
+
+def _write(path: str, before: str, after: str, options: RelaxOptions) -> None:
+    """Write the file, and read it again: what does not count as meant is not left there."""
+    try:
+        write_rules(path, after)
+        wrong = [
+            problem
+            for problem in build(_setup(options), may_start=False).problems
+            if problem.severity == ERROR and problem.where.startswith(path) and "relax" in problem.code
+        ]
+        if wrong:
+            write_rules(path, before)
+            raise BadCall(f"{wrong[0].what}. Nothing was changed.")
+    except OSError as error:
+        raise BadCall(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def _take_back(
+    found: Rule, path: str, text: str, there: Sequence[dict[str, Json]], made: dict[str, Json] | None,
+    options: RelaxOptions,
+) -> int:  # fmt: skip
+    """Remove one relaxation of a rule, or all that name it alone."""
+    wanted = [
+        number
+        for number, each in enumerate(there)
+        if (each == made if made is not None else spelled(str(each.get("rule"))) == spelled(found.name))
+    ]
+    try:
+        after, every = text, len(wanted) == len(there)
+        for place in [("relax",)] if wanted and every else [("relax", number) for number in reversed(wanted)]:
+            after = edit.remove(after, "toml", place)
+    except edit.CannotEdit as why:
+        raise BadCall(f"{path}: {why}. Remove the [[relax]] by hand.") from None
+    if wanted:
+        _write(path, text, after, options)
+    if options.json:
+        render.json_out({"rule": found.name, "removed": len(wanted), "file": path})
+    elif wanted:
+        render.out(f"{found.name} is as before: {len(wanted)} removed from {render.short_path(path)}.")
+    else:
+        render.out(f"There is no such relaxation of {found.name} in {render.short_path(path)}.")
+    return DONE if wanted else FINDINGS
+
+
+def _tell(found: Rule, path: str, made: dict[str, Json], word: str, options: RelaxOptions) -> int:
+    words = [each for path_ in options.path for each in ("--path", path_)]
+    words += [flag for flag, given in (("--ask", options.ask), ("--off", options.off)) if given]
+    words += ["--project-only"] if options.project_only else []
+    words += ["--project", os.path.realpath(options.project)] if options.project else []
+    undone = shlex.join(["anyhook", "relax", found.name, *words, "--undo"])
+    if options.json:
+        render.json_out({"rule": found.name, "written": made, "file": path, "undo": [undone]})
+        return DONE
+    render.out(f"{word} {render.short_path(path)}:")
+    for line in edit.append("", "toml", ("relax",), made).strip().splitlines():
+        render.out(f"  {line}")
+    tell_undo([undone])
+    return DONE
