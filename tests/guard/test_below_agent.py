@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 WEAKENING = [
     ["disable", "git/forced-push"], ["shadow", "git/forced-push"], ["remove", "guard"], ["uninstall", "claude"],
-    ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"], ["add", "./package", "--yes"],
+    ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
+    ["add", "./package", "--yes"],
 ]  # fmt: skip
 OTHERS = [
     ["add", "guard", "--yes"], ["enforce", "git/forced-push"], ["enable", "git/forced-push"], ["trust", "--list"],
