@@ -19,7 +19,7 @@ from law_strategies import TABLES
 from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.engine.catalog import build
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import Catalog, from_plan, made_catalog, to_plan
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import TELLING, CatalogPlan, Setup, read_plan
@@ -296,15 +296,8 @@ def test_the_quick_answer_is_the_engines(
         assert parsed is not None
         values = parsed[1]
         setup = Setup.of(str(world.project), dict(os.environ), values.dialect, values.trust or "ask")
-        engine = Engine(
-            setup,
-            made_catalog(setup),
-            on_failure=values.on_failure,
-            mode=values.mode,
-            session=values.session,
-            host="fire",
-            one_shot=True,
-        )
+        own = EngineOptions(setup, values.on_failure, values.mode, values.session, "fire", one_shot=True)
+        engine = open_engine(own, made_catalog(setup))
         expected = engine.fire_sync(Event(event, {}))
         engine.close_sync(0.0)
         if engine.context.routes.steps(Event(event, {})):
@@ -315,7 +308,7 @@ def test_the_quick_answer_is_the_engines(
             time.sleep(0.02)
             made_catalog(setup)
         with monkeypatch.context() as patch:
-            patch.setattr("anyhook.engine.engine.Engine", opened)
+            patch.setattr("anyhook.engine.engine.open_engine", opened)
             status = cli_fire.fire(event, values)
         said = json.loads(capfdbinary.readouterr().out)
         assert said == expected.as_dict()

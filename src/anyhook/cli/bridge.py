@@ -103,22 +103,16 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     if plan is not None and not asked and plan.is_quiet(*names, opens=opens):
         lost = lost_record(quiet(setup, plan, events, table.name, options))
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
-    from anyhook.engine.engine import Engine
-    from anyhook.engine.routes import from_plan, made_catalog
+    from anyhook.engine.engine import EngineOptions, open_engine
+    from anyhook.engine.routes import catalog_of
     from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
 
     adopt_orphans()
     with EndsHooksWithUs():
-        engine = Engine(
-            setup,
-            from_plan(plan) or made_catalog(setup),
-            on_failure=options.on_failure,
-            mode=options.mode,
-            model=options.model or None,
-            one_shot=True,
-            serves=table,
+        own = EngineOptions(
+            setup, options.on_failure, options.mode, model=options.model or None, one_shot=True, serves=table
         )
-        return engine.bridge(table.name, row.native, incoming)
+        return open_engine(own, catalog_of(plan, setup)).bridge(table.name, row.native, incoming)
 
 
 def setup_of(

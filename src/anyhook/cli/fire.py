@@ -41,23 +41,17 @@ def fire(name: str, options: FireOptions) -> int:
     if plan is not None and not unknown and plan.is_quiet(event.name):
         decision = quiet(setup, plan, [event], "fire", options, options.session)
     else:
-        from anyhook.engine.engine import Engine
-        from anyhook.engine.routes import from_plan, made_catalog
+        from anyhook.engine.engine import EngineOptions, open_engine
+        from anyhook.engine.routes import catalog_of
         from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
 
         adopt_orphans()
         with EndsHooksWithUs():
-            engine = Engine(
-                setup,
-                from_plan(plan) or made_catalog(setup),
-                on_failure=options.on_failure,
-                mode=options.mode,
-                session=options.session,
-                host="fire",
-                model=options.model or None,
-                one_shot=True,
+            own = EngineOptions(
+                setup, options.on_failure, options.mode, options.session, "fire", options.model or None, one_shot=True
             )
-            decision = engine.fire_sync(event)  # nothing is deferred here, so the engine need not be closed
+            # Nothing is deferred here, so the engine need not be closed.
+            decision = open_engine(own, catalog_of(plan, setup)).fire_sync(event)
         if unknown:
             decision = _with_unknown(decision, unknown)
     status = BLOCKED if decision.stops else DONE

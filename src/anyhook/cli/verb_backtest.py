@@ -25,7 +25,7 @@ from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import load, pinned
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.merge import posture_of
 from anyhook.engine.present import own_scene, present, scene_of
@@ -75,7 +75,7 @@ def prepared(
     names = tuple(each for name in names for each in _meant(name, catalog))
     catalog = _with_packs(catalog, names)
     posture = options.on_failure or None
-    engine = Engine(setup, catalog, on_failure=posture, mode="shadow", host="backtest", one_shot=True)
+    engine = open_engine(EngineOptions(setup, posture, "shadow", host="backtest", one_shot=True), catalog)
     chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
     kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}

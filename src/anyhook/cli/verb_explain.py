@@ -19,7 +19,7 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import TONES, wants_colour
 from anyhook.cli.view.record_text import record_page, tone
 from anyhook.engine.catalog import build
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.receive import recalled
 from anyhook.gates.diagnosis import diagnose
 from anyhook.gates.observed import ASKABLE, LOST, WORKS, load, promised
@@ -169,10 +169,8 @@ def explain(event: str, options: ExplainOptions) -> int:
     made, _ = event_of(event, options, dialects=dialects)
     made = made.replace(data={key: made.data[key] for key in made.data if key not in SUB_AGENT}) if agent else made
     seen = in_agent(agent, made, home_of(os.environ), setup.project, os.environ) if agent else None
-    engine = Engine(
-        setup, catalog, mode="enforce", session=options.session or None, host="explain", model=options.model or None,
-        serves=seen.table if seen is not None else None,
-    )  # fmt: skip
+    own = EngineOptions(setup, None, "enforce", options.session or None, "explain", options.model or None)
+    engine = open_engine(own.replace(serves=seen.table if seen is not None else None), catalog)
     made = seen.event if seen is not None else made
     records = engine.explain(made) if seen is None or seen.row is not None else []
     found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None

@@ -15,7 +15,7 @@ from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.text import visible
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.journal.timespec import parse_time
 from anyhook.platform.places import state_dir
 from anyhook.replay.report import reports_of
@@ -45,7 +45,7 @@ def report(hook: str, options: ReportOptions) -> int:
         raise BadCall(f"--since: {error}") from None
     catalog = catalog_of(options)
     found = find_hooks(hook, catalog.hooks)
-    context = Engine(setup_of(options), catalog, mode="shadow", host="report").context
+    context = open_engine(EngineOptions(setup_of(options), mode="shadow", host="report"), catalog).context
     made = reports_of(found, state_dir(os.environ), since_ns, context)
     if options.json:
         listed: list[Json] = [each.as_dict() for each in made]

@@ -7,8 +7,9 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
+    from anyhook.engine.engine import RunIds
     from anyhook.engine.interpret import Interpreted
     from anyhook.engine.routes import Routes
     from anyhook.handlers import Waitable
@@ -33,8 +34,7 @@ class Context(Record):
     interpreted: Interpreted
     """A cache of hooks' answers, as `read_again` reads them."""
     trace: Trace
-    ids: Iterator[str]
-    """A unique name for each run."""
+    ids: RunIds
     warned: set[tuple[str, str]]
     """Warnings given so far: some are given once a session."""
     background: list[Waitable]

@@ -1,5 +1,6 @@
 """Engine: one project's hooks, ready to fire. It is complete when it is constructed, and holds no state of any single
-event: many tasks can use one engine at once."""
+event: several agents, many tasks, threads and forks can use one engine. `open_engine` is the only place that builds
+one, from its options."""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
 from anyhook.model.firing import Firing
 from anyhook.model.hook import DISABLED
+from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Unpack
 
     from anyhook.engine.bridge import Incoming
@@ -35,30 +37,57 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 
-class Engine:
-    """Fires events at one project's hooks."""
+class EngineOptions(Record):
+    """All that an engine is built from, besides its catalog."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        catalog: Catalog,
-        *,
-        on_failure: Posture | None = None,
-        mode: Mode | None = None,
-        session: str | None = None,
-        host: str = "library",
-        model: AnyModel | None = None,
-        spare_model: AnyModel | None = None,
-        one_shot: bool = False,
-        hands_over: bool = False,
-        deadline_s: float | None = None,
-        serves: Host | None = None,
-    ) -> None:
-        """`model` answers every handler that asks one, `spare_model` those that neither it nor the settings serve.
-        `one_shot` is for a process that ends with the answer, `hands_over` for one that must not wait for background
-        hooks when it ends, `deadline_s` (monotonic clock) for a host that waits no longer. `serves` is the agent whose
-        calls it answers: hooks that this agent runs itself are left to it."""
-        config = catalog.config
+    setup: Setup
+    on_failure: Posture | None = None
+    """The posture for broken hooks; the user's settings say it otherwise."""
+    mode: Mode | None = None
+    """The same for the mode."""
+    session: str | None = None
+    """The session of events that do not name one; without it, one is invented."""
+    host: str = "library"
+    """Who fires, for the journal."""
+    model: AnyModel | None = None
+    """Answers every handler that asks a model."""
+    spare_model: AnyModel | None = None
+    """Answers those that neither `model` nor the settings serve."""
+    one_shot: bool = False
+    """Whether the process ends with the answer."""
+    hands_over: bool = False
+    """Whether the process must not wait for background hooks when it ends."""
+    deadline_s: float | None = None
+    """When the host stops waiting, on the monotonic clock."""
+    serves: Host | None = None
+    """The agent whose calls it answers: hooks that this agent runs itself are left to it."""
+
+
+def open_engine(options: EngineOptions, catalog: Catalog | None = None) -> Engine:
+    """An engine. Without a catalog, the project's: from its plan if that is still valid, else from the files."""
+    return Engine(options, open_catalog(options.setup) if catalog is None else catalog)
+
+
+class RunIds:
+    """A unique name for each run. Processes are found and ended by it, so a fork must not continue its parent's."""
+
+    def __init__(self) -> None:
+        self._pid = -1
+        self._ids: Iterator[str] = iter(())
+
+    def __next__(self) -> str:
+        if self._pid != (pid := os.getpid()):
+            self._ids = map(f"{os.urandom(6).hex()}-{{}}".format, range(1, sys.maxsize))
+            self._pid = pid
+        return next(self._ids)
+
+
+class Engine:
+    """Fires events at one project's hooks. `open_engine` makes it."""
+
+    def __init__(self, options: EngineOptions, catalog: Catalog) -> None:
+        setup, config, mode, host, serves = options.setup, catalog.config, options.mode, options.host, options.serves
+        self._options, self._whole = options, catalog
         if serves is not None:
             host, hooks = serves.name, list(catalog.hooks)
             for index, hook in enumerate(hooks):
@@ -68,27 +97,26 @@ class Engine:
                     if runs_itself(serves, hook):
                         hooks[index] = hook.replace(status=DISABLED, why=f"{serves.title} runs it itself")
             catalog = catalog.replace(hooks=hooks, serves=serves.name)
-        if model is not None or spare_model is not None:
+        if options.model is not None or options.spare_model is not None:
             catalog = catalog.replace(has_model=True)
-        self._catalog, self._serves, self._mode = catalog, serves, mode
+        self._catalog = catalog
         if mode == "shadow" and config.hook_mode:
             from anyhook.engine.merge import only_shadow
 
             config = only_shadow(config, catalog.hooks)
         mode = mode or config.mode
-        recorder = Recorder(setup.env, setup.project, host, session or None, mode, config.journal, one_shot=one_shot)
-        nonce = os.urandom(6).hex()
-        ids = map(f"{nonce}-{{}}".format, range(1, sys.maxsize))
+        recorder = Recorder(
+            setup.env, setup.project, host, options.session or None, mode, config.journal, one_shot=options.one_shot
+        )
         self._context = Context(
-            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), ids,
-            set(), [], recorder.session, host, mode, on_failure or config.on_failure, one_shot, hands_over,
-            deadline_s=deadline_s, model=model, spare_model=spare_model,
+            setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), RunIds(),
+            set(), [], recorder.session, host, mode, options.on_failure or config.on_failure, options.one_shot,
+            options.hands_over, deadline_s=options.deadline_s, model=options.model, spare_model=options.spare_model,
         )  # fmt: skip
         self._others: dict[str, Engine] = {}
 
-    @classmethod
+    @staticmethod
     def open(
-        cls,
         project: str | os.PathLike[str] = ".",
         *,
         dialects: Sequence[str] = (),
@@ -112,17 +140,18 @@ class Engine:
         given = dict(os.environ if env is None else env)
         chosen, folders = listed(dialects, dialect), listed(plugin_dirs, plugin_dir)
         setup = Setup.of(os.fspath(project), given, chosen, checked("trust", trust, TRUST) or "ask", folders, state_dir)
-        return cls(
-            setup,
-            open_catalog(setup),
-            on_failure=checked("on_failure", on_failure, ON_FAILURE),
-            mode=checked("mode", mode, MODE),
-            session=session,
-            host=host,
-            model=model,
-            spare_model=spare_model,
-            hands_over=hands_over,
-            deadline_s=deadline_s,
+        return open_engine(
+            EngineOptions(
+                setup,
+                checked("on_failure", on_failure, ON_FAILURE),
+                checked("mode", mode, MODE),
+                session,
+                host,
+                model,
+                spare_model,
+                hands_over=hands_over,
+                deadline_s=deadline_s,
+            )
         )
 
     # -- what callers can read
@@ -207,8 +236,7 @@ class Engine:
         incoming = payload if isinstance(payload, Incoming) else taken(self._context, table, row, payload)
         if isinstance(incoming, Incoming):
             table, row = incoming.table, incoming.row
-            engine = self if self._serves is not None and self._serves.name == table.name else self._serving(table)
-            answer = answer_call(engine._context, incoming)
+            answer = answer_call(self._serving(table)._context, incoming)
         else:
             answer = incoming
         if row.silence is None:
@@ -236,48 +264,34 @@ class Engine:
 
     def _other(self, switches: FireSwitches) -> Engine:
         """The same engine with other switches, cached."""
-        key = repr(sorted(switches.items()))
-        if key not in self._others:
-            setup, context = self.setup, self._context
-            chosen = () if "dialect" in switches else setup.dialects
-            other = Engine.open(
-                setup.project,
-                dialects=listed(switches.get("dialects", chosen), switches.get("dialect", ())),
-                trust=switches.get("trust", setup.trust),
-                on_failure=context.on_failure,
-                mode=self._mode,
-                plugin_dirs=listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
-                state_dir=switches.get("state_dir", setup.state_dir),
-                session=context.session,
-                model=switches.get("model", context.model),
-                spare_model=context.spare_model,
-                env=setup.env,
-                host=context.host,
-            )
-            other._context.routes.adopt(context.routes)
-            self._others[key] = other
-        return self._others[key]
+        setup = self.setup
+        chosen = () if "dialect" in switches else setup.dialects
+        own = Setup.of(
+            setup.project,
+            setup.env,
+            listed(switches.get("dialects", chosen), switches.get("dialect", ())),
+            checked("trust", switches.get("trust", setup.trust), TRUST) or "ask",
+            listed(switches.get("plugin_dirs", setup.plugin_dirs), switches.get("plugin_dir", ())),
+            switches.get("state_dir", setup.state_dir),
+        )
+        model = switches.get("model", self._options.model)
+        return self._variant(repr(sorted(switches.items())), self._options.replace(setup=own, model=model), None)
 
     def _serving(self, table: Host) -> Engine:
         """The same engine for the calls of an agent, cached."""
-        key = f"serves {table.name}"
-        if key not in self._others:
-            context = self._context
-            other = Engine(
-                context.setup,
-                self._catalog,
-                on_failure=context.on_failure,
-                mode=self._mode,
-                session=context.session,
-                model=context.model,
-                spare_model=context.spare_model,
-                one_shot=context.one_shot,
-                hands_over=context.hands_over,
-                serves=table,
-            )
-            other._context.routes.adopt(context.routes)
-            self._others[key] = other
-        return self._others[key]
+        serves = self._options.serves
+        if serves is not None and serves.name == table.name:
+            return self
+        return self._variant(f"serves {table.name}", self._options.replace(serves=table), self._whole)
+
+    def _variant(self, key: str, options: EngineOptions, catalog: Catalog | None) -> Engine:
+        """An engine with other options, which shares the session and the callables of this one."""
+        found = self._others.get(key)
+        if found is None:
+            found = open_engine(options.replace(session=self.session), catalog)
+            found._context.routes.adopt(self._context.routes)
+            found = self._others.setdefault(key, found)  # unless another thread was faster
+        return found
 
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why the other hooks would not start. Starts nothing."""

@@ -90,7 +90,12 @@ def _may_be(hook: Hook, event: str) -> bool:
 
 def open_catalog(setup: Setup) -> Catalog:
     """The catalog: from its plan if that is still valid, else from the files."""
-    return from_plan(read_plan(setup)) or made_catalog(setup)
+    return catalog_of(read_plan(setup), setup)
+
+
+def catalog_of(plan: CatalogPlan | None, setup: Setup) -> Catalog:
+    """The same for a caller that has looked for the plan."""
+    return from_plan(plan) or made_catalog(setup)
 
 
 def made_catalog(setup: Setup) -> Catalog:

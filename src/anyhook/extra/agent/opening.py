@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import Engine, EngineOptions
+from anyhook.engine.engine import open_engine as built
 from anyhook.engine.routes import Catalog
 from anyhook.state.plans import Setup
 
@@ -44,4 +45,4 @@ def open_engine(options: SessionOptions, config: Settings, session: str | None, 
         )
     setup = Setup.of(options.project, dict(options.env), options.dialects, options.trust)
     nothing = Catalog([], [], config, {})
-    return Engine(setup, nothing, mode="enforce", session=session, host="agent", spare_model=spare_model)
+    return built(EngineOptions(setup, None, "enforce", session, "agent", spare_model=spare_model), nothing)

@@ -11,9 +11,9 @@ import sys
 from time import monotonic, sleep, time_ns
 
 from anyhook.engine.bridge import read, with_self_protection
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.receive import project_of
-from anyhook.engine.routes import from_plan, made_catalog
+from anyhook.engine.routes import catalog_of
 from anyhook.extra.warm.hot_pages import hot_pages
 from anyhook.extra.warm.likeness import Likeness
 from anyhook.extra.warm.messages import CALL, Message, receive_request, receive_streams, send_request, send_streams
@@ -112,8 +112,8 @@ def _call(table: Host, row: HostEvent, payload: bytes, env: dict[str, str]) -> N
     setup = Setup.of(project_of(table, incoming.payload, env), env)
     plan = read_plan(setup)
     incoming = with_self_protection(incoming, setup.env, setup.project, plan.stamps if plan is not None else None)
-    catalog = from_plan(plan) or made_catalog(setup)
-    Engine(setup, catalog, one_shot=True, serves=table).bridge(table.name, row.native, incoming)
+    options = EngineOptions(setup, one_shot=True, serves=table)
+    open_engine(options, catalog_of(plan, setup)).bridge(table.name, row.native, incoming)
 
 
 def _transfer() -> None:

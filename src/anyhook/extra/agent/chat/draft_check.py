@@ -15,7 +15,7 @@ from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.cli.verb_explain import lines
 from anyhook.engine.catalog import build
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.extra.testing.scaffold.plan import CannotScaffold, Order, find_row
 from anyhook.extra.testing.scaffold.write import write
 from anyhook.gates.check import checkup
@@ -107,10 +107,8 @@ def _syntax(draft: Draft) -> list[str]:
 def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
     """What `anyhook explain` shows for the sample, and why the hook would not run, or ""."""
     event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
-    engine = Engine(
-        place, build(place, may_start=False).with_lines(), on_failure=None, mode="enforce", session=None, host="explain"
-    )
-    records = engine.explain(event)
+    options = EngineOptions(place, mode="enforce", host="explain")
+    records = open_engine(options, build(place, may_start=False).with_lines()).explain(event)
     # A hook that declares its own event would have to be started.
     asked = bool(order.dialect.ask_type)
     why = "" if asked or any(record["would_run"] for record in records) else str(records[0]["why"] if records else "")

@@ -6,7 +6,7 @@ import re
 import tempfile
 from typing import TYPE_CHECKING
 
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.routes import Catalog
 from anyhook.journal.search import Wanted, newest
 from anyhook.model.event import EVENTS, Event
@@ -62,7 +62,7 @@ def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) ->
 
 def _engine(setup: Setup, hook: Hook, state: str) -> Engine:
     setup = setup.replace(env={**setup.env, "XDG_STATE_HOME": state})
-    return Engine(setup, Catalog([hook], [], Settings(), {}))
+    return open_engine(EngineOptions(setup), Catalog([hook], [], Settings(), {}))
 
 
 def _told(decision: Decision) -> dict[str, Json]:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from anyhook.engine.engine import Engine
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import open_catalog
 from anyhook.extra.testing.kit.events import event_of
 from anyhook.extra.testing.kit.hook_names import keep_only
@@ -55,14 +55,8 @@ def main() -> None:
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
         sys.exit(BAD_TASK)
-    engine = Engine(
-        setup,
-        catalog,
-        on_failure=checked("on_failure", task.on_failure or None, ON_FAILURE),
-        mode=checked("mode", task.mode or None, MODE),
-        host="test",
-        one_shot=True,
-    )
+    posture, mode = checked("on_failure", task.on_failure or None, ON_FAILURE), checked("mode", task.mode or None, MODE)
+    engine = open_engine(EngineOptions(setup, posture, mode, host="test", one_shot=True), catalog)
     decision = engine.fire_sync(event)
     engine.close_sync(0.0)
     sys.stdout.buffer.write(lean_json.dumps({"decision": decision.as_dict(), "stops": decision.stops}).encode())
