@@ -316,10 +316,12 @@ def _settings(table_: Dialect) -> str:
 
 
 def _differences(table_: Dialect) -> str:
-    rows = [(row, text) for row, text in table_.differences]
+    rows = [(each.row, each.what) for each in table_.differences]
     if not rows:
         return ""
-    return f"## Known differences from the product\n\n{table(('row', 'difference'), rows)}"
+    read = dict.fromkeys(f"{each.version}, {each.source} ({each.date})" for each in table_.differences)
+    source = f"The product was read here: {'; '.join(read)}."
+    return f"## Known differences from the product\n\n{table(('row', 'difference'), rows)}\n\n{source}"
 
 
 def _evidence(table_: Dialect) -> str:

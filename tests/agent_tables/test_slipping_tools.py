@@ -129,4 +129,4 @@ def test_kolegas_post_compact_is_an_event_of_the_host_and_of_the_dialect(world: 
     world.kolega("PostCompact", {"type": "command", "command": "/bin/true"})
     assert world.engine().catalog.problems == []
     assert [hook.events for hook in world.engine().catalog.hooks if hook.dialect == "kolega"] == [("post_compact",)]
-    assert any("PostCompact" in text for _, text in dialect("kolega").differences)
+    assert any("PostCompact" in each.what for each in dialect("kolega").differences)

@@ -22,6 +22,7 @@ from anyhook.tables.rows import (
     Scaffold,
     Scene,
     ToolRow,
+    differences,
 )
 
 TYPE_CHECKING = False
@@ -244,7 +245,10 @@ DIALECT = Dialect(
     chains=("input",),
     sort=sort,
     settings={"cwd": ("work_dir", "hook")},
-    differences=(
+    differences=differences(
+        "98c7319a",
+        "MoonshotAI/kimi-cli docs/en/configuration/hooks.md, src/kimi_cli/hooks",
+        "2026-02-14",
         (
             "A-16",
             "All eleven documented events fire, and a block takes effect in all but `session_end`: a session ends in "

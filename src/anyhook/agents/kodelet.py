@@ -23,6 +23,7 @@ from anyhook.tables.rows import (
     Scaffold,
     Scene,
     ToolRow,
+    differences,
 )
 from anyhook.tables.shapes import canonical, numbered, slug
 
@@ -306,7 +307,10 @@ DIALECT = Dialect(
     settings={"chaining": ("on", "upstream")},
     no_host="Kodelet has extensions in place of hooks now, so it does not call anyhook. Its hook files run in every "
     "agent that does.",
-    differences=(
+    differences=differences(
+        "dd4cc2c1",
+        "jingkaihe/kodelet docs/HOOKS.md, pkg/hooks",
+        "2026-01-15",
         ("La", "External after_turn hooks are loaded; the product's own list of types forgot them."),
         (
             "Lb",

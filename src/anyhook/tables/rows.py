@@ -284,6 +284,25 @@ class Scaffold(Record):
     """Examples of answers that need more than their own key, by the key's path joined with dots."""
 
 
+class Difference(Record):
+    """A known difference from the product."""
+
+    row: str
+    """The row of the vectors that it is about."""
+    what: str
+    version: str
+    """The version of the product, or the commit."""
+    source: str
+    """Where the product's own behaviour was read; `run` if it was seen as well."""
+    date: str
+    """When."""
+
+
+def differences(version: str, source: str, date: str, *rows: tuple[str, str]) -> tuple[Difference, ...]:
+    """Differences that have one source: row, and the difference."""
+    return tuple([Difference(row, what, version, source, date) for row, what in rows])
+
+
 class Misplaced(Record):
     """A place where people put a hook file by mistake."""
 
@@ -388,8 +407,7 @@ class Dialect(Record):
     """Switches of the user's own config: name → allowed values, the default first."""
     borrowed: frozenset[str] = frozenset()
     """Other products' tool names that its own document uses in matchers: they are not reported as wrong."""
-    differences: tuple[tuple[str, str], ...] = ()
-    """Known differences from the product: row, and the difference."""
+    differences: tuple[Difference, ...] = ()
     no_host: str = ""
     """Why no agent of this name calls us; "" if one does."""
 

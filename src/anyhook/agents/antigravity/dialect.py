@@ -12,7 +12,7 @@ from anyhook.tables.cells import session
 from anyhook.tables.hosted import event_rows, in_a_shell, no_transcript, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,7 +216,10 @@ _MADE = family(
         ("{home}/.gemini/hooks.json", "~/.gemini/config/hooks.json"),
         ("{project}/.gemini/hooks/hooks.json", ".agents/hooks.json"),
     ),
-    differences=(
+    differences=differences(
+        "1.2.7",
+        "PyPI google-antigravity 0.1.22, the guide in its program; reports about 1.0 to 1.2",
+        "2026-11-16",
         ("AG-1", "Folders above the project are not searched for `.agents`."),
         ("AG-5", "Nothing on stdout lets a tool run, as version 1.0.3 did; newer ones were not seen."),
         ("AG-6", "A command that fails refuses a tool, as others report for 1.2; it was not seen here."),

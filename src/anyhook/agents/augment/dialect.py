@@ -8,7 +8,7 @@ from anyhook.agents.augment.host import HOST
 from anyhook.tables.cells import native_name, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,10 @@ DIALECT = family(
     variables=_variables,
     identity=each_by_itself,
     misplaced=misplaced(("{project}/.augment/hooks.json", ".augment/settings.json")),
-    differences=(
+    differences=differences(
+        "0.36",
+        "docs.augmentcode.com/cli/hooks",
+        "2026-11-16",
         ("AU-1", "The system's settings file is not read."),
         (
             "AU-5",

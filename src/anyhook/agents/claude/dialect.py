@@ -16,7 +16,19 @@ from anyhook.programs.named import named_files
 from anyhook.tables.cells import MATCH_ALL, agent_id, is_plain, named_or_found, native_name, project, session
 from anyhook.tables.hosted import env_of, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
-from anyhook.tables.rows import Dialect, EventRow, Failing, Field, Launch, Limits, Misplaced, Scaffold, Scene, ToolRow
+from anyhook.tables.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Launch,
+    Limits,
+    Misplaced,
+    Scaffold,
+    Scene,
+    ToolRow,
+    differences,
+)
 from anyhook.tables.shapes import EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -277,7 +289,10 @@ DIALECT = Dialect(
     mcp_server=server_of,
     subagents=("{project}/.claude/agents", "{home}/.claude/agents"),
     skills=("{project}/.claude/skills", "{home}/.claude/skills"),
-    differences=(
+    differences=differences(
+        "2.1.325",
+        "code.claude.com/docs/en/hooks; npm @anthropic-ai/claude-agent-sdk 0.3.325; run",
+        "2026-11-16",
         (
             "C-2",
             "Hooks in the front matter of commands are reported and not run. A server whose tool a hook calls is"

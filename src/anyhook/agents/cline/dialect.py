@@ -19,6 +19,7 @@ from anyhook.tables.rows import (
     Roots,
     Scaffold,
     Scene,
+    differences,
 )
 from anyhook.tables.shapes import canonical
 
@@ -177,7 +178,10 @@ DIALECT = Dialect(
     limits={"command": Limits(LIMIT_S)},
     together=True,
     identity=each_by_itself,
-    differences=(
+    differences=differences(
+        "3.0.65",
+        "cline/cline .clinerules/hooks/README.md; npm @cline/cli-linux-x64 3.0.65; run",
+        "2026-11-15",
         ("CL-2", "Scripts for PowerShell are not run."),
         ("CL-5", "A hook has 30 s, as in the editor; the command line gives some of them 120."),
     ),

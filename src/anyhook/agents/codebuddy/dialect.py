@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
 from anyhook.agents.codebuddy.host import HOST
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.rows import Failing, Field, Limits, Scene
+from anyhook.tables.rows import Failing, Field, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ DIALECT = family(
     match=aliased(HOST),
     variables=_variables,
     failing=Failing(gates_only=("timed_out",)),
-    differences=(
+    differences=differences(
+        "2.163.0",
+        "PyPI codebuddy-agent-sdk 0.3.274; run",
+        "2026-11-16",
         ("CB-1", "Plugins and managed files are not read."),
         ("CB-2", "Handlers that are not commands are reported and not run; `if`, `once` and `async` have no effect."),
     ),

@@ -7,7 +7,7 @@ from anyhook.agents.codepuppy.host import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Failing, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,5 +85,10 @@ DIALECT = family(
     dense=False,
     variables=_variables,
     failing=Failing(gates_only=("timed_out",)),
-    differences=(("PU-5", "After a tool, a hook's output has no effect."),),
+    differences=differences(
+        "0.0.946",
+        "PyPI code-puppy 0.0.946; run",
+        "2026-11-16",
+        ("PU-5", "After a tool, a hook's output has no effect."),
+    ),
 )

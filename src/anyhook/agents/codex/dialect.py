@@ -19,7 +19,7 @@ from anyhook.tables.hosted import (
     without,
 )
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.rows import Dialect, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow
+from anyhook.tables.rows import Dialect, Field, Limits, Misplaced, Roots, Scaffold, Scene, ToolRow, differences
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -189,7 +189,10 @@ DIALECT = Dialect(
     together=True,
     at_once=True,
     withholds=True,
-    differences=(
+    differences=differences(
+        "0.166.0",
+        "npm @openai/codex 0.166.0 (schemas); openai/codex codex-rs/hooks; run",
+        "2026-11-16",
         ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
         ("CX-9", "`mcp_tool` handlers are reported and not run."),
         ("CX-14", "If several hooks rewrite, the last declared wins; in the product, the last to finish."),

@@ -35,6 +35,7 @@ from anyhook.tables.rows import (
     Roots,
     Scaffold,
     Scene,
+    differences,
 )
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
@@ -346,7 +347,10 @@ DIALECT = Dialect(
     failing=Failing(gates_only=("signalled", "not_started")),
     limits=LIMITS,
     together=True,
-    differences=(
+    differences=differences(
+        "1.0.102",
+        "github/docs content/copilot/reference/hooks-reference.md; run",
+        "2026-11-15",
         (
             "CP-3",
             "Administrators' policy files, plugins, and Claude's files, which the product reads too, are not read.",

@@ -8,7 +8,7 @@ from anyhook.agents.crush.host import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,10 @@ DIALECT = family(
     base=(Field("event", native_name), Field("session_id", session), Field("cwd", project)),
     variables=_variables,
     whole_input=lambda given, changed: {**given, **changed},
-    differences=(
+    differences=differences(
+        "0.96.1",
+        "charmbracelet/crush docs/hooks/README.md",
+        "2026-11-16",
         ("CR-1", "`crushrc` is not read."),
         ("CR-4", "Exit status 49 denies the call; the turn goes on."),
     ),

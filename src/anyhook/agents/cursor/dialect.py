@@ -10,7 +10,7 @@ from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_
 from anyhook.tables.hosted import alone, event_rows, no_transcript, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing, whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, ToolRow
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, ToolRow, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,7 +191,10 @@ DIALECT = family(
     identity=each_by_itself,
     failing=Failing(gates_only=("output",), strict="failClosed"),
     misplaced=misplaced(("{project}/.cursor/hooks/hooks.json", ".cursor/hooks.json")),
-    differences=(
+    differences=differences(
+        "2026.09.26",
+        "cursor.com/docs/hooks",
+        "2026-11-16",
         ("CU-2", "`prompt` handlers are reported and not run; team and enterprise files are not read."),
         ("CU-4", "A user's hooks start in the project's folder, not in `~/.cursor`."),
         ("CU-6", "`ask` counts before every tool; the product asks about shell and MCP calls only."),

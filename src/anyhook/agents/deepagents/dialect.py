@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
 from anyhook.agents.deepagents.host import HOST
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.rows import Field, Limits, Scene
+from anyhook.tables.rows import Field, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ DIALECT = family(
     match=aliased(HOST),
     dense=False,
     variables=lambda hook, project, session: {"CLAUDE_PROJECT_DIR": project},
-    differences=(
+    differences=differences(
+        "0.1.88",
+        "PyPI deepagents-code 0.1.88; run",
+        "2026-11-16",
         ("DA-1", "Plugins are not read, and entries with `argv` instead of `command` are not run."),
         ("DA-6", "Variables with secret names are passed on; the product removes them."),
     ),

@@ -7,7 +7,7 @@ from anyhook.agents.devin.host import HOST
 from anyhook.tables.cells import native_name, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Scene
+from anyhook.tables.rows import Field, Key, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,10 @@ DIALECT = family(
     variables=lambda hook, project, session_id: {"DEVIN_PROJECT_DIR": project},
     whole_input=lambda given, changed: {**given, **changed},
     misplaced=misplaced(("{project}/.devin/hooks.json", ".devin/hooks.v1.json")),
-    differences=(
+    differences=differences(
+        "3000.11",
+        "docs.devin.ai/cli/extensibility/hooks",
+        "2026-11-16",
         ("DV-1", "Files between the project's folder and the root of its repository are not read."),
         ("DV-2", "`prompt` handlers are reported and not run."),
         ("DV-3", "The product documents no default time limit; 60 s apply."),

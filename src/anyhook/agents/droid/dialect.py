@@ -7,7 +7,7 @@ from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude
 from anyhook.agents.droid.host import HOST
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, Limits
+from anyhook.tables.rows import Field, Limits, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,5 +52,10 @@ DIALECT = family(
     variables=lambda hook, project, session: {"FACTORY_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project},
     whole_input=lambda given, changed: {**given, **changed},
     misplaced=misplaced(("{project}/.factory/hooks/hooks.json", ".factory/hooks.json")),
-    differences=(("FD-1", "Managed files and plugins are not read."),),
+    differences=differences(
+        "0.225",
+        "Factory-AI/factory docs/reference/hooks-reference.mdx",
+        "2026-11-16",
+        ("FD-1", "Managed files and plugins are not read."),
+    ),
 )

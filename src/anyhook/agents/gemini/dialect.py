@@ -22,7 +22,7 @@ from anyhook.tables.hosted import (
 )
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
+from anyhook.tables.rows import SPECIFIC, Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold, differences
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -238,7 +238,10 @@ DIALECT = Dialect(
     identity=identity,
     whole_input=whole_input,
     withholds=True,
-    differences=(
+    differences=differences(
+        "0.61.0",
+        "npm @google/gemini-cli-core 0.61.0, dist/docs/hooks; run",
+        "2026-11-15",
         ("GM-3", "The system's settings file, and extensions that anyhook was not told about, are not read."),
         (
             "GM-4",

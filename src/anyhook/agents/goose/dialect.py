@@ -22,6 +22,7 @@ from anyhook.tables.rows import (
     Roots,
     Scaffold,
     Scene,
+    differences,
 )
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
@@ -175,5 +176,10 @@ DIALECT = Dialect(
     tools=tool_rows(HOST),
     replies={"command": REPLY},
     limits=LIMITS,
-    differences=(("GO-9", "AfterFileEdit comes only after a successful tool."),),
+    differences=differences(
+        "1.52.0",
+        "aaif-goose/goose crates/goose/src/hooks/mod.rs; run",
+        "2026-11-15",
+        ("GO-9", "AfterFileEdit comes only after a successful tool."),
+    ),
 )

@@ -7,7 +7,7 @@ from anyhook.agents.grok.host import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Scene
+from anyhook.tables.rows import Field, Key, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ DIALECT = family(
     at_once=False,
     together=False,
     misplaced=misplaced(("{project}/.grok/hooks.json", ".grok/hooks/<name>.json")),
-    differences=(
+    differences=differences("1.0.41", "xai-org/grok-build docs/user-guide/10-hooks.md; run", "2026-11-16",
         ("GK-1", "Managed files and plugins are not read."),
         ("GK-2", "`http` handlers are reported and not run."),
         ("GK-9", "A tool's result is the text that the model is given, not the product's own object."),

@@ -10,7 +10,7 @@ from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, project, session, text_of, whole_value
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Launch, Limits, Reply, Scene
+from anyhook.tables.rows import Failing, Field, Key, Launch, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,10 @@ DIALECT = family(
     names=names,
     at_once=False,
     failing=Failing(strict="fail_closed"),
-    differences=(
+    differences=differences(
+        "0.19.0",
+        "PyPI hermes-agent 0.19.0, agent/shell_hooks.py; run",
+        "2026-11-16",
         ("HE-1", "Profiles and plugins in Python are not read."),
         ("HE-5", "Newer versions read exit status 2 and rewrites; version 0.19 and anyhook do not."),
         ("HE-8", "It does not wait for Hermes' own consent: what the user's config declares runs."),

@@ -9,7 +9,7 @@ from anyhook.model.hook import Hook
 from anyhook.tables.cells import project
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Limits
+from anyhook.tables.rows import Failing, Field, Key, Limits, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ DIALECT = family(
     base=(*BASE, Field("project_path", project)),
     variables=lambda hook, project_dir, session: {},
     failing=Failing(strict="blockOnError"),
-    differences=(
+    differences=differences(
+        "3110",
+        "junie.jetbrains.com/docs/junie-cli-hooks.html, read by others",
+        "2026-11-16",
         ("JU-1", "Extensions are not read."),
         ("JU-4", "Others describe two forms of a refusal; here both refuse."),
         ("JU-6", "Hooks start in the project's folder, not in `~/.junie`."),

@@ -9,7 +9,7 @@ from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, EventRow, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, EventRow, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ DIALECT = family(
     variables=lambda hook, project_dir, session_id: {},
     tools=TOOLS,
     words=WORDS,
-    differences=(
+    differences=differences(
+        "2.1.0",
+        "MoonshotAI/kimi-code docs/en/customization/hooks.md; PyPI kimi-cli 1.52.0; run",
+        "2026-11-15",
         ("KM-1", "Keys other than the four of an entry are reported; Kimi Code rejects the whole file."),
         (
             "KM-8",

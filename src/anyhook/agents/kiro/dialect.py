@@ -9,7 +9,7 @@ from anyhook.model.hook import DISABLED, Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, Limits, Reply
+from anyhook.tables.rows import Field, Limits, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ DIALECT = family(
     sort=_in_file_order,
     schema=_schema,
     misplaced=misplaced(("{project}/.kiro/hooks.json", ".kiro/hooks/<name>.json")),
-    differences=(
+    differences=differences(
+        "1.2.37",
+        "kiro.dev/docs/hooks",
+        "2026-11-16",
         ("KI-2", "`agent` actions, and `hooks` in the agents of older command lines, are not run."),
         ("KI-7", "`confirm` is not asked; the command runs."),
     ),

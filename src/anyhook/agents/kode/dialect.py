@@ -20,6 +20,7 @@ from anyhook.tables.rows import (
     Roots,
     Scaffold,
     Scene,
+    differences,
 )
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
@@ -207,7 +208,10 @@ DIALECT = Dialect(
     closed_env=True,
     withholds=True,
     settings={"missing_binary": ("block", "pass")},
-    differences=(
+    differences=differences(
+        "1.3.7",
+        "kds.koder.dev/en-US/reference/kode-hooks.html",
+        "2026-11-14",
         (
             "Ka",
             "The document says that triggers and JSON equal Claude Code's, but its own tables "

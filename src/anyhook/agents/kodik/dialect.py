@@ -25,6 +25,7 @@ from anyhook.tables.rows import (
     Scaffold,
     Scene,
     ToolRow,
+    differences,
 )
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
@@ -237,7 +238,10 @@ DIALECT = Dialect(
     limits=LIMITS,
     chains=("input", "prompt"),
     gated_natively=True,
-    differences=(
+    differences=differences(
+        "2026-11",
+        "docs.kodik.ru/en/customization/hooks; plugins of Kodik-AI/kodik at fa90cbb",
+        "2026-11-14",
         (
             "Di",
             "Vendor plugins print JSON over several lines; if the last line is not an object, all of stdout is tried.",

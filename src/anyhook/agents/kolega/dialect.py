@@ -24,6 +24,7 @@ from anyhook.tables.rows import (
     Scaffold,
     Scene,
     ToolRow,
+    differences,
 )
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape, read_limit
 
@@ -349,7 +350,10 @@ DIALECT = Dialect(
     gated_natively=True,
     trusted_natively=trusted_projects,
     borrowed=frozenset({"Edit", "Write"}),
-    differences=(
+    differences=differences(
+        "0.45.1",
+        "kolega-ai/kolega-code docs/src/content/docs/hooks.md at 0d0f6a6; PyPI kolega-code 0.45.1; run",
+        "2026-11-15",
         (
             "Ga",
             "Matchers of SessionStart, PreCompact and SessionEnd are tried against source, trigger and reason; "

@@ -8,7 +8,7 @@ from anyhook.agents.letta.host import HOST
 from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_prose
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,10 @@ DIALECT = family(
     at_once=False,
     together=False,
     identity=each_by_itself,
-    differences=(
+    differences=differences(
+        "0.34.12",
+        "PyPI letta 0.34.12; run",
+        "2026-11-16",
         ("LE-2", "`prompt` handlers are reported and not run."),
         ("LE-6", "If several hooks rewrite, the last one wins; in the product, the first."),
     ),

@@ -8,7 +8,7 @@ from anyhook.agents.mastra.host import HOST
 from anyhook.tables.cells import failed, native_name, output_text, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Limits, Reply
+from anyhook.tables.rows import Field, Limits, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,12 @@ _MADE = family(
     variables=lambda hook, project_dir, session_id: {"MASTRA_HOOK_EVENT": hook.native_event},
     at_once=False,
     identity=each_by_itself,
-    differences=(("MA-3", "The product documents no default time limit; 60 s apply."),),
+    differences=differences(
+        "0.32.1",
+        "npm mastracode 0.32.1; run",
+        "2026-11-16",
+        ("MA-3", "The product documents no default time limit; 60 s apply."),
+    ),
 )
 assert _MADE.scaffold is not None  # noqa: S101 (it is made with one)
 DIALECT = _MADE.replace(scaffold=_MADE.scaffold.replace(matcher="matcher.tool_name"))

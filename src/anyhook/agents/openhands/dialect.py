@@ -8,7 +8,7 @@ from anyhook.agents.openhands.host import HOST
 from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,10 @@ DIALECT = family(
     at_once=False,
     together=False,
     identity=each_by_itself,
-    differences=(
+    differences=differences(
+        "1.16.0",
+        "PyPI openhands-sdk 1.58.2; run",
+        "2026-11-16",
         ("OH-1", "The user's file and the project's both count; in the product, only the first that is found."),
         ("OH-2", "`prompt` and `agent` handlers are reported and not run."),
         ("OH-3", "An unknown key is reported; the product rejects the whole file."),

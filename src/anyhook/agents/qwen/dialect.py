@@ -21,7 +21,7 @@ from anyhook.tables.hosted import (
     without,
 )
 from anyhook.tables.patterns import check_pattern, compile_pattern
-from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene
+from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene, differences
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -166,7 +166,10 @@ DIALECT = extend(
     limits={"command": LIMITS["command"]},
     whole_input=None,
     withholds=False,
-    differences=(
+    differences=differences(
+        "0.24.4",
+        "npm @qwen-code/qwen-code 0.24.4, docs/features/hooks.md; run",
+        "2026-11-15",
         ("QW-2", "`http`, `prompt` and `function` handlers are reported and not run."),
         ("QW-7", "A refusal wins over an allowance; in the product, the last `permissionDecision` counts."),
         ("QW-8", "`updatedInput` counts, as its documentation says; version 0.24.4 was seen to ignore it."),

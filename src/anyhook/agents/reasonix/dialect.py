@@ -8,7 +8,7 @@ from anyhook.agents.reasonix.host import HOST
 from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,5 +59,10 @@ DIALECT = family(
     at_once=False,
     identity=each_by_itself,
     failing=Failing(gates_only=("timed_out",)),
-    differences=(("RX-3", "The product documents no default time limit; 60 s apply."),),
+    differences=differences(
+        "1.38.11",
+        "npm @reasonix/cli-linux-x64 1.38.11; run",
+        "2026-11-16",
+        ("RX-3", "The product documents no default time limit; 60 s apply."),
+    ),
 )

@@ -10,7 +10,7 @@ from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, s
 from anyhook.tables.hosted import event_rows, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,10 @@ DIALECT = family(
     layering="earlier_name_wins",
     identity=each_by_itself,
     failing=Failing(strict="strict"),
-    differences=(
+    differences=differences(
+        "3.0.2",
+        "PyPI mistral-vibe 3.0.3, vibe/core/hooks; run",
+        "2026-11-15",
         ("VB-1", "Plugins, and other agents' hooks in them, are not read."),
         ("VB-7", "A hook without a name is accepted; the product requires one."),
     ),

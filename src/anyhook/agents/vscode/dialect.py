@@ -11,7 +11,7 @@ from anyhook.agents.vscode.host import HOST
 from anyhook.tables.cells import everything, text_of
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Scene
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ _MADE = family(
     variables=lambda hook, project, session: {},
     identity=each_by_itself,
     at_once=False,
-    differences=(
+    differences=differences(
+        "October 2026",
+        "microsoft/vscode-docs docs/agent-customization/hooks.md",
+        "2026-11-16",
         ("VS-1", "Folders of `chat.hookFilesLocations`, front matter of agents, and plugins are not read."),
         ("VS-2", "A file with a version, or with other events, is read as Copilot CLI's."),
         ("VS-5", "Hooks start in the project's folder, not in the home folder, and get it as `cwd`."),

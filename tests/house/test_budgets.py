@@ -1,0 +1,66 @@
+"""Complexity, boolean parameters, names of constants, fields of rows: what is above the budget is listed in
+`budgets.json`, and the lists only get shorter. `python tests/house/budgets.py` takes off what improved."""
+
+from __future__ import annotations
+
+import ast
+import re
+from datetime import date
+
+import pytest
+from budgets import COUNTED, MAX_COMPLEXITY, _functions, _is_bool, listed, lonely_fields, shrunk, users_of_fields
+from radon.complexity import cc_visit
+
+from anyhook.tables.registry import DIALECTS, dialect
+
+MAX_LONELY = 36
+"""Fields of row types that one agent alone uses. The aim is 10."""
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_nothing_is_added(name: str) -> None:
+    known = listed()[name]
+    now = COUNTED[name]()
+    grown = {each: (known.get(each, 0), value) for each, value in now.items() if value > known.get(each, 0)}
+    moved = shrunk(known, now)
+    assert {each: sizes for each, sizes in grown.items() if each not in moved or sizes[1] > moved[each]} == {}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_improved_leaves_the_list(name: str) -> None:
+    known = listed()[name]
+    assert shrunk(known, COUNTED[name]()) == known, "run `python tests/house/budgets.py`"
+
+
+def test_few_fields_have_one_user() -> None:
+    assert len(lonely_fields()) <= MAX_LONELY
+    unused = [field for field, users in users_of_fields().items() if not users]
+    assert unused == [], "no agent's table sets these"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_difference_has_version_source_and_date(name: str) -> None:
+    for each in dialect(name).differences:
+        assert each.version.strip(), each
+        assert len(each.source.strip()) > len("run"), each
+        assert date(2025, 6, 1) <= date.fromisoformat(each.date) <= date.today(), each
+        assert re.fullmatch(r"[A-Z0-9][A-Za-z0-9.-]*", each.row), each
+
+
+def test_the_lists_only_shrink() -> None:
+    assert shrunk({"a.py:f": 20, "a.py:g": 30}, {"a.py:f": 18, "b.py:g": 30, "b.py:new": 40}) == {
+        "a.py:f": 18,
+        "b.py:g": 30,
+    }
+    assert shrunk({"a.py:f": 20}, {"b.py:f": 21}) == {}
+    assert shrunk({"NAME": 3}, {"NAME": 2, "OTHER": 2}) == {"NAME": 2}
+
+
+def test_the_counts_see() -> None:
+    branches = "\n".join(f"    if x == {number}:\n        return {number}" for number in range(MAX_COMPLEXITY))
+    (found,) = cc_visit(f"def f(x):\n{branches}\n")
+    assert found.complexity > MAX_COMPLEXITY
+    text = "class A:\n    def f(self, a: bool | None, *, b: bool): ...\ndef g(a: int): ...\n"
+    functions = dict(_functions(ast.parse(text)))
+    assert [_is_bool(each.annotation) for each in functions["A.f"].args.args] == [False, True]
+    assert not any(_is_bool(each.annotation) for each in functions["g"].args.args)
