@@ -217,7 +217,7 @@ def test_what_an_agent_shows_nobody_is_written_to_the_terminal(waiting: World) -
     payload = {"session_id": "s", "working_dir": str(waiting.project), "tool_name": "shell", "tool_input": {}}
     waiting.write(waiting.home / "payload", json.dumps(payload))
     hidden = f"{sys.executable} -m anyhook bridge goose PreToolUse <~/payload >~/out 2>~/err"
-    words = [sys.executable, "-m", "anyhook.extra.live.terminal", "sh", "-c", hidden]
+    words = [sys.executable, "-m", "anyhook.platform.terminal", "sh", "-c", hidden]
     done = subprocess.run(words, env=waiting.env, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     assert "1 guard OFF" in done.stdout
     assert "1 guard OFF" in (waiting.home / "err").read_text()
@@ -231,7 +231,7 @@ def test_an_agent_may_start_hooks_without_its_terminal(waiting: World) -> None:
     asked = [sys.executable, "-m", "anyhook", "bridge", "goose", "PreToolUse"]
     how = f"input={json.dumps(payload).encode()!r}, capture_output=True, start_new_session=True"
     run = f"import subprocess; subprocess.run({asked!r}, {how})"
-    words = [sys.executable, "-m", "anyhook.extra.live.terminal", sys.executable, "-c", run]
+    words = [sys.executable, "-m", "anyhook.platform.terminal", sys.executable, "-c", run]
     done = subprocess.run(words, env=waiting.env, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     assert done.stdout.count("1 guard OFF") == 1
 

@@ -1,5 +1,5 @@
-"""Only `platform/` starts a process, takes a lock, or reads `/proc`. What still does it elsewhere is listed here, and
-the lists may only get shorter: a line that is no longer needed fails the test too."""
+"""Only `platform/` starts a process, takes a lock, or reads `/proc`. The warm server does it too: what it does is
+listed here, and the list may only get shorter: a line that is no longer needed fails the test too."""
 
 from __future__ import annotations
 
@@ -16,19 +16,6 @@ STARTERS = re.compile(
     r"_posixsubprocess)(\..*)?|concurrent\.futures\.ProcessPoolExecutor|asyncio\.create_subprocess_\w+"
 )
 LOCKS = re.compile(r"fcntl\.(flock|lockf)|msvcrt\.locking")
-ELSEWHERE = {
-    "cli/verb_answer.py": {"/proc"},
-    "cli/verb_backtest.py": {"process"},
-    "engine/dedupe.py": {"/proc"},
-    "extra/live/drive.py": {"process"},
-    "extra/live/network.py": {"process", "/proc"},
-    "extra/live/terminal.py": {"process"},
-    "extra/testing/conformance/runner.py": {"process", "/proc"},
-    "extra/testing/verb_record.py": {"process"},
-    "journal/writer.py": {"lock"},
-    "replay/trial.py": {"process"},
-}
-"""Module → what it still does."""
 WARM = {
     "extra/warm/client.py": {"/proc"},
     "extra/warm/hot_pages.py": {"process", "/proc"},
@@ -41,7 +28,7 @@ WARM = {
     "extra/warm/zygote.py": {"process", "lock", "/proc"},
     "extra/warm/zygote_run.py": {"process", "/proc"},
 }
-"""The same for the warm server, whose work is to keep processes."""
+"""What the warm server still does: its work is to keep processes."""
 SPOKEN_OF = {"guard/guard.py", "programs/named.py", "programs/paths.py", "programs/statements.py", "replay/trial.py"}
 """These contain `/proc` as a word of somebody's command line, and do not read it."""
 
@@ -101,13 +88,12 @@ def found() -> dict[str, dict[str, int]]:
 
 
 def test_only_the_platform_deals_with_the_system() -> None:
-    known = {**ELSEWHERE, **WARM}
     rows = found()
     new = [
         f"{name}:{line}: {kind}"
         for name, kinds in rows.items()
         for kind, line in kinds.items()
-        if kind not in known.get(name, set())
+        if kind not in WARM.get(name, set())
     ]
     assert new == [], "starting processes, locks and /proc belong to anyhook/platform"
 
@@ -115,10 +101,7 @@ def test_only_the_platform_deals_with_the_system() -> None:
 def test_the_lists_only_get_shorter() -> None:
     rows = found()
     gone = [
-        f"{name}: {kind}"
-        for name, kinds in {**ELSEWHERE, **WARM}.items()
-        for kind in sorted(kinds)
-        if kind not in rows.get(name, {})
+        f"{name}: {kind}" for name, kinds in WARM.items() for kind in sorted(kinds) if kind not in rows.get(name, {})
     ]
     assert gone == [], "take these off the list in this file"
     assert all(name.startswith("extra/warm/") for name in WARM)

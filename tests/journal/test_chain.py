@@ -249,7 +249,7 @@ def test_a_holder_of_the_lock_that_was_stopped(tmp_path: Path, monkeypatch: pyte
     import fcntl
 
     path = written(tmp_path, 1)
-    monkeypatch.setattr("anyhook.journal.writer.LOCK_S", 0.05)
+    monkeypatch.setattr("anyhook.platform.locks.IN_LINE_S", 0.05)
     journal = Journal(str(tmp_path))
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

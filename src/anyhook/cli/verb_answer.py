@@ -21,6 +21,7 @@ from anyhook.model.event import FIELDS, Event
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.model.words import HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
+from anyhook.platform.pipes import put_back
 from anyhook.platform.places import NoPlace, home_of, private_dir, state_dir
 from anyhook.platform.store import Store
 from anyhook.rules.calls import LINES, PATHS, facts_of
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
 MAX_PAYLOAD = 50_000_000
 
 WAIT_S = 2.0
-
-F_SETPIPE_SZ, F_GETPIPE_SZ = 1031, 1032
-
-"""Linux: request a larger pipe, so that a long payload fits in again; an ordinary user gets no more than 1 MiB."""
 
 MARK = "‹{}›"
 
@@ -181,7 +178,7 @@ def _of_pipe(seen: os.stat_result, env: Mapping[str, str]) -> bytes:
     data = _read_all(WAIT_S if kept else None)
     if not data:
         return kept or b""
-    if not (stat.S_ISFIFO(seen.st_mode) and _put_back(data)):
+    if not (stat.S_ISFIFO(seen.st_mode) and put_back(data)):
         store.write(key, data)
     return data
 
@@ -200,39 +197,6 @@ def _read_all(first_s: float | None) -> bytes:
             break
         pieces += piece
     return bytes(pieces)
-
-
-def _put_back(data: bytes) -> bool:
-    """Fill the pipe again, if it can hold everything: part of a payload would be worse than none."""
-    import fcntl
-
-    try:
-        end = os.open("/proc/self/fd/0", os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        if fcntl.fcntl(end, F_GETPIPE_SZ) < len(data):
-            fcntl.fcntl(end, F_SETPIPE_SZ, len(data))
-        if os.write(end, data) == len(data):
-            return True
-        _drain()
-    except OSError:
-        return False
-    finally:
-        os.close(end)
-    return False
-
-
-def _drain() -> None:
-    """Empties the pipe without waiting for its end: we hold its other end ourselves."""
-    begin = os.open("/proc/self/fd/0", os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        while os.read(begin, 1 << 20):
-            pass
-    except BlockingIOError:
-        return
-    finally:
-        os.close(begin)
 
 
 # `anyhook get`, `deny`, `ask` and `context`: for hooks that are shell scripts. They read the payload and print the

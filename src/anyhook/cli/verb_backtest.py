@@ -6,9 +6,7 @@ import os
 import re
 import sqlite3
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
@@ -38,6 +36,7 @@ from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import SILENT
 from anyhook.platform.places import home_of, make_private_dir, state_dir
+from anyhook.platform.pool import process_pool
 from anyhook.platform.python_script import read_script
 from anyhook.replay.backtest import Backtest, Subject, WorkerLost
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
@@ -292,16 +291,8 @@ def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
         with _cluster(options.dask) as executor:
             yield executor
         return
-    context = get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(jobs, context, end_with, (theirs,))
-    try:
+    with process_pool(jobs, end_with) as pool:
         yield pool
-        pool.shutdown()
-    finally:
-        ours.close()
-        pool.shutdown(cancel_futures=True)
-        theirs.close()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.lean_json import short_digest
 from anyhook.platform.places import state_dir
-from anyhook.platform.spawn import here
+from anyhook.platform.spawn import here, is_running
 from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ class Recent:
             decided = found.get("decision")
             if isinstance(decided, dict) and all(field in decided for field in KEPT):
                 return self._repeated(decided)
-            if monotonic() >= self._wait_until_s or not _is_running(found.get("pid")):
+            if monotonic() >= self._wait_until_s or not is_running(found.get("pid")):
                 return None
             sleep(POLL_S)
         return None
@@ -129,17 +129,3 @@ class Recent:
             WARNING,
         )
         return Decision(self._event).replace(**made, problems=(problem,))
-
-
-def _is_running(pid: Json) -> bool:
-    """Whether a process can still answer: it is there, and not stopped."""
-    if not isinstance(pid, int):
-        return False
-    try:
-        os.kill(pid, 0)
-        with open(f"/proc/{pid}/stat", "rb", 0) as file:
-            return file.read(512).rpartition(b")")[2].split()[0] not in (b"T", b"t", b"Z", b"X")
-    except (FileNotFoundError, PermissionError):
-        return not os.path.exists("/proc/self/stat")  # without /proc, the limit of the wait has to do
-    except (OSError, OverflowError, IndexError):
-        return False

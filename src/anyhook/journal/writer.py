@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock
 from stat import S_ISREG
-from time import sleep, time, time_ns
+from time import time, time_ns
 
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
-from anyhook.platform.places import NO_LOCKS, make_private_dir, open_regular
+from anyhook.platform.locks import lock_in_line, unlock
+from anyhook.platform.places import make_private_dir, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +29,7 @@ MAX_SEAL = 128
 _NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
 _HASHED = len(_HASH) + 64 + len(_END)
 """How many bytes at the end of a line its hash does not cover."""
-LOCK_S = 5.0
-"""How long to wait for the lock. A process holds it only for a moment, unless it was stopped."""
-MAX_PAUSE = 0.002
-"""How long to sleep between two tries for the lock; after that, wait in line."""
 DAY_S = 86_400
-LOCK_EX, LOCK_NB, LOCK_UN = 2, 4, 8
-"""As in `fcntl`, which is loaded when there is something to write."""
 
 
 class forks:  # noqa: N801 (a counter, not a type)
@@ -106,7 +101,7 @@ class JournalWriter:
             except BaseException:
                 self._close()  # which lets go of the lock as well
                 raise
-            self._flock(self._descriptor, LOCK_UN)
+            unlock(self._descriptor)
 
     def close(self) -> None:
         with self._threads:
@@ -127,9 +122,6 @@ class JournalWriter:
         while True:
             fresh = self._descriptor < 0 or self._fork != forks.forks  # a lock is shared with a forked child
             if fresh:
-                from fcntl import flock
-
-                self._flock = flock
                 flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
                 try:
                     self._descriptor = os.open(self.path, flags, 0o600)
@@ -142,10 +134,7 @@ class JournalWriter:
 
                     raise OSError(EINVAL, "is not a file")
                 self._fork, self._identity, self._end = forks.forks, (opened.st_ino, opened.st_dev), -1
-            try:
-                self._flock(self._descriptor, LOCK_EX | LOCK_NB)  # nearly always ours at once
-            except OSError:
-                self._lock()
+            lock_in_line(self._descriptor)
             try:
                 state = os.stat(self.path)
             except FileNotFoundError:
@@ -164,52 +153,6 @@ class JournalWriter:
             os.rename(self.path, _free_name(self.state_dir, last[0]))
             self._close()
             _delete_old(self.state_dir, self.bounds)
-
-    def _lock(self) -> None:
-        """Wait for the lock, but not forever: its holder may have been stopped."""
-        pause = 0.00005
-        while True:
-            try:
-                self._flock(self._descriptor, LOCK_EX | LOCK_NB)
-                return
-            except BlockingIOError:
-                if pause == MAX_PAUSE:
-                    self._wait_in_line()
-                    return
-            except OSError as error:
-                if error.errno in NO_LOCKS:  # lines are whole all the same; where two write at once, the chain shows it
-                    return
-                raise
-            sleep(pause)
-            pause = min(pause * 1.5, MAX_PAUSE)
-
-    def _wait_in_line(self) -> None:
-        """Wait in the kernel's queue. Very many processes that poll would take the holder's time, and the one that just
-        released the lock would have it again before them. Such a wait cannot be interrupted, so another thread does it:
-        if it is in vain, the lock goes with that thread's descriptor."""
-        from _thread import start_new_thread
-
-        flock, descriptor, seen = self._flock, os.dup(self._descriptor), os.fstat(self._descriptor).st_size
-        failures: list[OSError] = []
-        ours = allocate_lock()
-        ours.acquire()
-
-        def wait() -> None:
-            try:
-                flock(descriptor, LOCK_EX)
-            except OSError as error:
-                failures.append(error)
-            os.close(descriptor)
-            ours.release()
-
-        start_new_thread(wait, ())
-        while not ours.acquire(timeout=LOCK_S):
-            size = os.fstat(self._descriptor).st_size
-            if size == seen:
-                raise OSError(11, "another process holds the journal's lock and does not let go")
-            seen = size  # others write, so our turn will come
-        if failures:
-            raise failures[0]
 
     # -- the chain
 

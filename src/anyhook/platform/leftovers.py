@@ -8,7 +8,9 @@ it too.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import time
 
 from anyhook.platform.tree import Tree
@@ -77,3 +79,42 @@ def end_commands(name: str, since_s: float) -> None:
 
 def _limit(mark: str) -> int:
     return HUGE_US + int(mark, 16)
+
+
+STARTING_LOOKS = 20
+"""A process that is just starting has no variables yet, so it is checked again."""
+
+
+def end_all_in(root: str, before: frozenset[int] = frozenset()) -> None:
+    """Kills what was left running in a folder, recognised by the folder in its environment or as its cwd.
+    Processes that ran `before` are ignored."""
+    for _ in range(3):
+        leftovers = [pid for pid in process_ids() if pid not in before and _lives_in(pid, root)]
+        if not leftovers:
+            return
+        for pid in leftovers:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def process_ids() -> list[int]:
+    # Only if there is /proc; otherwise background hooks run to their end.
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
+
+
+def _lives_in(pid: int, root: str) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        if f"{root}/" in os.readlink(f"/proc/{pid}/cwd"):
+            return True
+        for _ in range(STARTING_LOOKS):
+            with open(f"/proc/{pid}/environ", "rb", 0) as environment:
+                variables = environment.read()
+            if variables:
+                return root.encode() in variables
+            os.readlink(f"/proc/{pid}/exe")  # an OSError for a kernel thread, and for a process that has ended
+            time.sleep(0.001)
+    except OSError:
+        pass
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock, start_new_thread
 from time import monotonic, sleep
 
 from anyhook.platform.places import NO_LOCKS, make_private_dir
@@ -13,6 +14,10 @@ except ImportError:  # as on a file system without locks, the last one to write 
     fcntl = None  # type: ignore[assignment]
 
 POLL_S = 0.001
+IN_LINE_S = 5.0
+"""How long to wait in line for a lock that nobody uses. A process holds it only for a moment, unless it was stopped."""
+MAX_PAUSE = 0.002
+"""How long to sleep between two tries for the lock; after that, wait in line."""
 
 
 class locked:  # noqa: N801 (it reads as what a `with` says; contextlib takes time to import)
@@ -76,3 +81,57 @@ def _taken(descriptor: int, until_s: float | None) -> bool:
             if error.errno not in NO_LOCKS:
                 raise
         return True
+
+
+def lock_in_line(descriptor: int) -> None:
+    """Lock a file that many processes write to. Wait, but not forever: its holder may have been stopped. Without locks,
+    lines are whole all the same; where two write at once, the chain shows it."""
+    if fcntl is None:
+        return
+    pause = 0.00005
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nearly always ours at once
+            return
+        except BlockingIOError:
+            if pause == MAX_PAUSE:
+                _wait_in_line(descriptor)
+                return
+        except OSError as error:
+            if error.errno in NO_LOCKS:
+                return
+            raise
+        sleep(pause)
+        pause = min(pause * 1.5, MAX_PAUSE)
+
+
+def unlock(descriptor: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _wait_in_line(descriptor: int) -> None:
+    """Wait in the kernel's queue. Very many processes that poll would take the holder's time, and the one that just
+    released the lock would have it again before them. Such a wait cannot be interrupted, so another thread does it:
+    if it is in vain, the lock goes with that thread's descriptor."""
+    own, seen = os.dup(descriptor), os.fstat(descriptor).st_size
+    failures: list[OSError] = []
+    ours = allocate_lock()
+    ours.acquire()
+
+    def wait() -> None:
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX)
+        except OSError as error:
+            failures.append(error)
+        os.close(own)
+        ours.release()
+
+    start_new_thread(wait, ())
+    while not ours.acquire(timeout=IN_LINE_S):
+        size = os.fstat(descriptor).st_size
+        if size == seen:
+            raise OSError(11, "another process holds the journal's lock and does not let go")
+        seen = size  # others write, so our turn will come
+    if failures:
+        raise failures[0]

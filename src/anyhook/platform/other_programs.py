@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+REST_S = 5.0
+"""How long the output of a program that was killed may take to end."""
+
+
 class ProgramAnswer(NamedTuple):
     """How a program ended, and what it printed."""
 
     status: int
     out: bytes
     err: bytes
+    timed_out: bool = False
 
     def complaint(self) -> str:
         """Why it failed: what it printed, or its status."""
@@ -40,10 +45,39 @@ def ask(
 
     It gets a session of its own, unless it `keeps_terminal`: then it may ask for a password there, and what it leaves
     running after a good answer stays (git starts a process that remembers the password)."""
+    answer = _ended(words, limit_s, stdin or None, env, cwd, keeps_terminal=keeps_terminal)
+    if answer.timed_out:
+        raise TimeoutError(f"{words[0]} did not answer within {limit_s:g} s")
+    return answer
+
+
+def run_to_end(
+    words: Sequence[str],
+    limit_s: float,
+    *,
+    stdin: bytes | None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+) -> ProgramAnswer:
+    """The same, with what it printed until its limit. What it leaves running stays. Without `stdin` it reads from
+    /dev/null."""
+    return _ended(words, limit_s, stdin, env, cwd, keeps_rest=True)
+
+
+def _ended(
+    words: Sequence[str],
+    limit_s: float,
+    stdin: bytes | None,
+    env: Mapping[str, str] | None,
+    cwd: str | None,
+    *,
+    keeps_terminal: bool = False,
+    keeps_rest: bool = False,
+) -> ProgramAnswer:
     try:
         child = subprocess.Popen(
             words,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=env,
@@ -52,15 +86,76 @@ def ask(
         )
     except ValueError as error:  # a zero byte in a word
         raise OSError(str(error)) from None
+    timed_out = False
     with child:
         try:
-            out, err = child.communicate(stdin or None, timeout=limit_s)
+            out, err = child.communicate(stdin, timeout=limit_s)
         except subprocess.TimeoutExpired:
-            _close(child)
-            raise TimeoutError(f"{words[0]} did not answer within {limit_s:g} s") from None
-        finally:
+            timed_out = True
+            # Not reaped yet, so the pid is still ours, even if it has ended and only a pipe is still open.
             _end(child, in_own_session=not keeps_terminal)
-    return ProgramAnswer(child.returncode, out, err)
+            out, err = _rest(child)
+        finally:
+            if not keeps_rest:
+                _end(child, in_own_session=not keeps_terminal)
+    return ProgramAnswer(child.returncode, out, err, timed_out)
+
+
+def _rest(child: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What it printed before it was killed. A process that has left the session may hold the pipes forever."""
+    try:
+        return child.communicate(timeout=REST_S)
+    except subprocess.TimeoutExpired as late:
+        _close(child)
+        return late.stdout or b"", late.stderr or b""
+
+
+def until_told(words: Sequence[str], stdin: str, limit_s: float) -> ProgramAnswer:
+    """The same for a program that has work of its own to clean up: it is told to end, not killed."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as around:
+        try:
+            out, err = around.communicate(stdin.encode(), timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            around.terminate()
+            return ProgramAnswer(-signal.SIGTERM, b"", b"", timed_out=True)
+        except BaseException:
+            around.terminate()
+            raise
+    return ProgramAnswer(around.returncode, out, err)
+
+
+def in_foreground(words: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a command in our place, at our terminal, and return its exit status. It handles signals itself: Ctrl-C
+    reaches it directly, others are passed on. Raises OSError if it cannot be started."""
+    told: list[int] = []
+    child: subprocess.Popen[bytes] | None = None
+
+    def hand_on(number: int, _: object) -> None:
+        told.append(number)
+        if child is not None:
+            child.send_signal(number)
+
+    passed = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, hand_on) for number in passed}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        child = subprocess.Popen(words, env=env)
+        for number in told:
+            child.send_signal(number)
+        status = child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return status if status >= 0 else 128 - status
+
+
+def partner(words: Sequence[str], env: Mapping[str, str], cwd: str) -> subprocess.Popen[bytes]:
+    """Start a process of ours that reads tasks and writes answers, in its own process group."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, cwd=cwd, process_group=0
+    )
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:

@@ -52,6 +52,20 @@ here = Here()
 os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not kill its parent's hooks
 
 
+def is_running(pid: object) -> bool:
+    """Whether a process can still answer: it is there, and not stopped."""
+    if not isinstance(pid, int):
+        return False
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat", "rb", 0) as file:
+            return file.read(512).rpartition(b")")[2].split()[0] not in (b"T", b"t", b"Z", b"X")
+    except (FileNotFoundError, PermissionError):
+        return not os.path.exists("/proc/self/stat")  # without /proc, the caller's own limit has to do
+    except (OSError, OverflowError, IndexError):
+        return False
+
+
 def spawner(has_pipes_apart: bool) -> Spawner:
     """The cheapest alternative to `posix_spawn`. The C function under `Popen` can do everything for half the cost of
     `Popen`, if the pipes do not have the numbers of stdin, stdout and stderr."""

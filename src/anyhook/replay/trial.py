@@ -7,7 +7,6 @@ import marshal
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.model.call import Call, Run
 from anyhook.model.record import Record
-from anyhook.platform.other_programs import ask
+from anyhook.platform.other_programs import ask, partner
 from anyhook.platform.run import end_all, run
 
 if TYPE_CHECKING:
@@ -179,15 +178,7 @@ class _Worker:
     def __init__(self, trial: Trial, sandbox: tuple[str, ...]) -> None:
         program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "warm_worker.py")
         flags = ["-P"] if trial.interpreter == sys.executable else []
-        self._child = subprocess.Popen(
-            [*sandbox, trial.interpreter, *flags, program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=trial.env,
-            cwd=trial.cwd,
-            process_group=0,
-        )
+        self._child = partner([*sandbox, trial.interpreter, *flags, program], trial.env, trial.cwd)
         self.alive.add(self)
         self._deadline = float("inf")
         self._over = threading.Event()

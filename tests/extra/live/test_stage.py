@@ -10,8 +10,8 @@ import tomllib
 import pytest
 
 from anyhook.agents._probe import PROBE_HOOK
-from anyhook.extra.live.network import leave
 from anyhook.extra.live.stage import Stage, fill, prepare
+from anyhook.platform.network import leave
 from anyhook.tables.drive_rows import Drive
 from anyhook.tables.host_rows import Entry
 from anyhook.tables.registry import HOSTS, drive, host

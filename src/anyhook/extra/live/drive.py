@@ -6,17 +6,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 from anyhook.extra.live.model_server import MODEL, ModelServer
-from anyhook.extra.live.network import leave
 from anyhook.extra.live.script import Step, script
 from anyhook.extra.live.stage import Stage, fill, prepare, words_of
 from anyhook.extra.live.wire import ModelReply
 from anyhook.model.call import Call
 from anyhook.model.record import Record
+from anyhook.platform.network import leave
+from anyhook.platform.other_programs import until_told
 from anyhook.platform.run import adopt_orphans, end_all, run
 from anyhook.platform.tree import Tree
 from anyhook.tables import registry
@@ -33,7 +33,7 @@ GRACE_S = 30.0
 PARENT_DEATH_SIGNAL = 1
 TAIL = 4000
 MARK = "ANYHOOK_LIVE_RUN"
-TERMINAL = (sys.executable, "-P", "-m", "anyhook.extra.live.terminal")
+TERMINAL = (sys.executable, "-P", "-m", "anyhook.platform.terminal")
 
 
 class Request(Record):
@@ -90,20 +90,13 @@ def drive(
     }
     # -P: the module is ours, whatever is in the current folder.
     words = [sys.executable, "-P", "-m", "anyhook.extra.live.drive"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as around:
-        try:
-            out, err = around.communicate(json.dumps(asked), timeout=limit_s + GRACE_S)
-        except subprocess.TimeoutExpired:
-            around.terminate()
-            return DriveResult("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
-        except BaseException:
-            around.terminate()  # not killed: it has the agent to end
-            raise
+    answer = until_told(words, json.dumps(asked), limit_s + GRACE_S)  # not killed: it has the agent to end
+    if answer.timed_out:
+        return DriveResult("", "timed_out", None, "", "the run could not be ended in time", limit_s, (), ())
     try:
-        found = json.loads(out)
+        found = json.loads(answer.out)
     except ValueError:
-        return DriveResult("", "not_started", None, "", err[-TAIL:], 0.0, (), ())
+        return DriveResult("", "not_started", None, "", answer.err.decode("utf-8", "replace")[-TAIL:], 0.0, (), ())
     requests = tuple(Request(**one) for one in found["requests"])
     return DriveResult(**{**found, "requests": requests, "tools": tuple(found["tools"])})
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -28,6 +26,7 @@ from anyhook.journal.record import JournalPolicy, clean, secrets_of
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.model import lean_json
 from anyhook.model.words import RECORD
+from anyhook.platform.other_programs import in_foreground
 from anyhook.platform.places import state_dir
 from anyhook.platform.run import Unwinding
 
@@ -105,29 +104,11 @@ def _while_running(command: Sequence[str], wanted: Wanted) -> tuple[int, list[Jo
 
 
 def _run(command: Sequence[str], env: dict[str, str]) -> int:
-    """Run the command and return its exit status. However it ends, the events until then count, so the command handles
-    signals itself: Ctrl-C reaches it directly, others are forwarded."""
-    told: list[int] = []
-    child: subprocess.Popen[bytes] | None = None
-
-    def hand_on(number: int, _: object) -> None:
-        told.append(number)
-        if child is not None:
-            child.send_signal(number)
-
-    before = {number: signal.signal(number, hand_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    """Run the command and return its exit status. However it ends, the events until then count."""
     try:
-        child = subprocess.Popen(command, env=env)
-        for number in told:
-            child.send_signal(number)
-        status = child.wait()
+        return in_foreground(command, env)
     except OSError as error:
         raise BadCall(f"{command[0]}: the command cannot be started ({error.strerror}).") from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return status if status >= 0 else 128 - status
 
 
 def _whole(found: Iterable[JournalLine]) -> list[JournalLine]:

@@ -9,8 +9,6 @@ import contextlib
 import importlib.util
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +31,8 @@ from anyhook.extra.testing.conformance.vectors import (
     load_suite,
 )
 from anyhook.model.record import Record
+from anyhook.platform.leftovers import end_all_in, process_ids
+from anyhook.platform.other_programs import run_to_end
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -86,13 +86,13 @@ def run_vector(
     """Lays the vector out, runs its steps, compares, and cleans up. `caller` may start the command differently from
     `call`."""
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="anyhook-vector-")))
-    before = frozenset(_process_ids())
+    before = frozenset(process_ids())
     try:
         return _run_in(root, vector, command, step_limit_s, caller or call)
     except (OSError, VectorError) as error:
         return VectorResult(passed=False, skipped_reason=None, failures=_described(vector, "on disk", [str(error)]))
     finally:
-        end_leftovers(str(root), before)
+        end_all_in(str(root), before)
         remove(root)
 
 
@@ -207,38 +207,13 @@ def _title(step: RunStep | ShellStep) -> str:
 
 
 def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
+    data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
     try:
-        process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=dict(env),
-            start_new_session=True,
-        )
+        ended = run_to_end([*argv], limit_s, stdin=data, env=dict(env), cwd=str(cwd))
     except OSError as error:
         return Ended(exit_code=127, stdout="", stderr=f"could not be started: {error}")
-    with process:
-        data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
-        try:
-            out, err = process.communicate(data, timeout=limit_s)
-            code: int | None = process.returncode
-        except subprocess.TimeoutExpired:
-            code = None
-            out, err = _kill(process)
-    return Ended(exit_code=code, stdout=out.decode("utf-8", "replace"), stderr=err.decode("utf-8", "replace"))
-
-
-def _kill(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    # Not reaped yet, so the pid is still ours, even if it has ended and only a pipe is still open.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    try:
-        return process.communicate(timeout=POLL_LIMIT_S)
-    except subprocess.TimeoutExpired as late:
-        # A process outside the group keeps the pipes open; use what has been read so far.
-        return late.stdout or b"", late.stderr or b""
+    out, err = ended.out.decode("utf-8", "replace"), ended.err.decode("utf-8", "replace")
+    return Ended(exit_code=None if ended.timed_out else ended.status, stdout=out, stderr=err)
 
 
 def _unlike(expect: Mapping[str, Json], ended: Ended, limit_s: float) -> list[str]:
@@ -291,45 +266,6 @@ def _unlike_file(name: str, wanted: Mapping[str, Json], path: Path) -> list[str]
     found = mismatches(wanted["text"], text) if "text" in wanted else []
     found += _unlike_json(wanted["json"], text, "the file") if "json" in wanted else []
     return [f"{name}: {line}" for line in found]
-
-
-STARTING_LOOKS = 20
-"""A process that is just starting has no variables yet, so it is checked again."""
-
-
-def end_leftovers(root: str, before: frozenset[int] = frozenset()) -> None:
-    """Kills what a vector left running, recognised by the vector's directory in its environment or as its cwd.
-    Processes that ran `before` are ignored."""
-    for _ in range(3):
-        leftovers = [pid for pid in _process_ids() if pid not in before and _lives_in(pid, root)]
-        if not leftovers:
-            return
-        for pid in leftovers:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _process_ids() -> list[int]:
-    # Only if there is /proc; otherwise background hooks run to their end.
-    return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
-
-
-def _lives_in(pid: int, root: str) -> bool:
-    if pid == os.getpid():
-        return False
-    try:
-        if f"{root}/" in os.readlink(f"/proc/{pid}/cwd"):
-            return True
-        for _ in range(STARTING_LOOKS):
-            with open(f"/proc/{pid}/environ", "rb", 0) as environment:
-                variables = environment.read()
-            if variables:
-                return root.encode() in variables
-            os.readlink(f"/proc/{pid}/exe")  # an OSError for a kernel thread, and for a process that has ended
-            time.sleep(0.001)
-    except OSError:
-        pass
-    return False
 
 
 def remove(root: Path) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from anyhook.documents.files import Files
 from anyhook.extra.testing.conformance.layout import lay_out
-from anyhook.extra.testing.conformance.runner import COMMAND, Ended, call, end_leftovers, remove
+from anyhook.extra.testing.conformance.runner import COMMAND, Ended, call, remove
+from anyhook.platform.leftovers import end_all_in
 from anyhook.platform.places import state_dir
 from anyhook.programs.named import within
 from anyhook.tables.registry import DIALECTS, dialect
@@ -96,7 +97,7 @@ class Sandbox:
 
     def end(self) -> None:
         """Kills what still runs here."""
-        end_leftovers(self.root)
+        end_all_in(self.root)
 
     @property
     def state_dir(self) -> str:

@@ -1,4 +1,4 @@
-"""Runs a program in a new terminal, as a person would: `python -m anyhook.extra.live.terminal PROGRAM ARGUMENT...`.
+"""Runs a program in a new terminal, as a person would: `python -m anyhook.platform.terminal PROGRAM ARGUMENT...`.
 What the terminal shows goes to stdout."""
 
 from __future__ import annotations
