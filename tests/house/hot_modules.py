@@ -37,8 +37,8 @@ HOT_MODULES = {
     """,
     "platform": "above answer_once async_wait beside child places run spawn start_failure store tree watcher",
     "programs": """
-        code collect commands continuations effects expand facts git grammar links named options outputs scope
-        special statements trees wrappers
+        code collect commands continuations effects expand facts git grammar links named options outputs rows scope
+        special statements table trees wrappers
     """,
     "replay": "warm_worker",
     "rules": "calls evaluate language marks paths programs rule_file templates",

@@ -16,12 +16,9 @@ from anyhook.install.off_variables import SETTINGS
 from anyhook.model import lean_json
 from anyhook.platform.places import home_of
 from anyhook.programs.collect import NO_FOLDER, Collector
-from anyhook.programs.commands import SHELLS
-from anyhook.programs.effects import EFFECTS, LISTERS
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import Word
-from anyhook.programs.special import SPECIAL
-from anyhook.programs.statements import INTERPRETER
+from anyhook.programs.table import row_of
 from anyhook.programs.trees import holds
 from anyhook.rules.calls import facts_of
 
@@ -32,23 +29,8 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
+    from anyhook.programs.rows import ProgramRow
     from anyhook.tables.host_rows import Host
-
-HARMLESS = frozenset({
-    "echo", "printf", "test", "[", "[[", "cd", "pushd", "popd", "pwd", "export", "set", "true", "false", "sleep",
-    "which", "type",
-    "basename", "dirname", "command", "exit", "return", "read", "declare", "local", "readonly", "man", "help", "tr",
-    "env",
-    "printenv", "date", "whoami", "id", "uname", "history", "alias", "xdg-open", "open", "wait", "trap", "unset",
-    "shift", "let",
-    "expr", "seq", "yes", "tput", "clear", "logger", "pbcopy", "xclip", "hexyl", "shellcheck", "bat", "tig",
-    "pre-commit", "ruff",
-    "eslint", "mypy", "pyright", "pylint", "flake8", "tsc", "pytest", "gh", "docker", "ssh", "eval", "anyhook",
-    "make", "npm",
-})  # fmt: skip
-"""Programs without a row in the table of effects that do not change their files."""
-COPIERS = ("cp", "gcp", "install", "rsync", "ditto", "dd", "scp", "cat", "mv")
-"""Programs with which our command can get another name."""
 
 
 def refused(
@@ -186,7 +168,6 @@ def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
 
 
 SAME_NAME = "is what hooks depend on"
-ENGINES = ("docker", "podman", "nerdctl")
 MOUNT = re.compile(r"(?:--volume=|-v=?)?(?P<path>[^:=,]+):[^:]+(?::(?P<how>[\w,]+))?")
 BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.*)")
 
@@ -194,7 +175,7 @@ BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.
 def _mounted(program: Program, held: Protected, home: str) -> str | None:
     """A container with write access to a protected path or its folder. Most containers get the project or the home;
     changes inside are checked by name."""
-    if program.name not in ENGINES:
+    if row_of(program.name).name != "docker":
         return None
     for before, word in pairwise((Word("", ""), *program.words)):
         is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")
@@ -239,7 +220,7 @@ def _renamed(name: str, own: Facts, held: Protected) -> str | None:
     for path in own.links:
         if found := hit(path, held) or _holds(path, held):
             return f"`{name}` would give {path} a second name, {_what(found, held)}."
-    if name in COPIERS:
+    if row_of(name).has("copies"):
         for path in own.reads:
             if path in held.launchers:
                 return f"`{name}` would give {path}, which is anyhook's command, another name."
@@ -293,28 +274,38 @@ def _holds(folder: str, held: Protected) -> str:
 
 def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | None:
     """A program that may do anything with a protected path among its arguments."""
-    name = program.name
-    words = program.words
-    if name in SHELLS or INTERPRETER.fullmatch(name):
+    name, words, row = program.name, program.words, row_of(program.name)
+    if row.language and row.name not in SOURCING:
         return _interpreted(program, own, held, home)
-    for before, word in pairwise((Word("", ""), *words)):
-        option, sign, text = word.text.partition("=")
-        if not sign and name not in EFFECTS:  # the table knows which of their options take a value
-            option, text = before.text, word.text
-        if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
-            return f"`{name}` would write to {text}, {_what(found, held)}."
-    if not name or name in HARMLESS or name in READERS:
+    if why := _output(program, row, held):
+        return why
+    if not name or row.has("spares") or name in READERS:
         return None
     if name != "git" and any(word.text in REMOVING for word in words[:2]):  # `gio trash FOLDER`
         for word in words:
             if _is_named(word, program, held):
                 return f"`{name}` would delete {word.text}, which hooks depend on."
-    if name in EFFECTS or name in SPECIAL or name in LISTERS:
+    if row.files_known:
         return None
     for word in words:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else word.text
         if found := _named(text, word, program, held):
             return f"`{name}` is given {text}, {_what(found, held)}, and may change it."
+    return None
+
+
+SOURCING = ("source",)
+"""Rows of programs that read code, and whose arguments the table knows."""
+
+
+def _output(program: Program, row: ProgramRow, held: Protected) -> str | None:
+    """An option whose name suggests that it names a file to write."""
+    for before, word in pairwise((Word("", ""), *program.words)):
+        option, sign, text = word.text.partition("=")
+        if not sign and not row.files_known:  # the table knows which of their options take a value
+            option, text = before.text, word.text
+        if OUTPUT.fullmatch(option) and (found := _named(text, word, program, held)):
+            return f"`{program.name}` would write to {text}, {_what(found, held)}."
     return None
 
 

@@ -7,24 +7,20 @@ import re
 from anyhook.model import lean_json
 from anyhook.platform.places import head
 from anyhook.programs.collect import Collector
-from anyhook.programs.commands import SHELLS
 from anyhook.programs.options import sort_options
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import Program, Word
-from anyhook.programs.statements import INTERPRETER
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from anyhook.programs.rows import ProgramRow
+
 MAX_BYTES = 262_144
-SOURCING = ("source", ".")
 START_VARIABLES = ("BASH_ENV", "ENV")
 """Variables that name a script which a shell runs first."""
-MAKERS = ("make", "gmake", "bmake", "just")
-MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-JUSTFILES = ("justfile", "Justfile", ".justfile")
-PACKAGERS = ("npm", "pnpm", "yarn", "bun")
 TARGET = re.compile(r"^([^\s#=:][^=:#]*?)\s*::?(?!=)\s*([^=;#]*)(?:;(.*))?$")
 
 
@@ -32,7 +28,7 @@ def run_by(program: Program, home: str) -> Iterator[Program]:
     """The programs that a script runs which this program runs; nothing if it runs none, or none that can be read."""
     for text, name, cwd in _code_of(program):
         into = Collector(home)
-        if name in SHELLS:
+        if row_of(name).language == "sh":
             into.shell(text, cwd, via=(*program.via, program.name))
         else:
             into.program(Program(name, cwd=cwd, code=text, path=name, via=(*program.via, program.name)))
@@ -49,18 +45,19 @@ def _code_of(program: Program) -> Iterator[tuple[str, str, str | None]]:
             yield text, "sh", cwd
     if program.code is not None:
         return
-    if name in MAKERS:
-        yield from _recipes(program)
-    elif name in PACKAGERS:
+    row = row_of(name)
+    if row.has("makes"):
+        yield from _recipes(program, row)
+    elif row.has("scripts"):
         yield from ((line, "sh", cwd) for line in _package_lines(program))
-    elif name in SHELLS or name in SOURCING or INTERPRETER.fullmatch(name):
+    elif row.language not in ("", "othersh"):
         for word in _read_as_code(program):
             if text := _text(resolve(word, cwd)):
-                yield text, "sh" if name in SOURCING else name, cwd
+                yield text, "sh" if row.language == "sh" else name, cwd
     elif "/" in program.path and (text := _text(resolve(program.path, cwd))):
         first = text.partition("\n")[0]
         known = re.findall(r"[\w.-]+", first) if first.startswith("#!") else ["sh"]
-        language = next((each for each in known if each in SHELLS or INTERPRETER.fullmatch(each)), "")
+        language = next((each for each in known if row_of(each).language not in ("", "othersh")), "")
         if language:
             yield text, language, cwd
 
@@ -69,13 +66,10 @@ def _read_as_code(program: Program) -> Iterator[Word]:
     """The files that an interpreter runs: its first argument, what its input is read from, what a variable names."""
     first = next((word for word in program.words if not word.text.startswith("-")), None)
     inputs = [each.target for each in program.redirections if each.reads]
-    printed = [word for each in program.stdin_from if each.name in PRINTERS for word in each.words]
+    printed = [word for each in program.stdin_from if row_of(each.name).has("filters") for word in each.words]
     for word in (*([first] if first is not None else ()), *inputs, *printed):
         if word.known and not word.text.startswith("-"):
             yield word
-
-
-PRINTERS = ("cat", "head", "tail", "tac", "sed", "tr", "bat")
 
 
 def _text(path: str) -> str:
@@ -84,28 +78,14 @@ def _text(path: str) -> str:
     return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 
-def _recipes(program: Program) -> Iterator[tuple[str, str, str | None]]:
+def _recipes(program: Program, row: ProgramRow) -> Iterator[tuple[str, str, str | None]]:
     """The lines of the targets that `make` is told to make, and of what they need."""
-    options = sort_options(program.words, "fCIjloW file makefile directory include-dir jobs")
+    options = sort_options(program.words, row.values)
     folders = options.values("-C", "--directory")
     cwd = resolve(folders[-1], program.cwd) if folders else program.cwd
-    named = [word for name, word in options.named if name in ("-f", "--file", "--makefile")]
-    files = named or [Word(name, name) for name in (JUSTFILES if program.name == "just" else MAKEFILES)]
+    files = options.values("-f", "--file", "--makefile") or [Word(name, name) for name in row.reads_here.split()]
     text = next(filter(None, (_text(resolve(word, cwd)) for word in files)), "")
-    needs: dict[str, list[str]] = {}
-    lines: dict[str, list[str]] = {}
-    targets: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith(("\t", " ") if program.name == "just" else "\t"):
-            for target in targets:
-                lines.setdefault(target, []).append(
-                    line.strip().lstrip("@-+").replace("$(MAKE)", "make").replace("$$", "$")
-                )
-        elif found := TARGET.match(line):
-            targets = found[1].split()
-            for target in targets:
-                needs.setdefault(target, []).extend(found[2].split())
-                lines.setdefault(target, []).extend([found[3].strip()] if found[3] else [])
+    needs, lines = _targets(text, ("\t", " ") if row.name == "just" else ("\t",))
     wanted = [word.text for word in options.rest if "=" not in word.text] or [*needs][:1]
     seen: list[str] = []
     while wanted:
@@ -115,6 +95,24 @@ def _recipes(program: Program) -> Iterator[tuple[str, str, str | None]]:
             wanted.extend(needs.get(target, ()))
     if wanted_lines := [line for target in seen for line in lines.get(target, ())]:
         yield "\n".join(wanted_lines), "sh", cwd
+
+
+def _targets(text: str, indent: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What the targets of a makefile need, and their lines."""
+    needs: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
+    targets: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith(indent):
+            recipe = line.strip().lstrip("@-+").replace("$(MAKE)", "make").replace("$$", "$")
+            for target in targets:
+                lines.setdefault(target, []).append(recipe)
+        elif found := TARGET.match(line):
+            targets = found[1].split()
+            for target in targets:
+                needs.setdefault(target, []).extend(found[2].split())
+                lines.setdefault(target, []).extend([found[3].strip()] if found[3] else [])
+    return needs, lines
 
 
 def _package_lines(program: Program) -> Iterator[str]:

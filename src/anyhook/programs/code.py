@@ -13,29 +13,29 @@ import warnings
 
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import HERE
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
 
-PYTHON = re.compile(r"(python|pypy)[0-9.]*")
-
-OTHERS = re.compile(
-    r"(node|nodejs|perl|ruby|php|deno|bun|lua|osascript|Rscript|R|tclsh|julia|elixir|groovy|tsx|ts-node)[0-9.]*"
-)
-
 
 def look_at_code(program: Program, into: Collector) -> None:
     """Add what the code on an interpreter's command line does."""
     if program.code is None:
         return
-    if PYTHON.fullmatch(program.name):
+    language = row_of(program.name).language
+    if language == "python":
         if not PythonCode(program, into).read(program.code):
             into.unknown.append("code that is not valid Python")
             _others(program, into)
-    elif OTHERS.fullmatch(program.name):
+    elif language not in NOT_BY_CALLS:
         _others(program, into)
+
+
+NOT_BY_CALLS = ("", "sh", "othersh", "guile", "powershell")
+"""Languages that are not read by their calls."""
 
 
 # -- other languages: by their calls
@@ -98,7 +98,7 @@ def _others(program: Program, into: Collector) -> None:
             into.note("write", found["to"], program.cwd)
     for found in OPENED.finditer(code):
         _opened(found, program, into)
-    is_script = program.name.startswith(("node", "deno", "bun", "ts"))
+    is_script = row_of(program.name).language == "node"
     for groups in SCRIPT_TICKS.findall(code) if is_script else TICKS.findall(code):
         into.line("".join(groups), program)
     for url in URL.findall(code):

@@ -7,11 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from anyhook.programs.program import Word
+from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyhook.programs.program import Program
+    from anyhook.programs.rows import ProgramRow
 
 EXECS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 """Options that are followed by what is run for each file."""
@@ -58,16 +60,15 @@ def search_roots(words: Sequence[Word]) -> list[Word]:
     return found or [Word(".", ".")]
 
 
-def _lists_files(program: Program) -> bool:
+def _lists_files(program: Program, row: ProgramRow) -> bool:
     """Whether it prints names of files below the current folder."""
     texts = [word.text for word in program.words]
-    if program.name == "git":
-        if "-d" in texts or "--deleted" in texts:
-            return False
-        return "ls-files" in texts or "--name-only" in texts or ("grep" in texts and "-l" in texts)
+    if row.name == "git":
+        is_gone = "-d" in texts or "--deleted" in texts
+        return not is_gone and ("ls-files" in texts or "--name-only" in texts or ("grep" in texts and "-l" in texts))
     short = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
     has_list = "l" in short or "L" in short or any(text.startswith("--files-with") for text in texts)
-    return program.name in ("grep", "egrep", "rg", "ag") and has_list and not any("/" in text[:1] for text in texts)
+    return row.name in ("grep", "rg", "ag") and has_list and not any(text.startswith("/") for text in texts)
 
 
 def producers_words(producers: Sequence[Program]) -> list[Word]:
@@ -75,30 +76,19 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
     listed folder."""
     if not producers:
         return [Word("\0", "$(stdin)")]
+    origins = tuple(producers)
     for program in reversed(producers):
-        if program.name in ("find", "gfind"):
-            found = found_files((Word("find", "find"), *program.words), tuple(producers))
+        row = row_of(program.name)
+        if row.name == "find":
+            found = found_files((Word("find", "find"), *program.words), origins)
             tests = [word.text for word in program.words if word.text in FILTERS]
-            return [*found, Word("\0", f"$(find {tests[0]})", False, tuple(producers))] if tests else found
-        if _lists_files(program):
-            return [Word("./**", "./**", True, tuple(producers))]
-        if program.name == "ls":
+            return [*found, Word("\0", f"$(find {tests[0]})", False, origins)] if tests else found
+        if _lists_files(program, row):
+            return [Word("./**", "./**", True, origins)]
+        if row.name == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
             return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
-        if program.name not in (
-            "grep",
-            "egrep",
-            "rg",
-            "sort",
-            "uniq",
-            "head",
-            "tail",
-            "cat",
-            "tr",
-            "awk",
-            "sed",
-            "cut",
-        ):
+        if not row.has("filters"):
             break
     shown = " | ".join(program.name for program in producers)
-    return [Word("\0", f"$({shown})", False, tuple(producers))]
+    return [Word("\0", f"$({shown})", False, origins)]

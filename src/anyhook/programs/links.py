@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from anyhook.programs.effects import EFFECTS
 from anyhook.programs.options import sort_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
-
-LINKING = {"cp": ("-l", "--link"), "gcp": ("-l", "--link"), "cpio": ("-l", "--link"), "pax": ("-l",)}
-"""Programs that copy, and the options with which they link instead."""
-MOUNTING = ("bind", "rbind", "--bind", "--rbind", "-B", "-R", "--move", "-M")
+    from anyhook.programs.rows import ProgramRow
 
 
-def look_at_links(program: Program, into: Collector) -> None:
+def look_at_links(program: Program, row: ProgramRow, into: Collector) -> None:
     """Add the paths that one program gives a second name."""
-    name, cwd = program.name, program.cwd
-    if program.remote or name not in NAMES:
+    if program.remote or not (row.links or row.links_if or row.links_by):
         return
-    effect = EFFECTS.get(name)
-    options = sort_options(program.words, f"{effect.values} bind rbind move" if effect is not None else "")
-    sources = options.rest if effect is not None and options.values(*effect.target) else options.rest[:-1]
-    if name in ("ln", "link", "bindfs") or options.has(*LINKING.get(name, ())):
-        for word in sources:
-            into.link(word, cwd)
-    elif name == "rsync":
-        for word in options.values("--link-dest"):
-            into.link(word, cwd)
-    elif name == "mount":
-        given = {*options.flags, *(part for value in options.values("-o") for part in value.text.split(","))}
-        if not given.isdisjoint(MOUNTING):
-            for word in (*options.values("--bind", "--rbind", "--move"), *sources):
-                into.link(word, cwd)
-
-
-NAMES = frozenset({"ln", "link", "bindfs", "rsync", "mount", *LINKING})
+    options = sort_options(program.words, row.values)
+    given = {*options.flags, *(part for value in options.values("-o") for part in value.text.split(","))}
+    for word in options.values(*row.links_by.split()):
+        into.link(word, program.cwd)
+    if row.links or not given.isdisjoint(row.links_if.split()):
+        has_target = bool(row.target) and bool(options.values(*row.target.split()))
+        for word in options.rest if has_target else options.rest[:-1]:
+            into.link(word, program.cwd)

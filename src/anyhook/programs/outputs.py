@@ -10,19 +10,22 @@ import re
 
 from anyhook.programs.expand import UNKNOWNS, ansi
 from anyhook.programs.program import UNKNOWN
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.programs.program import Program
+    from anyhook.programs.rows import Prints
 
 
 def output_of(program: Program, cwd: str | None, file: Callable[[str], str | None]) -> str | None:
     """The text; None if only running it would show it."""
-    act = KNOWN.get(program.name)
-    if act is None or any(redirection.writes for redirection in program.redirections) is None:
+    known = row_of(program.name).prints
+    if not known:
         return None
+    act = KNOWN[known]
     if any(not word.known for word in program.words):
         return None
     texts = [word.text for word in program.words]
@@ -116,7 +119,7 @@ def _last(texts: list[str]) -> str:
     return [text for text in texts if not text.startswith("-")][-1]
 
 
-KNOWN: dict[str, Callable[[list[str], str | None, str | None, Callable[[str], str | None]], str | None]] = {
+KNOWN: dict[Prints, Callable[[list[str], str | None, str | None, Callable[[str], str | None]], str | None]] = {
     "echo": _echo,
     "printf": _printf,
     "cat": _cat,
@@ -128,9 +131,7 @@ KNOWN: dict[str, Callable[[list[str], str | None, str | None, Callable[[str], st
     ),
     "pwd": lambda _texts, _stdin, cwd, _file: cwd,
     "tee": lambda _texts, stdin, _cwd, _file: stdin,
-    "true": lambda _texts, _stdin, _cwd, _file: "",
-    "cd": lambda _texts, _stdin, _cwd, _file: "",
-    "mkdir": lambda _texts, _stdin, _cwd, _file: "",
+    "nothing": lambda _texts, _stdin, _cwd, _file: "",
     "which": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}",
     "command": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}" if texts[:1] == ["-v"] else None,
     "type": lambda texts, _stdin, _cwd, _file: f"/usr/bin/{_last(texts)}" if texts[:1] in (["-p"], ["-P"]) else None,
@@ -150,4 +151,4 @@ KNOWN: dict[str, Callable[[list[str], str | None, str | None, Callable[[str], st
         "\n".join(map(str, range(1, min(int(texts[0]), 50) + 1))) if len(texts) == 1 else None
     ),
 }
-"""By program. None of them reads a real file: `file` knows what the line itself has written."""
+"""By the word in the program's row. None of them reads a real file: `file` knows what the line itself has written."""

@@ -1,36 +1,29 @@
-"""The files that a patch names: in the form of `apply_patch`, or a unified diff."""
+"""What one program does, as far as its row does not say it by itself: its own language, patches, and programs whose
+arguments need a function."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from anyhook.platform.places import head as first_bytes
-from anyhook.programs.effects import (
-    EFFECTS,
-    READ,
-    TEXT_ONLY,
-    URL,
-    Effect,
-    below,
-    by_table,
-    copied,
-    is_address,
-    is_stream,
-)
+from anyhook.programs.effects import URL, below, by_table, copied, is_address, is_stream
 from anyhook.programs.found import found_files, search_roots
 from anyhook.programs.git import changed_paths, operation_of, remotes
 from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
-from anyhook.programs.trees import look_at_trees
+from anyhook.programs.table import row_of
+from anyhook.programs.trees import CLOUD_VALUES, dashed, look_at_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anyhook.programs.collect import Collector
-    from anyhook.programs.program import Program, Word
+    from anyhook.programs.program import Program
+    from anyhook.programs.rows import Escape, OwnFiles, ProgramRow, Special
 
 LINE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 
@@ -59,70 +52,63 @@ NAMED = r"""(?:"([^"\n]+)"|'([^'\n]+)'|([^\s'";|][^\s;]*))"""
 
 ELISP = r'"((?:[^"\\]|\\.)+)"'
 
-FILES: dict[tuple[str, ...], tuple[tuple[str, re.Pattern[str]], ...]] = {
-    ("sqlite3", "sqlite", "duckdb"): (
-        ("write", re.compile(
-            r"^\s*\.(?:output|once|log|backup|save|excel|trace|clone)(?:\s+-\w+)*(?:\s+(?:main|temp)(?=\s))?"
+FILES: dict[OwnFiles, tuple[tuple[str, str], ...]] = {
+    "sqlite": (
+        ("write", r"(?im)^\s*\.(?:output|once|log|backup|save|excel|trace|clone)(?:\s+-\w+)*(?:\s+(?:main|temp)(?=\s))?"
             rf"\s+(?!(?:stdout|stderr|off)\b){NAMED}|\b(?:vacuum(?:\s+\w+)?\s+into|copy\b[^;]*?\bto)\s*'([^']+)'"
-            r"|\bwritefile\s*\(\s*'([^']+)'", re.I | re.M)),
-        ("read", re.compile(rf"^\s*\.(?:read|restore|import)(?:\s+-\w+)*\s+{NAMED}|\breadfile\s*\(\s*'([^']+)'",
-            re.I | re.M)),
+            r"|\bwritefile\s*\(\s*'([^']+)'"),
+        ("read", rf"(?im)^\s*\.(?:read|restore|import)(?:\s+-\w+)*\s+{NAMED}|\breadfile\s*\(\s*'([^']+)'"),
     ),
-    ("psql", "pgcli", "cockroach"): (
-        ("write", re.compile(
-            rf"\\(?:o|out|g|gx|w|write)\s+{NAMED}|\\copy\b[^\n]*?\bto\s+(?!stdout|program){NAMED}", re.I)),
-        ("read", re.compile(rf"\\(?:i|include|ir)\s+{NAMED}|\\copy\b[^\n]*?\bfrom\s+(?!stdin|program){NAMED}", re.I)),
+    "psql": (
+        ("write", rf"(?i)\\(?:o|out|g|gx|w|write)\s+{NAMED}|\\copy\b[^\n]*?\bto\s+(?!stdout|program){NAMED}"),
+        ("read", rf"(?i)\\(?:i|include|ir)\s+{NAMED}|\\copy\b[^\n]*?\bfrom\s+(?!stdin|program){NAMED}"),
     ),
-    ("mysql", "mariadb", "mycli"): (
-        ("write", re.compile(rf"(?:\\T|^\s*tee)\s+{NAMED}|\binto\s+(?:out|dump)file\s+'([^']+)'", re.I | re.M)),
-        ("read", re.compile(rf"(?:\\\.|^\s*source)\s+{NAMED}", re.I | re.M)),
+    "mysql": (
+        ("write", rf"(?im)(?:\\T|^\s*tee)\s+{NAMED}|\binto\s+(?:out|dump)file\s+'([^']+)'"),
+        ("read", rf"(?im)(?:\\\.|^\s*source)\s+{NAMED}"),
     ),
-    ("emacs", "emacsclient"): (
-        ("delete", re.compile(rf"\((?:delete-file|delete-directory|rename-file)\s+{ELISP}")),
-        ("write", re.compile(
-            rf"\((?:write-file|set-visited-file-name|make-symbolic-link\s+{ELISP}|copy-file\s+{ELISP}|rename-file\s+{ELISP}"
-            rf"|(?:write-region|append-to-file)\s+(?:{ELISP}|\S+)\s+\S+)\s+{ELISP}")),
+    "emacs": (
+        ("delete", rf"\((?:delete-file|delete-directory|rename-file)\s+{ELISP}"),
+        ("write", rf"\((?:write-file|set-visited-file-name|make-symbolic-link\s+{ELISP}|copy-file\s+{ELISP}"
+            rf"|rename-file\s+{ELISP}|(?:write-region|append-to-file)\s+(?:{ELISP}|\S+)\s+\S+)\s+{ELISP}"),
     ),
 }  # fmt: skip
-
-"""By program: where its own language names a file, and what happens to it."""
-
-BY_NAME = {name: patterns for names, patterns in FILES.items() for name in names}
+"""Where the language of some programs names a file, and what happens to it."""
 
 
-def look_at_files(program: Program, into: Collector) -> None:
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled on first use: most calls need none of these."""
+    return re.compile(pattern)
+
+
+def look_at_files(program: Program, row: ProgramRow, into: Collector) -> None:
     """Adds the files that a program is told about in its own language."""
-    patterns = BY_NAME.get(program.name)
-    if patterns is None or program.remote:
+    if not row.own_files or program.remote:
         return
     for text in (*program.args, program.stdin or ""):
-        for action, pattern in patterns:
-            for found in pattern.finditer(text.removeprefix("--eval=")):
+        for action, pattern in FILES[row.own_files]:
+            for found in _compiled(pattern).finditer(text.removeprefix("--eval=")):
                 named = [group for group in found.groups() if group]
                 into.note(action, named[-1], program.cwd)
 
 
-LOOKING = re.compile(
-    r"(?:select\b|explain\b|values\b|pragma\s+\w+(?:\s*\(\s*'?\w+'?\s*\))?$|with\b(?!.*\b(?:insert|update|delete)\b)"
+LOOKING = (
+    r"(?is)(?:select\b|explain\b|values\b|pragma\s+\w+(?:\s*\(\s*'?\w+'?\s*\))?$|with\b(?!.*\b(?:insert|update|delete)\b)"
     r"|\.(?:tables|schema|fullschema|index(?:es)?|indices|databases|dump|mode|headers?|width|stats|show|help|print|separator"
-    r"|nullvalue|timer|quit|exit|output|once)\b|--|$)",
-    re.I | re.S,
+    r"|nullvalue|timer|quit|exit|output|once)\b|--|$)"
 )
 
 """How a statement begins that changes nothing in the database itself."""
 
 
-def look_at_database(program: Program, into: Collector) -> None:
+def _database(program: Program, row: ProgramRow, into: Collector) -> None:
     """A client with a database in a file: it writes there, unless all that it is told only looks."""
-    effect = EFFECTS["sqlite3"]
-    told = sort_options(program.words, effect.values).rest[1:]
+    told = sort_options(program.words, row.values).rest[1:]
     texts = [*(word.text for word in told), *([] if program.stdin is None else [program.stdin])]
     is_told = bool(texts) and all(word.known for word in told) and not {"-init", "-cmd"} & {*program.args}
-    looks = is_told and all(LOOKING.match(each.strip()) for text in texts for each in _statements(text))
-    by_table(program, LOOKS if looks or "-readonly" in program.args else effect, into)
-
-
-LOOKS = Effect(EFFECTS["sqlite3"].values, reads="first")
+    looks = is_told and all(_compiled(LOOKING).match(each.strip()) for text in texts for each in _statements(text))
+    by_table(program, row.replace(writes="") if looks or "-readonly" in program.args else row, into)
 
 
 def _statements(text: str) -> list[str]:
@@ -141,93 +127,52 @@ COMMAND = r"^(?:-c|\+)?[\s:]*(?:sil(?:ent)?!?[\s:]*)*"
 
 """The start of a command of an editor: alone, after `+`, or glued to its option."""
 
-EDITOR = re.compile(
-    rf"{COMMAND}(?:r(?:ead)?\s*|w(?:rite)?\s+|[%$.,\d]+\s*)?!(.+)|{COMMAND}term(?:inal)?\s+(?:\+\+\S+\s+)*(?![\"'(])(.+)"
+BANG = r"^\s*!\s*(.+)"
+SSH = r"(?:^-o)?(?:Proxy|Local|KnownHosts)Command[= ]\s*(.+)"
+
+ESCAPES: dict[Escape, str] = {
+    "editor": rf"(?m){COMMAND}(?:r(?:ead)?\s*|w(?:rite)?\s+|[%$.,\d]+\s*)?!(.+)"
+    rf"|{COMMAND}term(?:inal)?\s+(?:\+\+\S+\s+)*(?![\"'(])(.+)"
     rf"|\bexe(?:cute)?\s*[\"']:?!(.+?)[\"']|\b(?:system|systemlist|term(?:inal)?|os\.execute|io\.popen){STRING}",
-    re.M,
-)
-
-PAGER = re.compile(r"\A\+.*?(?:!|\|.)(.+)", re.S)
-
-"""`+!LINE`, also after other commands; `+|xLINE` pipes the text up to a mark."""
-
-BANG = re.compile(r"^\s*!\s*(.+)", re.M)
-
-SSH = re.compile(r"(?:^-o)?(?:Proxy|Local|KnownHosts)Command[= ]\s*(.+)", re.I)
-
-CALLED = re.compile(rf"\b(?:system2?|popen|shell_exec|shell-command(?:-to-string)?|call-process|unix|dos){STRING}")
-
-TCL = re.compile(r"\b(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)")
-
-ESCAPES: dict[tuple[str, ...], re.Pattern[str]] = {
-    ("vim", "vi", "nvim", "ex", "view", "gvim", "vimdiff", "rvim", "vim.tiny", "vim.basic", "hx"): EDITOR,
-    ("psql", "pgcli", "cockroach"): re.compile(r"\\!\s*(.+)|\bprogram\s+'([^']+)'", re.I),
-    ("mysql", "mariadb", "mycli"): re.compile(r"(?:\\!|(?:^|;)\s*system)\s+([^;\n]+)", re.M),
-    ("sqlite3", "sqlite", "duckdb"): re.compile(r"^\s*\.(?:shell|system)\s+(.+)", re.M),
-    ("gdb", "lldb"): re.compile(rf"^\s*(?:shell\s+|!|platform shell\s+)(.+)|\bsystem{STRING}", re.M),
-    ("ftp", "lftp", "ed", "mail", "mailx", "mutt", "ipython", "dc"): BANG,
-    ("less", "more", "most"): PAGER,
-    ("ssh", "scp", "slogin", "sshfs"): SSH,
-    ("sftp",): re.compile(f"{BANG.pattern}|{SSH.pattern}", re.M | re.I),
-    ("tar", "gtar", "bsdtar"): re.compile(r"^--checkpoint-action=exec=(.+)"),
-    ("socat",): re.compile(r"(?:^|,)(?:exec|system|shell):\"?([^,\"]+)", re.I),
-    ("fzf", "sk"): re.compile(r"\b(?:execute(?:-silent)?|become|reload(?:-sync)?)\((.+?)\)(?:\+|,|$)|^--preview=(.+)"),
-    ("apt", "apt-get", "aptitude"): re.compile(r"Invoke[^=]*=(.+)"),
-    ("git",): re.compile(r"^ext::(.+)"),
-    ("tclsh", "expect", "wish"): TCL,
-    ("emacs", "R", "Rscript", "octave", "gnuplot", "maxima", "ghci", "irb", "jshell", "matlab", "scilab"): CALLED,
-    ("julia",): re.compile(r"\brun\(\s*`([^`]+)`"),
-    ("make", "gmake"): re.compile(
-        r"^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)", re.M
-    ),
+    "psql": r"(?i)\\!\s*(.+)|\bprogram\s+'([^']+)'",
+    "mysql": r"(?m)(?:\\!|(?:^|;)\s*system)\s+([^;\n]+)",
+    "sqlite": r"(?m)^\s*\.(?:shell|system)\s+(.+)",
+    "debugger": rf"(?m)^\s*(?:shell\s+|!|platform shell\s+)(.+)|\bsystem{STRING}",
+    "bang": rf"(?m){BANG}",
+    # `+!LINE`, also after other commands; `+|xLINE` pipes the text up to a mark.
+    "pager": r"(?s)\A\+.*?(?:!|\|.)(.+)",
+    "ssh": rf"(?i){SSH}",
+    "sftp": rf"(?mi){BANG}|{SSH}",
+    "tar": r"^--checkpoint-action=exec=(.+)",
+    "socat": r"(?i)(?:^|,)(?:exec|system|shell):\"?([^,\"]+)",
+    "finder": r"\b(?:execute(?:-silent)?|become|reload(?:-sync)?)\((.+?)\)(?:\+|,|$)|^--preview=(.+)",
+    "apt": r"Invoke[^=]*=(.+)",
+    "git": r"^ext::(.+)",
+    "tcl": r"\b(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)",
+    "called": rf"\b(?:system2?|popen|shell_exec|shell-command(?:-to-string)?|call-process|unix|dos){STRING}",
+    "julia": r"\brun\(\s*`([^`]+)`",
+    "make": r"(?m)^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)",
 }
+"""Patterns that find shell lines in a program's own language."""
 
-"""By program: a pattern that finds shell lines in its own language."""
-
-LINE_OPTIONS: dict[tuple[str, ...], str] = {
-    ("man",): "-P --pager -H --html",
-    ("bat", "batcat", "delta"): "--pager",
-    ("tar", "gtar", "bsdtar"): "-I -F --use-compress-program --to-command --rsh-command --info-script"
-    " --new-volume-script",
-    ("rsync",): "-e --rsh",
-    ("scp", "sftp"): "-S",
-    ("zip",): "-TT --unzip-command",
-    ("sort",): "--compress-program",
-    ("split",): "--filter",
-    ("wget",): "--use-askpass",
-    ("nc", "ncat", "netcat"): "-e -c --exec --sh-exec",
-    ("fzf", "sk"): "--preview",
-}
-
-"""By program: its options whose value is a shell line."""
-
-OPTIONS_BY_NAME = {name: tuple(options.split()) for names, options in LINE_OPTIONS.items() for name in names}
-
-ARGUMENT_VARIABLES = {"less": "LESS", "more": "MORE", "man": "MANOPT", "tar": "TAR_OPTIONS", "fzf": "FZF_DEFAULT_OPTS"}
-
-"""Variables with arguments that a program gets before its own."""
-
-PREFIX = re.compile(r"--(?:eval|eval-command|init-eval-command|command|cmd|execute|expression|one-line)=")
-
-BY_NAME_ESCAPES = {name: pattern for names, pattern in ESCAPES.items() for name in names}
+PREFIX = r"--(?:eval|eval-command|init-eval-command|command|cmd|execute|expression|one-line)="
 
 
-def look_at_escapes(program: Program, into: Collector) -> None:
+def look_at_escapes(program: Program, row: ProgramRow, into: Collector) -> None:
     """Add the facts of shell lines that a program runs from its own language."""
-    pattern, options = BY_NAME_ESCAPES.get(program.name), OPTIONS_BY_NAME.get(program.name, ())
-    if pattern is None and not options:
+    if not row.escape and not row.line_by:
         return
     args = program.args
     for name, value in program.set:
-        if name == ARGUMENT_VARIABLES.get(program.name):
+        if name == row.arguments_in:
             args = (*_own_words(value), *args)
-    for line in _option_lines(args, options):
+    for line in _option_lines(args, row.line_by.split()):
         if line.split()[:1] != ["ssh"]:  # how it connects, which its own facts say
             into.line(line, program)
-    if pattern is None:
+    if not row.escape:
         return
     for text in (*args, program.stdin or ""):
-        for found in pattern.findall(PREFIX.sub("", text, count=1)):
+        for found in _compiled(ESCAPES[row.escape]).findall(_compiled(PREFIX).sub("", text, count=1)):
             into.line("".join(found).replace("% ", " "), program)
 
 
@@ -236,7 +181,7 @@ def _own_words(value: str) -> tuple[str, ...]:
     return tuple(value.split()) if not value.startswith("+") else (value,)
 
 
-def _option_lines(args: tuple[str, ...], options: tuple[str, ...]) -> Iterator[str]:
+def _option_lines(args: tuple[str, ...], options: list[str]) -> Iterator[str]:
     for place, text in enumerate(args):
         for option in options:
             is_last = len(option) == 2 and text[1:].isalpha() and text.startswith("-") and text.endswith(option[1])
@@ -252,7 +197,7 @@ def _option_lines(args: tuple[str, ...], options: tuple[str, ...]) -> Iterator[s
 MAKES_EXECUTABLE = re.compile(r"[ugoa]*[+=][rwst]*[xX]")
 
 
-def _git(program: Program, into: Collector) -> None:
+def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
     found = operation_of(program)
     if found is None:
         return
@@ -279,7 +224,7 @@ def _git(program: Program, into: Collector) -> None:
             into.write(Word(word.text, word.source, True), base)
 
 
-def _dd(program: Program, into: Collector) -> None:
+def _dd(program: Program, _row: ProgramRow, into: Collector) -> None:
     for word in program.words:
         key, sign, value = word.text.partition("=")
         named = Word(value, word.source.partition("=")[2])
@@ -292,42 +237,34 @@ def _dd(program: Program, into: Collector) -> None:
                 into.read(named, program.cwd)
 
 
-TAR_VALUES = "fCTXbgKNVFLH file directory files-from exclude exclude-from transform strip-components owner group mode"
-
-
-def _tar(program: Program, into: Collector) -> None:
-    words = list(program.words)
-    if words and not words[0].text.startswith("-") and words[0].known:
-        words[0] = Word(f"-{words[0].text}", f"-{words[0].source}")  # `tar xf`, the old style without a dash
-    options = sort_options(words, TAR_VALUES)
+def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
     if program.remote:
         return
+    options = sort_options(dashed(program.words), row.values)
     archive, folder = options.values("-f", "--file"), options.values("-C", "--directory")
-    if options.has("-x", "--extract", "--get"):
+    is_unpacked, is_listed = options.has("-x", "--extract", "--get"), options.has("-t", "--list")
+    if is_unpacked or is_listed:
         for word in archive:
             into.read(word, program.cwd)
-        if not options.has("-O", "--to-stdout"):
+        if is_unpacked and not options.has("-O", "--to-stdout"):
             for word in folder or [Word(".", ".")]:
                 into.write(Word(f"{word.text}/**", f"{word.source}/**", True), program.cwd)
             for word in options.rest:
                 into.write(below(folder, word), program.cwd)
-    elif options.has("-t", "--list"):
-        for word in archive:
-            into.read(word, program.cwd)
-    else:
-        for word in archive:
-            if not is_stream(word):
-                into.write(word, program.cwd)
-        base = resolve(folder[0], program.cwd) if folder else program.cwd
-        for word in options.rest:
-            into.read(word, base)
-            if options.has("--remove-files"):
-                into.delete(word, base)
+        return
+    for word in archive:
+        if not is_stream(word):
+            into.write(word, program.cwd)
+    base = resolve(folder[0], program.cwd) if folder else program.cwd
+    for word in options.rest:
+        into.read(word, base)
+        if options.has("--remove-files"):
+            into.delete(word, base)
 
 
-def _cpio(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["cpio"], into)
-    options = sort_options(program.words, EFFECTS["cpio"].values)
+def _cpio(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
+    options = sort_options(program.words, row.values)
     if not program.remote and options.has("-i", "--extract"):
         for word in options.rest or [Word("**", "**", True)]:
             into.write(below(options.values("-D", "--directory"), word), program.cwd)
@@ -338,7 +275,7 @@ def _deletes(texts: list[str]) -> bool:
     return texts.count("-delete") > texts.count("-empty")
 
 
-def _find(program: Program, into: Collector) -> None:
+def _find(program: Program, _row: ProgramRow, into: Collector) -> None:
     if program.remote:
         return
     roots = search_roots((Word("find", "find"), *program.words))
@@ -352,7 +289,7 @@ def _find(program: Program, into: Collector) -> None:
             into.write(program.words[place + 1], program.cwd)
 
 
-def _chmod(program: Program, into: Collector) -> None:
+def _chmod(program: Program, _row: ProgramRow, into: Collector) -> None:
     if program.remote:
         return
     words = [
@@ -372,10 +309,9 @@ def _chmod(program: Program, into: Collector) -> None:
             into.make_executable(word, program.cwd)
 
 
-def _curl(program: Program, into: Collector) -> None:
-    effect = EFFECTS["curl"]
-    options = sort_options(program.words, effect.values)
-    by_table(program, effect, into)
+def _curl(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(program.words, row.values)
+    by_table(program, row, into)
     for word in options.values("--url"):
         into.connect(word.source)
     if program.remote:
@@ -384,12 +320,9 @@ def _curl(program: Program, into: Collector) -> None:
         if word.text.startswith("file://"):
             into.read(word, program.cwd)
     for name, value in options.named:
-        if name in ("-d", "--data", "--data-binary", "--data-ascii", "--json", "-F", "--form", "--data-urlencode"):
-            _, sign, path = value.text.partition("@")
-            if sign and path and (value.text.startswith("@") or "=@" in value.text or name == "--data-urlencode"):
-                into.read(Word(path.partition(";")[0], path.partition(";")[0]), program.cwd)
-    for name, word in options.named:
-        for path in _outputs_in_config(program, word) if name in ("-K", "--config") else ():
+        if name in SENT and (path := _sent_file(name, value.text)):
+            into.read(Word(path, path), program.cwd)
+        for path in _outputs_in_config(program, value) if name in ("-K", "--config") else ():
             into.write(path, program.cwd)
     if options.has("-O", "--remote-name"):
         for word in options.rest:
@@ -398,9 +331,19 @@ def _curl(program: Program, into: Collector) -> None:
                 into.write(below(options.values("--output-dir"), Word(name, name)), program.cwd)
 
 
-CONFIG_OUTPUT = re.compile(
-    r"""^\s*(?:-o|-?-?(?:output|dump-header|cookie-jar|trace|stderr|trace-ascii|etag-save))\s*[=:\s]\s*"?([^"\n]+?)"?\s*$""",
-    re.M,
+SENT = ("-d", "--data", "--data-binary", "--data-ascii", "--json", "-F", "--form", "--data-urlencode")
+"""Options of curl whose value may name a file to send."""
+
+
+def _sent_file(option: str, text: str) -> str:
+    _, sign, path = text.partition("@")
+    is_file = text.startswith("@") or "=@" in text or option == "--data-urlencode"
+    return path.partition(";")[0] if sign and is_file else ""
+
+
+CONFIG_OUTPUT = (
+    r"(?m)^\s*(?:-o|-?-?(?:output|dump-header|cookie-jar|trace|stderr|trace-ascii|etag-save))"
+    r"""\s*[=:\s]\s*"?([^"\n]+?)"?\s*$"""
 )
 
 MAX_CONFIG_BYTES = 65_536
@@ -411,23 +354,22 @@ def _outputs_in_config(program: Program, named: Word) -> list[str]:
     text = program.stdin or ""
     if named.text and named.text not in STREAMS and named.known:
         text = (first_bytes(resolve(named, program.cwd), MAX_CONFIG_BYTES) or b"").decode("utf-8", "replace")
-    return CONFIG_OUTPUT.findall(text)
+    return _compiled(CONFIG_OUTPUT).findall(text)
 
 
-def _split(program: Program, into: Collector) -> None:
+def _split(program: Program, row: ProgramRow, into: Collector) -> None:
     """`split FILE PREFIX` and `csplit -f PREFIX`: files whose names begin with it."""
-    effect = EFFECTS[program.name]
-    by_table(program, effect, into)
-    options = sort_options(program.words, effect.values)
+    by_table(program, row, into)
+    options = sort_options(program.words, row.values)
     prefixes = options.values("-f", "--prefix") if program.name == "csplit" else options.rest[1:2]
     for word in prefixes:
         if not program.remote:
             into.write(Word(f"{word.text}*", f"{word.source}*", True), program.cwd)
 
 
-def _wget(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["wget"], into)
-    options = sort_options(program.words, EFFECTS["wget"].values)
+def _wget(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
+    options = sort_options(program.words, row.values)
     if not program.remote and not options.has("-O", "--output-document", "--spider"):
         for word in options.rest:
             name = word.source.rstrip("/").rpartition("/")[2].partition("?")[0]
@@ -435,7 +377,7 @@ def _wget(program: Program, into: Collector) -> None:
                 into.write(below(options.values("-P", "--directory-prefix"), Word(name, name)), program.cwd)
 
 
-def _socat(program: Program, into: Collector) -> None:
+def _socat(program: Program, _row: ProgramRow, into: Collector) -> None:
     for word in program.words:
         kind, sign, rest = word.source.partition(":")
         if (
@@ -448,8 +390,8 @@ def _socat(program: Program, into: Collector) -> None:
             into.write(Word(rest.partition(",")[0], rest.partition(",")[0]), program.cwd)
 
 
-def _awk(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["awk"], into)
+def _awk(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
     for word in program.words:
         for path in re.findall(r">{1,2}\s*\"([^\"]+)\"", word.source):
             into.write(Word(path, path), program.cwd)
@@ -461,8 +403,8 @@ def _awk(program: Program, into: Collector) -> None:
             into.line("".join(line), program)
 
 
-def _sed(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["sed"], into)
+def _sed(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
     for word in program.words:
         for path in re.findall(r"(?:^|[;}/0-9$a-z]|\s)w\s+(/?[\w./~-]+)\s*$", word.source):
             into.write(Word(path, path), program.cwd)
@@ -472,20 +414,20 @@ def _sed(program: Program, into: Collector) -> None:
             into.line(line.replace("&", "$__unknown__"), program)
 
 
-def _unzip(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["unzip"], into)
-    options = sort_options(program.words, "dx")
+def _unzip(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
+    options = sort_options(program.words, row.values)
     if not program.remote and not options.has("-d", "-l", "-t", "-p"):
         into.write(Word("**", "**", True), program.cwd)
 
 
-def _patch(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["patch"], into)
+def _patch(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
     for action, path in patched(program.stdin or ""):
         into.note(action, path, program.cwd)
 
 
-def _apply_patch(program: Program, into: Collector) -> None:
+def _apply_patch(program: Program, _row: ProgramRow, into: Collector) -> None:
     text = "\n".join([*program.args, program.stdin or ""])
     found = patched(text)
     for action, path in found:
@@ -494,9 +436,9 @@ def _apply_patch(program: Program, into: Collector) -> None:
         into.unknown.append("path from a patch that is not in the line")
 
 
-def _in_place(program: Program, into: Collector) -> None:
+def _in_place(program: Program, row: ProgramRow, into: Collector) -> None:
     """`perl -pi -e … FILE` and the same in ruby."""
-    options = sort_options(program.words, "eEIMmFxlr" if program.name == "perl" else "eIrFCKW")
+    options = sort_options(program.words, row.values)
     if not program.remote and options.has("-i"):
         prints_nothing = options.has("-n") and "print" not in (program.code or "")
         for word in options.rest:
@@ -506,27 +448,14 @@ def _in_place(program: Program, into: Collector) -> None:
             into.read(word, program.cwd)
 
 
-CLOUD = {
-    "aws": (("s3", "cp"), ("s3", "mv"), ("s3", "sync")), "gsutil": (("cp",), ("mv",), ("rsync",)),
-    "gcloud": (("storage", "cp"), ("storage", "mv"), ("storage", "rsync")),
-    "rclone": (("copy",), ("sync",), ("move",), ("copyto",), ("moveto",)), "docker": (("cp",),), "podman": (("cp",),),
-    "kubectl": (("cp",),), "oc": (("cp",),), "s3cmd": (("put",), ("get",), ("sync",)), "mc": (("cp",), ("mirror",)),
-}  # fmt: skip
-
-"""Programs that copy between this machine and others, and their sub-commands for it."""
-
-
-def _cloud(program: Program, into: Collector) -> None:
-    options = sort_options(
-        program.words, "nc profile region endpoint-url exclude include namespace container acl f config"
-    )
-    rest = list(options.rest)
-    for words in CLOUD[program.name]:
-        place = next(
-            (at for at in range(len(rest)) if tuple(word.text for word in rest[at : at + len(words)]) == words), -1
-        )
+def _cloud(program: Program, row: ProgramRow, into: Collector) -> None:
+    """A copy between this machine and others."""
+    rest = list(sort_options(program.words, CLOUD_VALUES).rest)
+    texts = [word.text for word in rest]
+    for verb in [each.split() for each in row.copies.split("|")]:
+        place = next((at for at in range(len(rest)) if texts[at : at + len(verb)] == verb), -1)
         if place >= 0 and not program.remote:
-            operands = rest[place + len(words) :]
+            operands = rest[place + len(verb) :]
             for word in operands[:-1]:
                 if not is_address(word, into):
                     into.read(word, program.cwd)
@@ -539,7 +468,7 @@ def _cloud(program: Program, into: Collector) -> None:
             into.connect(url)
 
 
-def _az(program: Program, into: Collector) -> None:
+def _az(program: Program, _row: ProgramRow, into: Collector) -> None:
     options = sort_options(
         program.words, "fnctgs file source destination name container-name account-name resource-group"
     )
@@ -549,82 +478,97 @@ def _az(program: Program, into: Collector) -> None:
         into.connect("blob.core.windows.net")
 
 
-def _emptied(program: Program, into: Collector) -> None:
+def _emptied(program: Program, row: ProgramRow, into: Collector) -> None:
     """`cp /dev/null FILE` and `truncate -s 0 FILE`: what was in the file is gone."""
-    effect = EFFECTS[program.name]
-    by_table(program, effect, into)
-    options = sort_options(program.words, effect.values)
+    by_table(program, row, into)
+    options = sort_options(program.words, row.values)
     size = [value.text for value in options.values("-s", "--size")]
-    is_copy = program.name == "cp" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
+    is_copy = row.name == "cp" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
     if not program.remote and (is_copy or size == ["0"]):
         for word in options.rest[1:] if is_copy else options.rest:
             into.empty(word, program.cwd)
 
 
-def _tee(program: Program, into: Collector) -> None:
-    by_table(program, EFFECTS["tee"], into)
+def _tee(program: Program, row: ProgramRow, into: Collector) -> None:
+    by_table(program, row, into)
     options = sort_options(program.words)
     if program.stdin == "" and not program.remote and not options.has("-a", "--append"):
         for word in options.rest:
             into.empty(word, program.cwd)
 
 
-ALL_LINES = re.compile(r"(?:^|[\s|:+'\"])(?:%|1,\$|,)\s*d(?:elete)?(?:[\s|'\"]|$)")
+ALL_LINES = r"(?:^|[\s|:+'\"])(?:%|1,\$|,)\s*d(?:elete)?(?:[\s|'\"]|$)"
+SAVES = r"(?:^|[|+:'\"\s])(?:w|wq|write|sav|saveas|up|update)!?\s+(?:>>\s*)?(/?[^\s|'\"!]+)"
 
 
-SAVES = re.compile(r"(?:^|[|+:'\"\s])(?:w|wq|write|sav|saveas|up|update)!?\s+(?:>>\s*)?(/?[^\s|'\"!]+)")
-
-
-def _editor(program: Program, into: Collector) -> None:
+def _editor(program: Program, row: ProgramRow, into: Collector) -> None:
     """`ex -sc '%d|x' FILE` and `ed FILE <<< ',d'`: all lines are deleted."""
-    effect = EFFECTS[program.name]
-    options = sort_options(program.words, effect.values)
-    is_told = options.has("-c", "-S", "-s", "--cmd") or any(word.text.startswith("+") for word in options.rest)
+    options = sort_options(program.words, row.values)
+    files = [word for word in options.rest if not word.text.startswith("+")]
+    told = [value.text for value in options.values("-c", "--cmd")]
+    told += [word.text for word in options.rest if word.text.startswith("+")]
+    is_told = bool(told) or options.has("-c", "-S", "-s", "--cmd")
+    program = program.replace(words=tuple(word for word in program.words if not word.text.startswith("+")))
     if options.has("-R", "-M") and not is_told and not program.stdin_from and not program.stdin:
-        by_table(program, READ, into)
+        by_table(program, row.replace(reads=row.writes, writes=""), into)
         return
-    by_table(program, effect, into)
-    told = [value.text for value in options.values("-c", "--cmd")] + [w.text for w in options.rest if w.text[:1] == "+"]
-    for text in () if program.remote else (*told, program.stdin or ""):
-        for path in SAVES.findall(text):
+    by_table(program, row, into)
+    if program.remote:
+        return
+    typed = program.stdin or ""
+    for text in (*told, typed):
+        for path in _compiled(SAVES).findall(text):
             into.write(path, program.cwd)
-    if not program.remote and any(ALL_LINES.search(text) for text in (*program.args, program.stdin or "")):
-        for word in options.rest:
-            if not word.text.startswith("+"):
-                into.empty(word, program.cwd)
+    if any(_compiled(ALL_LINES).search(text) for text in (*program.args, typed)):
+        for word in files:
+            into.empty(word, program.cwd)
 
 
-def _environment(program: Program, into: Collector) -> None:
+def _environment(program: Program, _row: ProgramRow, into: Collector) -> None:
     texts = [word.text for word in program.words]
     if not texts or (program.name != "set" and all(text in ("-p", "-0", "-x", "-px") for text in texts)):
         into.secrets.append("environment")
 
 
-SPECIAL = {
-    "git": _git, "dd": _dd, "gdd": _dd, "tar": _tar, "gtar": _tar, "bsdtar": _tar, "find": _find, "gfind": _find,
-    "bfs": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
-    "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk, "sed": _sed, "gsed": _sed, "unzip": _unzip,
-    "patch": _patch, "apply_patch": _apply_patch, "applypatch": _apply_patch,
-    "perl": _in_place, "ruby": _in_place, **dict.fromkeys(CLOUD, _cloud), "az": _az,
-    "split": _split, "csplit": _split, "cp": _emptied, "truncate": _emptied, "tee": _tee, "cpio": _cpio,
-    "sqlite3": look_at_database,
-    **dict.fromkeys(("ed", "ex", "vi", "vim", "nvim"), _editor),
-    "env": _environment, "printenv": _environment, "set": _environment, "export": _environment, "declare": _environment,
+SPECIAL: dict[Special, Callable[[Program, ProgramRow, Collector], None]] = {
+    "git": _git, "dd": _dd, "tar": _tar, "find": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
+    "awk": _awk, "sed": _sed, "unzip": _unzip, "patch": _patch, "apply_patch": _apply_patch, "in_place": _in_place,
+    "cloud": _cloud, "az": _az, "split": _split, "emptied": _emptied, "tee": _tee, "cpio": _cpio, "database": _database,
+    "editor": _editor, "environment": _environment,
 }  # fmt: skip
 
 
 # One program's facts: the paths, addresses and operations in its command line.
 
 
-WRITES_DEVICE = re.compile(r"mkfs(\..+)?|mke2fs|newfs(_\w+)?|mkntfs|mkdosfs|mkfs_\w+")
-
-
 def look_at(program: Program, into: Collector) -> None:
     """Add what one program does."""
+    _look_at_redirections(program, into)
+    if not program.name:
+        return
+    row = row_of(program.name)
+    if row.special:
+        SPECIAL[row.special](program, row, into)
+    elif row.files_known:
+        by_table(program, row, into)
+    look_at_escapes(program, row, into)
+    look_at_files(program, row, into)
+    look_at_outputs(program, row, into)
+    look_at_trees(program, row, into)
+    look_at_links(program, row, into)
     for redirection in program.redirections:
-        if program.remote or is_stream(redirection.target):
-            continue
-        if _network(redirection.target, into):
+        if redirection.sign in (">", ">|") and not program.remote and redirection.target.known:
+            _overwrites_itself(program, row, redirection.target, into)
+    if not row.special and not row.connects and not row.has("text"):
+        for word in program.words:
+            if "://" in word.source:
+                for url in URL.findall(word.source):
+                    into.connect(url)
+
+
+def _look_at_redirections(program: Program, into: Collector) -> None:
+    for redirection in program.redirections:
+        if program.remote or is_stream(redirection.target) or _network(redirection.target, into):
             continue
         if redirection.writes:
             into.write(redirection.target, program.cwd)
@@ -632,45 +576,21 @@ def look_at(program: Program, into: Collector) -> None:
                 into.empty(redirection.target, program.cwd)
         if redirection.reads:
             into.read(redirection.target, program.cwd)
-    if not program.name:
-        return
-    special = SPECIAL.get(program.name)
-    effect = EFFECTS.get(program.name)
-    if effect is None and program.name[:2] in ("mk", "ne") and WRITES_DEVICE.fullmatch(program.name):
-        effect = Effect("tLbNiIOmEUFsSc", writes="last")
-    if special is not None:
-        special(program, into)
-    elif effect is not None:
-        by_table(program, effect, into)
-    look_at_escapes(program, into)
-    look_at_files(program, into)
-    look_at_outputs(program, into)
-    look_at_trees(program, into)
-    look_at_links(program, into)
-    for redirection in program.redirections:
-        if redirection.sign in (">", ">|") and not program.remote and redirection.target.known:
-            _overwrites_itself(program, redirection.target, into)
-    if program.name not in TEXT_ONLY and special is None and (effect is None or not effect.connects):
-        for word in program.words:
-            if "://" in word.source:
-                for url in URL.findall(word.source):
-                    into.connect(url)
 
 
 def _says_nothing(program: Program) -> bool:
     """Whether it is known to print nothing, so that a file it is redirected to is empty afterwards."""
-    texts = [word.text for word in program.words]
-    if program.name in ("echo", "printf"):
+    row, texts = row_of(program.name), [word.text for word in program.words]
+    if row.prints in ("echo", "printf"):
         return not any(text for text in texts if text != "-n")
-    if program.name in ("cat", "head", "tail", "sort", "sed", "grep"):
+    if row.has("filters"):
         return texts[-1:] == ["/dev/null"] or (not texts and program.stdin == "")
-    return program.name in (":", "true") or (program.path == "" and program.stdin == "")
+    return row.prints == "nothing" or (program.path == "" and program.stdin == "")
 
 
-def _overwrites_itself(program: Program, target: Word, into: Collector) -> None:
+def _overwrites_itself(program: Program, row: ProgramRow, target: Word, into: Collector) -> None:
     """`sort FILE > FILE`: a shell empties the file before the program reads it."""
-    effect = EFFECTS.get(program.name)
-    if effect and effect.reads and any(word.text == target.text for word in program.words):
+    if row.reads and any(word.text == target.text for word in program.words):
         into.empty(target, program.cwd)
 
 

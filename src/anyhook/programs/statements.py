@@ -6,7 +6,6 @@ import os
 import re
 
 from anyhook.programs import expand
-from anyhook.programs.commands import SHELLS
 from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
 from anyhook.programs.found import producers_words
@@ -14,7 +13,8 @@ from anyhook.programs.grammar import parse, text_of
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream
-from anyhook.programs.wrappers import FOR_EACH, LINE_VARIABLES, argument_file, inner_commands, likely_programs
+from anyhook.programs.table import row_of
+from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_commands, likely_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,24 +22,14 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from anyhook.programs.program import Program, Redirection
-    from anyhook.programs.scope import Scope
+    from anyhook.programs.rows import ProgramRow, State
     from anyhook.programs.wrappers import InnerCommand
 
     Edit = tuple[int, int, bytes]
     from collections.abc import Mapping
 
 
-FETCHERS = {
-    "curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "aria2c": ("-o", "--out"),
-    "axel": ("-o", "--output"),
-}  # fmt: skip
-
-"""Programs that download, and the options that say where to."""
-
 PROGRAM_FOLDER = re.compile(r"/(usr/)?(local/)?s?bin/")
-
-LINKERS = ("ln", "cp", "install")
 
 
 class MadeFiles:
@@ -58,40 +48,20 @@ class MadeFiles:
                 before = self.scope.files.get(path, Stream("")) if ">>" in each.sign else Stream("")
                 self.scope.files[path] = before.then(out)
 
-    def _fetch(self, program: Program) -> None:
+    def _fetch(self, program: Program, row: ProgramRow) -> None:
         """Remembers into which file something was downloaded or written by `tee`."""
-        if program.name == "tee":
+        if row.name == "tee":
             for word in program.words:
                 if not word.text.startswith("-") and word.known:
                     self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
-            return
-        options = FETCHERS.get(program.name)
-        if options is None:
-            return
-        texts = [word.text for word in program.words]
-        named = [
-            texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])
-        ]
-        urls = [text for text in texts if "/" in text and not text.startswith("-") and text not in named]
-        if not named and (
-            program.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)
-        ):
-            named = [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
-        for name in named:
-            if name not in ("-", "") and UNKNOWN not in name:
-                self.scope.files[self._absolute(name)] = Stream(None, (program,))
+        elif row.fetch_to:
+            for name in _fetched(program, row):
+                if name not in ("-", "") and UNKNOWN not in name:
+                    self.scope.files[self._absolute(name)] = Stream(None, (program,))
 
     def _file(self, path: str) -> str | None:
         kept = self.scope.files.get(self._absolute(path))
         return kept.text if kept else None
-
-    def _link(self, name: str, words: Sequence[Word]) -> None:
-        """Remembers a link, or a copy of a program."""
-        named = [word for word in words[1:] if not word.text.startswith("-")]
-        if len(named) != 2 or not named[1].known or not named[0].text.startswith("/"):
-            return
-        if name == "ln" or PROGRAM_FOLDER.match(named[0].text):
-            self.scope.links[self._absolute(named[1].text)] = named[0].text
 
     def _followed(self, word: Word, is_program: bool) -> Word:
         """A word that names a link or a copy which the line has made, as what it stands for. (A link that is only
@@ -105,6 +75,16 @@ class MadeFiles:
         return word
 
 
+def _fetched(program: Program, row: ProgramRow) -> list[str]:
+    """The files that a program downloads to: those that it is told, or with the names of the addresses."""
+    texts, options = [word.text for word in program.words], row.fetch_to.split()
+    named = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])]
+    if named or not (row.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)):
+        return named
+    urls = [text for text in texts if "/" in text and not text.startswith("-")]
+    return [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
+
+
 def _bundles(text: str, option: str) -> bool:
     """Whether short options in one word end in this one: `-fsSLo`."""
     return text.startswith("-") and not text.startswith("--") and text.endswith(option[1:]) and len(option) == 2
@@ -113,19 +93,6 @@ def _bundles(text: str, option: str) -> bool:
 # Simple commands: what one is, what it changes in the scope, and what else it runs.
 
 
-CODE_OPTIONS = {
-    "python": "c", "node": "ep", "perl": "eE", "ruby": "e", "php": "r", "deno": "", "bun": "e", "lua": "e",
-    "osascript": "e", "tclsh": "", "Rscript": "e", "R": "e", "julia": "eE", "elixir": "e", "groovy": "e",
-    "tsx": "ep", "ts-node": "ep",
-}  # fmt: skip
-
-"""Interpreters, and their options whose value is a program."""
-
-INTERPRETER = re.compile(
-    r"(python|pypy|node|nodejs|perl|ruby|php|deno|bun|lua|osascript|tclsh|Rscript|R|julia|elixir|groovy|tsx"
-    r"|ts-node)[0-9.]*"
-)
-
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 """Arguments that make an interpreter read its program from stdin."""
@@ -133,16 +100,6 @@ STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 MAX_STEPS = 20_000
 
 MAX_PROGRAMS = 5_000
-
-MOVERS = ("cd", "pushd", "chdir", "z")
-
-DECLARERS = ("export", "declare", "local", "readonly", "typeset")
-
-CHANGERS = frozenset(
-    {*MOVERS, *DECLARERS, *LINKERS, "popd", "eval", "trap", "read", "hash", "alias", "printf", "set", "shift"}
-)
-
-"""Commands that change the state of the shell."""
 
 
 class Commands(MadeFiles):
@@ -193,23 +150,39 @@ class Commands(MadeFiles):
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
         if name in self.scope.functions and "/" not in first.text:
             return self._call(name, words, stdin)
+        for key, value in set_:
+            self._run_later(key, value)
+        self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
+        return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
+
+    def _input(self, name: str, words: Sequence[Word], redirections: tuple[Redirection, ...], stdin: Stream) -> Stream:
+        """What a program reads: a file that the line has written, or what it got."""
         for redirection in redirections:
             if redirection.sign == "<" and redirection.target.known:
                 path = self._absolute(redirection.target.text)
                 stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
-        for key, value in set_:
-            self._run_later(key, value)
-        self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
         if name == "xargs" and (file := argument_file(words)) is not None:
-            stdin = self._behind(file) or Stream(None, file.origins)
-        given = self._handed_words(stdin) if name in FOR_EACH else []
-        inner = inner_commands(name, words, given, self._word_of(stdin))
+            return self._behind(file) or Stream(None, file.origins)
+        return stdin
+
+    def _started(
+        self,
+        name: str,
+        words: Sequence[Word],
+        redirections: tuple[Redirection, ...],
+        set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream:
+        """A program that is started: those that it runs, or itself."""
+        row = row_of(name)
+        given = self._handed_words(stdin) if row.runs == "each" else []
+        inner = inner_commands(name, row, words, given, self._word_of(stdin))
         if inner:
             return self._wraps(inner, words, redirections, set_, stdin)
-        program = self._tell(first, words[1:], redirections, set_, stdin, ())
-        if name in CHANGERS:
-            self._change(name, words, stdin)
-        self._fetch(program)
+        program = self._tell(words[0], words[1:], redirections, set_, stdin, ())
+        if row.state:
+            STATES[row.state](self, words, stdin)
+        self._fetch(program, row)
         return Stream(output_of(program, self.scope.cwd, self._file), (program,))
 
     def give_up(self, why: str) -> None:
@@ -310,39 +283,31 @@ class Commands(MadeFiles):
             stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
         )  # fmt: skip
         self.programs.append(program)
-        if code is not None and _runs_code(name, first):
-            if not (name in SHELLS and rest and rest[0].text == "-n"):  # it only checks the syntax
-                self._apart(lambda: self.line(code, self.scope))
-        elif where and any(origin.name in FETCHERS for origin in where):
-            self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
-        elif code is None and program.stdin_from and _reads_code(name, rest):
-            self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")
+        self._run_code(program, first, where)
         return program
+
+    def _run_code(self, program: Program, first: Word, where: tuple[Program, ...]) -> None:
+        """The shell code that a program runs, or that it cannot be known."""
+        row, code = row_of(program.name), program.code
+        if code is not None and (row.language == "sh" or ("/" in first.text and not row.language)):
+            if not (row.runs == "shell" and program.args[:1] == ("-n",)):  # it only checks the syntax
+                self._apart(lambda: self.line(code, self.scope))
+        elif where and any(row_of(origin.name).fetch_to for origin in where):
+            self.unknown.append(f"downloaded code, run as {' '.join([first.source, *program.args[:1]])}")
+        elif code is None and program.stdin_from and row.language and _reads_code(program.words):
+            self.unknown.append(f"code from the output of {program.stdin_from[-1].name or '…'}")
 
     def _code(self, first: Word, rest: Sequence[Word], stdin: Stream) -> tuple[str | None, tuple[Program, ...]]:
         """The code that an interpreter runs, if it can be read, and the programs that wrote it."""
-        name = first.text.rpartition("/")[2]
-        is_shell = name in SHELLS or name in ("source", ".")
-        found = INTERPRETER.fullmatch(name)
-        if not is_shell and not found:
+        row = row_of(first.text.rpartition("/")[2])
+        if not row.language:
             return self._kept(self.scope.files.get(self._absolute(first.text)) if "/" in first.text else None)
-        letters = "" if is_shell or found is None else CODE_OPTIONS.get(found[1].removesuffix("js"), "")
-        texts: list[str] = []
-        for place, word in enumerate(rest):
-            if word.text in STDIN:
-                break
-            if word.text.startswith("-") and not word.text.startswith("--") and letters:
-                if word.text[-1:] in letters and place + 1 < len(rest):
-                    texts.append(rest[place + 1].source)
-                elif word.text[1:2] in letters and len(word.text) > 2:
-                    texts.append(word.source[2:])
-            elif word.text in ("--eval", "--print", "eval") and place + 1 < len(rest):
-                texts.append(rest[place + 1].source)
-            elif not word.text.startswith("-") and not texts:
-                return self._kept(self._behind(word))
+        texts, script = _code_and_script(rest, row.code_by)
+        if script is not None:
+            return self._kept(self._behind(script))
         if texts:
             return "\n".join(texts), ()
-        reads_stdin = name not in ("source", ".") or bool(rest)  # they read it only if they are told to
+        reads_stdin = row.runs == "shell" or row.language != "sh" or bool(rest)  # `.` reads it only if it is told to
         return (self._shown(stdin.text) if stdin.text is not None and reads_stdin else None), ()
 
     def _behind(self, word: Word) -> Stream | None:
@@ -359,54 +324,6 @@ class Commands(MadeFiles):
 
     def _shown(self, text: str) -> str:
         return self.unknowns.word(text).source
-
-    def _change(self, name: str, words: Sequence[Word], stdin: Stream) -> None:
-        """What one of the CHANGERS does."""
-        texts = [word.text for word in words]
-        if name in MOVERS:
-            named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
-            self.scope.cwd = self._moved(named[0]) if named else self.home
-        elif name == "popd":
-            self.scope.cwd = None
-        elif name == "eval":
-            joined = Word(" ".join(texts[1:]), " ".join(word.source for word in words[1:]))
-            if not joined.known:
-                self.unknown.append(f"code from eval of {joined.source[:80]}")
-            if _readable(joined):
-                self._via("eval", lambda: self._text(joined, stdin))
-        elif name == "trap" and len(texts) > 2 and texts[1] not in ("-", "-p", "-l"):
-            self.traps.append(words[1])
-            if not {"EXIT", "0"}.issuperset(texts[2:]):  # it may run earlier, too
-                self._via("trap", lambda: self._text(words[1], NOTHING))
-        elif name == "read":
-            for word in words[1:]:
-                if word.text.isidentifier():
-                    given = (stdin.text or "").split() if stdin.text is not None else []
-                    named = producers_words(stdin.origins) if stdin.origins else []
-                    if named and all(each.known for each in named):
-                        given = given or [each.text for each in named]
-                    self._assign(word.text, given or [self.unknowns.sign(f"${word.text}", stdin.origins)])
-        elif name in LINKERS:
-            self._link(name, words)
-        elif name == "hash" and texts[1:2] == ["-p"] and len(texts) > 3:
-            self.scope.functions[texts[3]] = texts[2]
-        elif name == "alias":
-            for text in texts[1:]:
-                key, sign, value = text.partition("=")
-                if sign:
-                    self.scope.functions[key] = value
-        elif name == "printf" and texts[1:2] == ["-v"] and len(texts) > 3:
-            out = output_of(Program("printf", tuple(texts[3:]), tuple(words[3:])), self.scope.cwd, self._file)
-            self._assign(texts[2], [out if out is not None else self.unknowns.sign(f"${texts[2]}")])
-        elif name == "set" and "--" in texts:
-            self._number(texts[texts.index("--") + 1 :])
-        elif name == "shift" and "@" in self.scope.variables:
-            self._number(self.scope.variables["@"][int(texts[1]) if texts[1:] and texts[1].isdigit() else 1 :])
-        elif name in DECLARERS:
-            for text in texts[1:]:
-                key, sign, value = text.partition("=")
-                if sign:
-                    self._declare(key, [value])
 
     def _number(self, given: Sequence[str]) -> None:
         """The parameters of a function or a shell."""
@@ -515,20 +432,124 @@ def _readable(word: Word) -> bool:
 
 def _is_handed(name: str, word: Word) -> bool:
     """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
-    return word.source.startswith(("<(", ">(")) or name in SHELLS or name == "eval" or bool(INTERPRETER.fullmatch(name))
+    if word.source.startswith(("<(", ">(")) or name == "eval":
+        return True
+    row = row_of(name)
+    return bool(row.language) and (row.language != "sh" or row.runs == "shell")
 
 
-def _runs_code(name: str, program: Word) -> bool:
-    """Whether a program's code is shell code: for a shell, or for a script that is run directly."""
-    return name in SHELLS or name in ("source", ".") or ("/" in program.text and not INTERPRETER.match(name))
+def _code_and_script(rest: Sequence[Word], letters: str) -> tuple[list[str], Word | None]:
+    """The code on the command line of an interpreter, or its script."""
+    texts: list[str] = []
+    for place, word in enumerate(rest):
+        text = word.text
+        if text in STDIN:
+            break
+        is_short = text.startswith("-") and not text.startswith("--") and bool(letters)
+        if (is_short and text[-1:] in letters) or text in ("--eval", "--print", "eval"):
+            texts += [each.source for each in rest[place + 1 : place + 2]]
+        elif is_short and text[1:2] in letters and len(text) > 2:
+            texts.append(word.source[2:])
+        elif not text.startswith("-") and not texts:
+            return [], word
+    return texts, None
 
 
-def _reads_code(name: str, rest: Sequence[Word]) -> bool:
+def _reads_code(rest: Sequence[Word]) -> bool:
     """Whether an interpreter takes its program from its input or from a substitution."""
-    if name not in (*SHELLS, "source", ".") and not INTERPRETER.fullmatch(name):
-        return False
     named = [word for word in rest if not word.text.startswith("-")]
     return not named or any(word.origins for word in rest) or rest[0].text in ("-s", "-")
+
+
+# What the commands of a shell change in it.
+
+
+def _cd(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
+    shell.scope.cwd = shell._moved(named[0]) if named else shell.home
+
+
+def _popd(shell: Commands, _words: Sequence[Word], _stdin: Stream) -> None:
+    shell.scope.cwd = None
+
+
+def _eval(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
+    joined = Word(" ".join(word.text for word in words[1:]), " ".join(word.source for word in words[1:]))
+    if not joined.known:
+        shell.unknown.append(f"code from eval of {joined.source[:80]}")
+    if _readable(joined):
+        shell._via("eval", lambda: shell._text(joined, stdin))
+
+
+def _trap(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    if len(words) > 2 and words[1].text not in ("-", "-p", "-l"):
+        shell.traps.append(words[1])
+        if not {"EXIT", "0"}.issuperset([word.text for word in words[2:]]):  # it may run earlier, too
+            shell._via("trap", lambda: shell._text(words[1], NOTHING))
+
+
+def _read(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
+    given = (stdin.text or "").split()
+    named = producers_words(stdin.origins) if stdin.origins else []
+    if named and all(each.known for each in named):
+        given = given or [each.text for each in named]
+    for word in words[1:]:
+        if word.text.isidentifier():
+            shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
+
+
+def _link(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    """Remembers a link, or a copy of a program."""
+    named = [word for word in words[1:] if not word.text.startswith("-")]
+    if len(named) != 2 or not named[1].known or not named[0].text.startswith("/"):
+        return
+    if _name_of(words[0]) == "ln" or PROGRAM_FOLDER.match(named[0].text):
+        shell.scope.links[shell._absolute(named[1].text)] = named[0].text
+
+
+def _hash(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    if len(words) > 3 and words[1].text == "-p":
+        shell.scope.functions[words[3].text] = words[2].text
+
+
+def _alias(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in words[1:]:
+        key, sign, value = word.text.partition("=")
+        if sign:
+            shell.scope.functions[key] = value
+
+
+def _printf(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    if len(words) > 3 and words[1].text == "-v":
+        name, given = words[2].text, words[3:]
+        program = Program("printf", tuple(word.text for word in given), tuple(given))
+        out = output_of(program, shell.scope.cwd, shell._file)
+        shell._assign(name, [out if out is not None else shell.unknowns.sign(f"${name}")])
+
+
+def _set_options(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    texts = [word.text for word in words]
+    if "--" in texts:
+        shell._number(texts[texts.index("--") + 1 :])
+
+
+def _shift(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    if "@" in shell.scope.variables:
+        by = int(words[1].text) if words[1:] and words[1].text.isdigit() else 1
+        shell._number(shell.scope.variables["@"][by:])
+
+
+def _declare(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in words[1:]:
+        key, sign, value = word.text.partition("=")
+        if sign:
+            shell._declare(key, [value])
+
+
+STATES: dict[State, Callable[[Commands, Sequence[Word], Stream], None]] = {
+    "cd": _cd, "popd": _popd, "eval": _eval, "trap": _trap, "read": _read, "link": _link, "hash": _hash,
+    "alias": _alias, "printf": _printf, "set": _set_options, "shift": _shift, "declare": _declare,
+}  # fmt: skip
 
 
 # Rewrites lines that tree-sitter's grammar parses wrongly into a spelling that it parses like every shell: `a$X/b$Y/c`

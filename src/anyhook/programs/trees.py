@@ -6,17 +6,18 @@ import os
 import re
 from itertools import islice
 
-from anyhook.programs.effects import EFFECTS, REMOTE, below
+from anyhook.programs.effects import REMOTE, below
 from anyhook.programs.git import operation_of
 from anyhook.programs.options import sort_options
 from anyhook.programs.program import Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
+    from anyhook.programs.rows import ProgramRow, Tree
 
 HERE = Word(".", ".")
 RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
@@ -28,22 +29,21 @@ GIT_TREES = frozenset({
 SYNCING = frozenset({"sync", "rsync", "copy", "move", "mirror", "get", "cp", "copyto"})
 
 
-def look_at_trees(program: Program, into: Collector) -> None:
+def look_at_trees(program: Program, row: ProgramRow, into: Collector) -> None:
     """Add the trees that one program copies or unpacks."""
-    look = TREES.get(program.name)
-    if look is not None and not program.remote:
-        look(program, into)
+    if row.tree and not program.remote:
+        TREES[row.tree](program, row, into)
 
 
-def _copy(program: Program, into: Collector) -> None:
+def _copy(program: Program, row: ProgramRow, into: Collector) -> None:
     """`cp -r`, `mv`, `rsync`, `scp -r`, `ditto`: over the target if only contents are copied, else below it."""
-    effect, name = EFFECTS[program.name], program.name
-    options = sort_options(program.words, effect.values)
-    targets = options.values(*effect.target)
+    options = sort_options(program.words, row.values)
+    targets = options.values(*row.target.split())
     sources, target = (options.rest, targets[0]) if targets else (options.rest[:-1], (HERE, *options.rest)[-1])
-    if name not in ("mv", "ditto") and not options.has(*RECURSIVE):
+    is_ditto, is_rsync = row.name == "ditto", row.name == "rsync"
+    if not (is_ditto or row.name == "mv") and not options.has(*RECURSIVE):
         return
-    is_whole = name == "ditto" or options.has("-T", "--no-target-directory")
+    is_whole = is_ditto or options.has("-T", "--no-target-directory")
     for source in sources:
         text = source.text
         if source.globs:
@@ -51,29 +51,29 @@ def _copy(program: Program, into: Collector) -> None:
             if last.startswith("."):  # a star does not match hidden names
                 into.tree(target, Word(start or ".", start or "."), program.cwd)
             continue
-        is_inside = text.endswith(("/.", "/..")) or text in (".", "..", "./", "../")
-        if name == "rsync":
-            is_inside = is_inside or text.endswith("/")
-            if options.has("-R", "--relative"):  # with the folders above it
-                start, sign, rest = text.partition("/./")
-                into.tree(_below(target, rest.strip("/") if sign else text.strip("/")), source, program.cwd)
-        last = re.split(r"[/:]", text.rstrip("/"))[-1]
-        over = target if is_whole or is_inside else _below(target, last)
-        is_known = source.known and not (REMOTE.match(text) and not text.startswith(("/", ".")))
-        into.tree(over, source if is_known else None, program.cwd)
-        if not is_whole and not is_inside:
-            into.tree(target, source if is_known else None, program.cwd, only_if_new=True)
+        if is_rsync and options.has("-R", "--relative"):  # with the folders above it
+            start, sign, rest = text.partition("/./")
+            into.tree(_below(target, rest.strip("/") if sign else text.strip("/")), source, program.cwd)
+        is_inside = text.endswith(("/.", "/..")) or text in (".", "..", "./", "../") or (is_rsync and text[-1:] == "/")
+        _copied_one(source, target, program, into, is_over=is_whole or is_inside)
+
+
+def _copied_one(source: Word, target: Word, program: Program, into: Collector, *, is_over: bool) -> None:
+    """One tree: over the target, or below it unless the target is new."""
+    text = source.text
+    last = re.split(r"[/:]", text.rstrip("/"))[-1]
+    is_known = source.known and not (REMOTE.match(text) and not text.startswith(("/", ".")))
+    into.tree(target if is_over else _below(target, last), source if is_known else None, program.cwd)
+    if not is_over:
+        into.tree(target, source if is_known else None, program.cwd, only_if_new=True)
 
 
 def _below(folder: Word, name: str) -> Word:
     return Word(f"{folder.text.rstrip('/')}/{name}", f"{folder.source.rstrip('/')}/{name}")
 
 
-def _tar(program: Program, into: Collector) -> None:
-    words = list(program.words)
-    if words and not words[0].text.startswith("-") and words[0].known:
-        words[0] = Word(f"-{words[0].text}", f"-{words[0].source}")
-    options = sort_options(words, TAR_VALUES)
+def _tar(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(dashed(program.words), row.values)
     if options.has("-x", "--extract", "--get") and not options.has("-O", "--to-stdout"):
         folders = options.values("-C", "--directory") or [HERE]
         if tops := options.values("--one-top-level"):
@@ -87,31 +87,34 @@ def _tar(program: Program, into: Collector) -> None:
             into.tree(folders[-1], archives[0] if archives and archives[0].text != "-" else None, program.cwd)
 
 
-TAR_VALUES = (
-    "fCTXbgKNVFLHs file directory files-from exclude exclude-from transform xform strip-components owner group mode"
-)
+def dashed(words: Sequence[Word]) -> list[Word]:
+    """`tar xf`, the old style, with its dash."""
+    first, rest = words[:1], words[1:]
+    if first and not first[0].text.startswith("-") and first[0].known:
+        return [Word(f"-{first[0].text}", f"-{first[0].source}"), *rest]
+    return [*words]
 
 
-def _unzip(program: Program, into: Collector) -> None:
-    options = sort_options(program.words, "dxP")
+def _unzip(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(program.words, row.values)
     if options.rest and not options.has("-l", "-t", "-p", "-v", "-Z", "-z"):
         into.tree((*options.values("-d"), HERE)[0], options.rest[0], program.cwd)
 
 
-def _seven(program: Program, into: Collector) -> None:
+def _seven(program: Program, _row: ProgramRow, into: Collector) -> None:
     texts = [word.text for word in program.words]
     if texts[:1] == ["x"] or texts[:1] == ["e"]:
         folders = [Word(word.text[2:], word.source[2:]) for word in program.words if word.text.startswith("-o")]
         into.tree((*folders, HERE)[0], None, program.cwd)
 
 
-def _unrar(program: Program, into: Collector) -> None:
+def _unrar(program: Program, _row: ProgramRow, into: Collector) -> None:
     rest = sort_options(program.words).rest
     if rest[:1] and rest[0].text in ("x", "e"):
         into.tree(rest[-1] if len(rest) > 2 else HERE, None, program.cwd)
 
 
-def _here(program: Program, into: Collector) -> None:
+def _here(program: Program, _row: ProgramRow, into: Collector) -> None:
     """`cpio -i`, `pax -r`, `jar x`: in the current folder, or the one that an option names."""
     words = program.words
     options = sort_options(words, "DCfEFIHs directory output dir")
@@ -125,14 +128,14 @@ def _here(program: Program, into: Collector) -> None:
     into.tree((*folders, HERE)[0], None, program.cwd)
 
 
-def _dpkg(program: Program, into: Collector) -> None:
+def _dpkg(program: Program, _row: ProgramRow, into: Collector) -> None:
     texts = [word.text for word in program.words]
     place = next((at for at, text in enumerate(texts) if text in ("-x", "-X", "--extract", "--vextract")), -1)
     if place >= 0:
         into.tree((*program.words[place + 2 : place + 3], HERE)[0], None, program.cwd)
 
 
-def _modules(program: Program, into: Collector) -> None:
+def _modules(program: Program, _row: ProgramRow, into: Collector) -> None:
     """`python -m zipfile -e ARCHIVE FOLDER`, and tarfile's."""
     texts = [word.text for word in program.words]
     place = next((at for at, text in enumerate(texts) if text in ("-e", "--extract")), -1)
@@ -141,36 +144,36 @@ def _modules(program: Program, into: Collector) -> None:
         into.tree((*words[1:2], HERE)[0], words[0] if words else None, program.cwd)
 
 
-def _wget(program: Program, into: Collector) -> None:
-    options = sort_options(program.words, EFFECTS["wget"].values)
+def _wget(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(program.words, row.values)
     many = ("-r", "--recursive", "-m", "--mirror", "-x", "--force-directories", "-i", "--input-file", "-p")
     if options.has(*many):
         into.tree((*options.values("-P", "--directory-prefix"), HERE)[0], None, program.cwd)
 
 
-def _cloud(program: Program, into: Collector) -> None:
+def _cloud(program: Program, _row: ProgramRow, into: Collector) -> None:
     """Copies from another machine or a container into a folder here."""
-    rest = sort_options(program.words, "nc profile region namespace container exclude include endpoint-url config").rest
+    rest = sort_options(program.words, CLOUD_VALUES).rest
     if len(rest) > 2 and not SYNCING.isdisjoint([word.text for word in rest[:2]]):
         source = rest[-2]
         if ":" in source.text:
             into.tree(rest[-1], None, program.cwd)
 
 
-def _patch(program: Program, into: Collector) -> None:
-    options = sort_options(program.words, EFFECTS["patch"].values)
+def _patch(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(program.words, row.values)
     for folder in options.values("-d", "--directory"):
         into.tree(folder, None, program.cwd)
 
 
-def _stow(program: Program, into: Collector) -> None:
-    options = sort_options(program.words, "tdS target dir")
+def _stow(program: Program, row: ProgramRow, into: Collector) -> None:
+    options = sort_options(program.words, row.values)
     for folder in options.values("-t", "--target"):
         for word in options.rest:
             into.tree(folder, word, program.cwd)
 
 
-def _git(program: Program, into: Collector) -> None:
+def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
     """A checkout into a folder other than the one it runs in."""
     found = operation_of(program)
     if found is None or found[0].verb not in GIT_TREES:
@@ -182,15 +185,24 @@ def _git(program: Program, into: Collector) -> None:
         into.tree(operation.folder, None, program.cwd)
 
 
-TREES: dict[str, Callable[[Program, Collector], None]] = {
-    **dict.fromkeys(("cp", "gcp", "mv", "gmv", "rsync", "scp", "ditto"), _copy),
-    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar), "unzip": _unzip, "git": _git,
-    **dict.fromkeys(("7z", "7za", "7zr", "7zz"), _seven), **dict.fromkeys(("unrar", "rar"), _unrar),
-    **dict.fromkeys(("cpio", "pax", "jar", "ar", "bsdcpio"), _here), **dict.fromkeys(("dpkg", "dpkg-deb"), _dpkg),
-    **dict.fromkeys(("zipfile", "tarfile"), _modules), **dict.fromkeys(("wget", "wget2"), _wget),
-    **dict.fromkeys(("aws", "gsutil", "gcloud", "rclone", "docker", "podman", "kubectl", "oc", "s3cmd", "mc"), _cloud),
-    "patch": _patch, "stow": _stow,
-}  # fmt: skip
+CLOUD_VALUES = "nc profile region endpoint-url exclude include namespace container acl f config"
+"""Options with a value of the programs that copy between machines."""
+
+TREES: dict[Tree, Callable[[Program, ProgramRow, Collector], None]] = {
+    "copy": _copy,
+    "tar": _tar,
+    "unzip": _unzip,
+    "git": _git,
+    "seven": _seven,
+    "unrar": _unrar,
+    "here": _here,
+    "dpkg": _dpkg,
+    "module": _modules,
+    "wget": _wget,
+    "cloud": _cloud,
+    "patch": _patch,
+    "stow": _stow,
+}
 
 
 # -- what a tree holds

@@ -1,163 +1,22 @@
-"""Tables of programs that run other programs: how each names what it runs, and which settings contain a shell line."""
+"""Programs that run other programs: the other program comes after their options, in a word that is a shell line, or
+between `-exec` and `;`. How each names it stands in its row."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
 from anyhook.model.record import Record
-from anyhook.programs.commands import SHELLS
 from anyhook.programs.found import EXECS, fd_files, found_files
+from anyhook.programs.loose import is_assignment
 from anyhook.programs.program import Word
+from anyhook.programs.rows import Wraps
+from anyhook.programs.table import named, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
-class Wrapper(Record):
-    """How a program names the one that it runs."""
-
-    values: str = ""
-    """Its short options that take a value, then long ones, separated by spaces."""
-    skip: int = 0
-    """How many words come between its options and the program."""
-    folder: tuple[str, ...] = ()
-    """Options that change the folder."""
-    line: tuple[str, ...] = ()
-    """Options whose value is a shell line."""
-    joined: bool = False
-    """Whether its arguments are joined into a shell line."""
-    remote: bool = False
-    """Whether it runs elsewhere."""
-    keep: bool = False
-    """Whether it is reported itself."""
-    writes: tuple[str, ...] = ()
-    """Options with which it writes a file, and is then reported itself."""
-    verbs: tuple[str, ...] = ()
-    """Its sub-commands that run something; without one of them it runs nothing."""
-    packages: bool = False
-    """Whether it runs programs of packages, whose names may carry a version: `rimraf@5`."""
-
-
-PLAIN = Wrapper()
-
-TMUX_VERBS = ("new-session", "new", "new-window", "neww", "send-keys", "send", "split-window", "run-shell")
-
-WRAPPERS = {
-    "sudo": Wrapper("ughpCrtTUDR user group host prompt close-from role type chdir chroot other-user", folder=("-D",
-        "--chdir")),
-    "doas": Wrapper("uC"),
-    "env": Wrapper("uCS unset chdir split-string", folder=("-C", "--chdir"), line=("-S", "--split-string")),
-    "nice": Wrapper("n adjustment"), "ionice": Wrapper("cnpPu class classdata pid"), "chrt": Wrapper("TPD", skip=1),
-    "taskset": Wrapper("", skip=1), "timeout": Wrapper("sk signal kill-after", skip=1),
-    "gtimeout": Wrapper("sk", skip=1),
-    "stdbuf": Wrapper("ioe input output error"),
-    "time": Wrapper("of output format", writes=("-o", "--output")), "exec": Wrapper("a"),
-    "nohup": PLAIN, "setsid": PLAIN, "builtin": PLAIN, "command": PLAIN, "busybox": PLAIN, "toybox": PLAIN,
-    "unbuffer": PLAIN, "coproc": PLAIN, "noglob": PLAIN, "nocorrect": PLAIN, "-": PLAIN, "caffeinate": Wrapper("tw"),
-    "watch": Wrapper("nq interval equexit", joined=True), "strace": Wrapper("aeopsuEIOPSUX", keep=True),
-    "ltrace": Wrapper("aelnopsuAD", keep=True),
-    "perf": Wrapper("oepF output", keep=True, verbs=("stat", "record")), "chroot": Wrapper("", skip=1, remote=True),
-    "pkexec": Wrapper("u user"),
-    "flock": Wrapper("wEc timeout command", skip=1, line=("-c", "--command")), "gosu": Wrapper(skip=1),
-    "su-exec": Wrapper(skip=1), "runuser": Wrapper("ucgGs user command group shell", line=("-c", "--command")),
-    "su": Wrapper("cgGsw command group shell", line=("-c", "--command"), skip=1, keep=True),
-    "script": Wrapper("cEIBmoOT command echo log-in log-out log-io log-timing output-limit", line=("-c", "--command"),
-        skip=1, keep=True),
-    "unshare": Wrapper("SGRw setuid setgid root wd"), "nsenter": Wrapper("tSGrw target"),
-    "systemd-run": Wrapper("pHMEu unit property setenv"),
-    "dbus-run-session": PLAIN, "firejail": PLAIN, "torsocks": PLAIN, "torify": PLAIN, "proxychains": Wrapper("f"),
-    "proxychains4": Wrapper("f"),
-    "rlwrap": Wrapper("fHC"), "fakeroot": Wrapper("lsib"), "arch": PLAIN, "cross-env": PLAIN,
-    "dotenv": Wrapper("ef", skip=0),
-    "entr": PLAIN, "setarch": Wrapper(skip=1), "prlimit": Wrapper("o"), "cgexec": Wrapper("g"),
-    "faketime": Wrapper("f", skip=1),
-    "hyperfine": Wrapper("wrmMpcsSnu warmup runs prepare cleanup setup", joined=True),
-    "direnv": Wrapper(verbs=("exec",), skip=1),
-    "uv": Wrapper("p python with project directory", verbs=("run",)), "poetry": Wrapper("C", verbs=("run",)),
-    "pipenv": Wrapper(verbs=("run",)), "pdm": Wrapper("p", verbs=("run",)), "hatch": Wrapper("e", verbs=("run",)),
-    "rye": Wrapper(verbs=("run",)),
-    "bundle": Wrapper(verbs=("exec",)), "mise": Wrapper(verbs=("exec", "x")), "asdf": Wrapper(verbs=("exec",)),
-    "rbenv": Wrapper(verbs=("exec",)), "pyenv": Wrapper(verbs=("exec",)),
-    "conda": Wrapper("np name prefix cwd", verbs=("run",)), "mamba": Wrapper("np", verbs=("run",)),
-    "op": Wrapper(verbs=("run",)), "doppler": Wrapper("pc", verbs=("run",)),
-    "aws-vault": Wrapper("", skip=1, verbs=("exec",)), "nix": Wrapper(verbs=("run",)),
-    "nix-shell": Wrapper("pAI", line=("--run", "--command")),
-    "ssh": Wrapper("bcDEeFIiJlmoOpQRSWwL", skip=1, joined=True, remote=True, keep=True),
-    "mosh": Wrapper("", skip=1, joined=True, remote=True, keep=True),
-    "docker": Wrapper("uewvpmhlc user env workdir volume publish name network entrypoint env-file label mount "
-        "memory hostname platform cpus add-host gpus", skip=1, remote=True, keep=True, verbs=("exec", "run")),
-    "podman": Wrapper("uewvpmhl user env workdir volume publish name network entrypoint env-file label mount",
-        skip=1, remote=True, keep=True, verbs=("exec", "run")),
-    "nerdctl": Wrapper("uewvpmhl user env workdir volume publish name network", skip=1, remote=True, keep=True,
-        verbs=("exec", "run")),
-    "kubectl": Wrapper("ncf namespace container filename", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "oc": Wrapper("ncf namespace container", skip=1, remote=True, keep=True, verbs=("exec", "rsh")),
-    "adb": Wrapper("sHP", joined=True, remote=True, keep=True, verbs=("shell",)),
-    "vagrant": Wrapper("c command", line=("-c", "--command"), remote=True, keep=True, verbs=("ssh",)),
-    "wsl": Wrapper("dus"), "multipass": Wrapper("n", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "lxc": Wrapper("", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "tsocks": PLAIN, "ccache": PLAIN, "distcc": PLAIN, "valgrind": Wrapper(keep=True),
-    "gdb": Wrapper("xp", verbs=("--args",)),
-    "xvfb-run": Wrapper("nesw"),
-    "start-stop-daemon": Wrapper("xpunc exec pidfile user name chuid startas", skip=0),
-    "screen": Wrapper("SLshtTce"), "tmux": Wrapper("tnscxyF", verbs=TMUX_VERBS, joined=True),
-    "ld-linux-x86-64.so.2": PLAIN, "ld-linux.so.2": PLAIN,
-    "sshpass": Wrapper("pfd"), "retry": Wrapper("dtm"), "chronic": PLAIN, "sem": Wrapper("j"), "ts-node-dev": PLAIN,
-    "cmake": Wrapper(verbs=("-E",), keep=True),
-    "shx": PLAIN, "dumb-init": PLAIN, "tini": PLAIN, "catchsegv": PLAIN, "eatmydata": PLAIN, "cpulimit": Wrapper("lpe"),
-    "setpriv": Wrapper(" reuid regid groups"), "choom": Wrapper("np"), "numactl": Wrapper("NCmp"),
-    "chpst": Wrapper("uUebdmoplfcr/"), "envdir": Wrapper(skip=1), "setuidgid": Wrapper(skip=1),
-    "s6-setuidgid": Wrapper(skip=1), "logsave": Wrapper(skip=1, keep=True), "dtach": Wrapper("nAce", skip=0),
-    "tsp": Wrapper("L"), "runcon": Wrapper("turl", skip=1), "bwrap": Wrapper("", keep=True),
-    "sg": Wrapper("c", skip=1, line=("-c",)), "capsh": Wrapper("c", line=("-c",)),
-    "flatpak-spawn": PLAIN, "toolbox": Wrapper("c container", verbs=("run",)),
-    "xterm": Wrapper("eT display", line=("-e",), keep=True), "konsole": Wrapper("", verbs=("-e",)),
-    "gnome-terminal": Wrapper("", verbs=("--", "-e")), "nodemon": Wrapper("xew exec ext watch", line=("-x", "--exec")),
-    "watchexec": Wrapper("ewi"), "watchmedo": Wrapper("cp command patterns", line=("-c", "--command")),
-    "dotenvx": Wrapper("f", verbs=("run",)), "infisical": Wrapper(" env path", verbs=("run",)),
-    "chamber": Wrapper("", skip=1, verbs=("exec",)), "foreman": Wrapper("e", verbs=("run",)),
-    "sops": Wrapper("", skip=1, joined=True, verbs=("exec-env", "exec-file")), "corepack": PLAIN,
-    **dict.fromkeys(("npx", "pnpx", "bunx", "uvx"), Wrapper("pc package call from with python", line=("-c", "--call"),
-        keep=True, packages=True)),
-    "npm": Wrapper("pc package call", line=("-c", "--call"), keep=True, verbs=("exec", "x"), packages=True),
-    "pnpm": Wrapper("cCF package filter dir", keep=True, verbs=("exec", "dlx"), packages=True),
-    "yarn": Wrapper("p package", keep=True, verbs=("exec", "dlx"), packages=True),
-    "bun": Wrapper("", keep=True, verbs=("x",), packages=True),
-    "pipx": Wrapper(" spec python", keep=True, verbs=("run",), packages=True),
-    "heroku": Wrapper("a app size", joined=True, remote=True, keep=True, verbs=("run",)),
-    **dict.fromkeys(("fly", "flyctl"), Wrapper("aC app command", line=("-C", "--command"), remote=True, keep=True,
-        verbs=("console",))),
-    "gcloud": Wrapper(" command zone project", line=("--command",), remote=True, keep=True, verbs=("ssh",)),
-    "az": Wrapper("gn scripts command-id", line=("--scripts",), remote=True, keep=True, verbs=("run-command",)),
-    "ansible": Wrapper("imau args", line=("-a", "--args"), remote=True, keep=True),
-    **dict.fromkeys(("pdsh", "clush", "dsh"), Wrapper("wxfgM", joined=True, remote=True, keep=True)),
-    **dict.fromkeys(("pssh", "parallel-ssh"), Wrapper("hHlptoe", joined=True, remote=True, keep=True)),
-    **dict.fromkeys(("salt", "salt-call", "salt-ssh"), Wrapper("", joined=True, remote=True, keep=True,
-        verbs=("cmd.run", "cmd.shell"))),
-    "limactl": Wrapper("", skip=1, remote=True, keep=True, verbs=("shell",)),
-    "incus": Wrapper("", skip=1, remote=True, keep=True, verbs=("exec",)),
-    "machinectl": Wrapper("", skip=1, remote=True, keep=True, verbs=("shell",)),
-    "distrobox": Wrapper("n name", skip=1, verbs=("enter",)),
-}  # fmt: skip
-
-FED_SHELLS = ("ssh", "su", "sudo", "at", "batch", "mosh", "chroot", "adb")
-
-"""Programs that run their input as shell lines if they get no other command."""
-
-OTHER_SHELLS = ("fish", "nu", "csh", "tcsh", "ash", "rbash", "mksh", "yash", "elvish", "xonsh")
-
-"""Shells with a different language, in which a simple command is much the same."""
-
-FOR_EACH = ("xargs", "parallel")
-
-"""Programs that run another for each word of their input."""
-
-XARGS = Wrapper("InPLdEsa max-args max-procs max-lines delimiter eof max-chars arg-file replace process-slot-var")
-
-PARALLEL = Wrapper("jnNLSaId jobs joblog delay timeout retries tmpdir results colsep arg-file")
-
-COMPOSE = ("docker-compose", "podman-compose")
+    from anyhook.programs.rows import ProgramRow
 
 GIT_LINES = {
     "rebase": ("-x", "--exec"), "filter-branch": (
@@ -194,17 +53,6 @@ LINE_VARIABLES = frozenset(
 
 """Variables whose value others run as a shell line."""
 
-OFTEN_HIDDEN = (
-    "rm", "sh", "bash", "cat", "dd", "nc", "cp", "mv", "ln", "tee", "curl", "wget", "chmod", "chown", "kill", "find",
-    "perl", "python3", "shred", "base64", "git", "mkfs", "shutdown", "reboot",
-)  # fmt: skip
-
-"""Programs whose names people hide behind wildcards."""
-
-
-# Programs that run other programs: the other program comes after their options, in a word that is a shell line, or
-# between `-exec` and `;`.
-
 
 class InnerCommand(Record):
     """What a program runs: words, or a shell line."""
@@ -220,54 +68,49 @@ class InnerCommand(Record):
     keep: bool = False
 
 
-FINDERS = ("find", "gfind", "fd", "fdfind", "bfs")
-
-RUNNERS = frozenset(
-    {*WRAPPERS, *FED_SHELLS, *SHELLS, *OTHER_SHELLS, *FOR_EACH, *FINDERS, *COMPOSE, "crontab", "git"}
-)  # fmt: skip
-
-"""Programs that run others."""
-
 GIT_WORDS = frozenset({"foreach", "run", "-c", *GIT_LINES})
 
 """A call of git that runs a line has one of these words."""
 
 
-def inner_commands(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
+def inner_commands(
+    name: str, row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], script: Word | None
+) -> list[InnerCommand]:
     """The commands that a command runs. `script` is its input, if that is known."""
-    if name not in RUNNERS and not name.startswith(("python", "pypy")):
+    if row.wraps is None and not row.runs and not row.has("fed"):
         return []
-    fed = WRAPPERS.get(name)
-    if name in FED_SHELLS and script is not None and not (fed is not None and _wrapped(name, fed, words)):
-        return [_fed(name, fed or PLAIN, words, script)]
-    if name == "crontab" and script is not None:
-        return list(_scheduled(script))
-    if name in SHELLS or name in OTHER_SHELLS:
-        return _shell(name, words)
-    if name in FOR_EACH:
-        return _for_each(name, words, stdin, script)
-    if name in FINDERS:
-        return list(_found(name, words))
-    if name == "git":
-        return [] if GIT_WORDS.isdisjoint([word.text for word in words]) else list(_by_git(words))
-    if name.startswith(("python", "pypy")):
-        return _module(name, words)
-    wrapper = WRAPPERS.get("docker" if name in COMPOSE else name)
-    if wrapper is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
+    if row.has("fed") and script is not None and not (row.wraps is not None and _wrapped(name, row, words)):
+        return [_fed(name, row, words, script)]
+    match row.runs:
+        case "schedule":
+            return list(_scheduled(script)) if script is not None else []
+        case "shell":
+            return _shell(name, words)
+        case "each":
+            return _for_each(row, words, stdin, script)
+        case "found":
+            return list(_found(name, row, words))
+        case "git":
+            return [] if GIT_WORDS.isdisjoint([word.text for word in words]) else list(_by_git(words))
+        case "module":
+            return _module(name, words)
+        case "":
+            pass
+    if row.wraps is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
         return []
-    return _wrapped(name, wrapper, words)
+    return _wrapped(name, row, words)
 
 
 def likely_programs(pattern: str) -> list[Word]:
     """The harmful programs that a name with wildcards may match: `r[m]`, `/???/c?t`."""
-    return [Word(name, name) for name in OFTEN_HIDDEN if fnmatchcase(name, pattern)] if pattern.strip("*") else []
+    return [Word(name, name) for name in named("hidden") if fnmatchcase(name, pattern)] if pattern.strip("*") else []
 
 
-def _fed(name: str, wrapper: Wrapper, words: Sequence[Word], script: Word) -> InnerCommand:
+def _fed(name: str, row: ProgramRow, words: Sequence[Word], script: Word) -> InnerCommand:
     """What a program runs if it reads shell lines from its input."""
-    rest = _past_options(words[1:], wrapper.values)[0]
+    rest = _past_options(words[1:], row.values)[0]
     label = " ".join([name, *(word.source for word in rest[:1])])
-    return InnerCommand(label, line=script, remote=wrapper.remote, keep=True)
+    return InnerCommand(label, line=script, remote=row.wraps is not None and row.wraps.remote, keep=True)
 
 
 def _scheduled(table: Word) -> Iterator[InnerCommand]:
@@ -278,64 +121,72 @@ def _scheduled(table: Word) -> Iterator[InnerCommand]:
             yield InnerCommand("crontab", line=Word(words[-1], words[-1]), keep=True)
 
 
-def _wrapped(name: str, wrapper: Wrapper, words: Sequence[Word]) -> list[InnerCommand]:
-    rest, label = list(words[1:]), name
-    if name == "docker" and rest[:1] and rest[0].text in ("compose", "container"):
-        rest.pop(0)
-    if wrapper.verbs:
-        place = next((at for at, word in enumerate(rest) if word.text in wrapper.verbs), -1)
-        if place < 0:
-            return []
-        label = f"{name} {rest[place].text}"
-        rest = rest[place + 1 :]
-    assigned: list[tuple[str, Word]] = []
-    rest, options = _past_options(rest, wrapper.values)
-    if any(option in wrapper.writes for option, _ in options):
-        wrapper = wrapper.replace(keep=True)
-    folder = next((value for option, value in options if option in wrapper.folder), None)
-    line = next((value for option, value in (*options, *_later(rest, wrapper)) if option in wrapper.line), None)
+def _wrapped(name: str, row: ProgramRow, words: Sequence[Word]) -> list[InnerCommand]:
+    """The program after the options of another, or the shell line in one of them."""
+    wraps = row.wraps or Wraps()
+    rest, label = _after_verb(name, wraps, list(words[1:]))
+    if rest is None:
+        return []
+    rest, options = _past_options(rest, row.values if wraps.values is None else wraps.values)
+    keep = wraps.keep or any(option in wraps.writes.split() for option, _ in options)
+    folder = next((value for option, value in options if option in wraps.folder.split()), None)
+    lines = wraps.line.split()
+    line = next((value for option, value in (*options, *_later(rest, lines)) if option in lines), None)
     if name == "screen" and (stuffed := _after(rest, "stuff")):
         return [InnerCommand("screen -X stuff", line=stuffed[0])]
-    if line is not None and name != "env":
-        return [InnerCommand(f"{label} -c", line=line, remote=wrapper.remote, keep=wrapper.keep)]
-    if name in ("su", "script", "runuser") and (
-        name != "runuser" or not any(option in ("-u", "--user") for option, _ in options)
-    ):
+    if line is not None and not row.has("assigns"):
+        return [InnerCommand(f"{label} -c", line=line, remote=wraps.remote, keep=keep)]
+    if name in ONLY_LINES and (name != "runuser" or not any(option in ("-u", "--user") for option, _ in options)):
         return []
-    if wrapper.remote and wrapper.skip and rest:
+    if wraps.remote and wraps.skip and rest:
         label = f"{label} {rest[0].source}"
-    if name == "chroot" and rest[:1] and rest[0].text == "/":
-        wrapper = wrapper.replace(remote=False)
-    rest = rest[wrapper.skip :]
-    if rest[:1] and rest[0].text == "--":
-        rest = rest[1:]
-    while rest and name in ("env", "sudo", "doas", "cross-env", "systemd-run") and _is_assignment(rest[0]):
-        word = rest.pop(0)
-        key, _, given = word.text.partition("=")
-        assigned.append((key, Word(given, word.source.partition("=")[2])))
+    remote = wraps.remote and not (name == "chroot" and rest[:1] and rest[0].text == "/")
+    rest = rest[wraps.skip :]
+    rest, assigned = _assigned(row, rest[1:] if rest[:1] and rest[0].text == "--" else rest)
     if line is not None:  # env -S
-        return [InnerCommand("env -S", line=_joined([line, *rest]), folder=folder, set=tuple(assigned))]
+        return [InnerCommand("env -S", line=_joined([line, *rest]), folder=folder, set=assigned)]
     if not rest:
         return []
-    if wrapper.packages:
+    if wraps.packages:
         rest[0] = _without_version(rest[0])
-    if wrapper.joined and (len(rest) > 1 or " " in rest[0].text or wrapper.remote):
-        return [InnerCommand(label, line=_joined(rest), remote=wrapper.remote, keep=wrapper.keep)]
-    return [
-        InnerCommand(label, tuple(rest), folder=folder, set=tuple(assigned), remote=wrapper.remote, keep=wrapper.keep)
-    ]
+    if wraps.joined and (len(rest) > 1 or " " in rest[0].text or remote):
+        return [InnerCommand(label, line=_joined(rest), remote=remote, keep=keep)]
+    return [InnerCommand(label, tuple(rest), folder=folder, set=assigned, remote=remote, keep=keep)]
 
 
-def _later(words: Sequence[Word], wrapper: Wrapper) -> list[tuple[str, Word]]:
+ONLY_LINES = ("su", "script", "runuser")
+"""Programs that run nothing but the line of an option: what follows their options is a user or a file."""
+
+
+def _after_verb(name: str, wraps: Wraps, rest: list[Word]) -> tuple[list[Word] | None, str]:
+    """The words after the sub-command that runs something, and what to call it; None without one."""
+    if not wraps.verbs:
+        return rest, name
+    verbs = wraps.verbs.split()
+    place = next((at for at, word in enumerate(rest) if word.text in verbs), -1)
+    return (rest[place + 1 :], f"{name} {rest[place].text}") if place >= 0 else (None, name)
+
+
+def _assigned(row: ProgramRow, rest: list[Word]) -> tuple[list[Word], tuple[tuple[str, Word], ...]]:
+    """The words from the program on, and the variables before it."""
+    found: list[tuple[str, Word]] = []
+    while rest and row.has("assigns") and is_assignment(rest[0].text):
+        key, _, given = rest[0].text.partition("=")
+        found.append((key, Word(given, rest[0].source.partition("=")[2])))
+        rest = rest[1:]
+    return rest, tuple(found)
+
+
+def _later(words: Sequence[Word], options: Sequence[str]) -> list[tuple[str, Word]]:
     """The options with a shell line that come after other words: `su postgres -c LINE`. (Not for `env`: what it runs
     has its own options.)"""
-    if "--split-string" in wrapper.line:
+    if "--split-string" in options:
         return []
     texts = [word.text for word in words]
-    found = [(text, words[place + 1]) for place, text in enumerate(texts[:-1]) if text in wrapper.line]
+    found = [(text, words[place + 1]) for place, text in enumerate(texts[:-1]) if text in options]
     for word in words:
         name, sign, value = word.text.partition("=")
-        if sign and name.startswith("--") and name in wrapper.line:
+        if sign and name.startswith("--") and name in options:
             found.append((name, Word(value, word.source.partition("=")[2])))
     return found
 
@@ -399,11 +250,6 @@ def _past_options(words: Sequence[Word], values: str) -> tuple[list[Word], list[
     return rest, found
 
 
-def _is_assignment(word: Word) -> bool:
-    name, sign, _ = word.text.partition("=")
-    return bool(sign) and name.isidentifier()
-
-
 def _joined(words: Sequence[Word]) -> Word:
     origins = tuple(origin for word in words for origin in word.origins)
     return Word(" ".join(word.text for word in words), " ".join(word.source for word in words), False, origins)
@@ -425,24 +271,20 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     return []
 
 
-def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
+def _for_each(row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], script: Word | None) -> list[InnerCommand]:
     """`xargs` and `parallel` with the words that they add: at the end, or for a placeholder."""
-    rest, options = _past_options(words[1:], (XARGS if name == "xargs" else PARALLEL).values)
+    name = row.name
+    rest, options = _past_options(words[1:], row.values)
     sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
     given = list(stdin)
     if sign and script is not None:  # it then uses whole lines
         given = [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
     if name == "parallel":
         sign = sign or "{}"
-        marks = [place for place, word in enumerate(rest) if word.text in (":::", "::::")]
-        if marks:
-            given = [word for word in rest[marks[0] + 1 :] if word.text not in (":::", "::::")]
-            if rest[marks[0]].text == "::::":  # files that contain them
-                given = [Word("\0", f"$(cat {word.source})") for word in given]
-            rest = rest[: marks[0]]
-    if not rest:
-        if name == "parallel" and stdin:
+        rest, given = _listed(rest, given)
+        if not rest:
             return [InnerCommand(name, line=word) for word in stdin]
+    if not rest:
         return []
     if sign and any(sign in word.text for word in rest):
         made = [part for word in rest for part in _filled(word, sign, given)]
@@ -453,9 +295,20 @@ def _for_each(name: str, words: Sequence[Word], stdin: Sequence[Word], script: W
     return [InnerCommand(name, tuple(made))]
 
 
+def _listed(rest: list[Word], given: list[Word]) -> tuple[list[Word], list[Word]]:
+    """The command of `parallel`, and the words after `:::` or in the files after `::::`."""
+    place = next((at for at, word in enumerate(rest) if word.text in (":::", "::::")), -1)
+    if place < 0:
+        return rest, given
+    named_ = [word for word in rest[place + 1 :] if word.text not in (":::", "::::")]
+    if rest[place].text == "::::":
+        named_ = [Word("\0", f"$(cat {word.source})") for word in named_]
+    return rest[:place], named_
+
+
 def argument_file(words: Sequence[Word]) -> Word | None:
     """The file of `xargs -a FILE`, which it reads instead of its input."""
-    options = _past_options(words[1:], XARGS.values)[1]
+    options = _past_options(words[1:], row_of("xargs").values)[1]
     return next((value for option, value in options if option in ("-a", "--arg-file")), None)
 
 
@@ -472,15 +325,16 @@ def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
     ] or [word]
 
 
-def _found(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
+def _found(name: str, row: ProgramRow, words: Sequence[Word]) -> Iterator[InnerCommand]:
     """What `find` runs for each file: the placeholder stands for anything below the start folders."""
-    below = found_files(words) if "find" in name or name == "bfs" else fd_files(words)
+    is_fd = row.name == "fd"
+    below = fd_files(words) if is_fd else found_files(words)
     place = 0
     while place < len(words):
         if words[place].text in EXECS:
             end = next((at for at in range(place + 1, len(words)) if words[at].text in (";", "+")), len(words))
             made = [part for word in words[place + 1 : end] for part in _filled(word, "{}", below)]
-            if name in ("fd", "fdfind") and not any("{" in word.text for word in words[place + 1 : end]):
+            if is_fd and not any("{" in word.text for word in words[place + 1 : end]):
                 made += below
             if made:
                 yield InnerCommand(f"{name} {words[place].text}", tuple(made), keep=True)
@@ -492,21 +346,23 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
     """Lines that git runs: `submodule foreach`, `bisect run`, `rebase --exec`, filters, `!` aliases."""
     texts = [word.text for word in words]
     for place, text in enumerate(texts[:-1]):
-        following = words[place + 1]
         if text == "foreach" and "submodule" in texts[:place]:
             rest = [word for word in words[place + 1 :] if not word.text.startswith("--")]
             yield InnerCommand("git submodule foreach", line=_joined(rest), keep=True)
         elif text == "run" and "bisect" in texts[:place]:
             yield InnerCommand("git bisect run", tuple(words[place + 1 :]), keep=True)
         elif text == "-c":
-            yield from _set_for_git(following, words[place + 2 :])
+            yield from _set_for_git(words[place + 1], words[place + 2 :])
     if "grep" in texts:
-        opened = [Word(word.text[2:], word.source[2:]) for word in words if word.text.startswith("-O")]
-        yield from (InnerCommand("git grep -O", line=line, keep=True) for line in opened if line.text)
-    for verb, options in GIT_LINES.items():
-        if verb in texts:
-            lines = _later(_after(words, verb), Wrapper(line=options))
-            yield from (InnerCommand(f"git {option}", line=line, keep=True) for option, line in lines)
+        for word in words:
+            if word.text.startswith("-O") and word.text[2:]:
+                yield InnerCommand("git grep -O", line=Word(word.text[2:], word.source[2:]), keep=True)
+    for verb in dict.fromkeys(texts):
+        for option, line in _later(_after(words, verb), GIT_LINES.get(verb, ())):
+            yield InnerCommand(f"git {option}", line=line, keep=True)
+
+
+SWITCHES = ("true", "false", "yes", "no", "on", "off", "1", "0", "")
 
 
 def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:

@@ -1,0 +1,93 @@
+"""The table of programs checks itself, and every row's examples are true."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from anyhook.journal import secrets
+from anyhook.programs.facts import Facts
+from anyhook.programs.row_check import mistakes
+from anyhook.programs.rows import ProgramRow, Wraps
+from anyhook.programs.table import BY_NAME, ROWS, row_of
+from anyhook.rules.calls import facts_of
+
+CWD, HOME = "/nowhere/project", "/nowhere/home"
+EXAMPLES = [(row.name, example) for row in ROWS for example in row.examples]
+
+
+def facts(line: str) -> Facts:
+    return facts_of("Bash", {"command": line}, cwd=CWD, home=HOME, project=CWD)
+
+
+def placed(path: str) -> str:
+    return path if path.startswith("/") else CWD if path == "." else f"{CWD}/{path.removeprefix('./').rstrip('/')}"
+
+
+def holds(line: str, found: Facts, expected: str) -> bool:
+    word, _, value = expected.partition(" ")
+    match word:
+        case "nothing":
+            paths = (found.reads, found.writes, found.deletes, found.changes, found.connects, found.links)
+            return not any(paths) and not found.unknown
+        case "unknown":
+            return bool(found.unknown)
+        case "runs":
+            wanted = shlex.split(value)
+            return any([each.name, *(arg.text for arg in each.words)] == wanted for each in found.runs)
+        case "hides":
+            return any(line[start:end] == value for start, end in secrets.in_text(line, line.lower()))
+        case "secrets":
+            return value in found.secrets
+        case "connects":
+            return value in found.connects
+        case "executable":
+            return placed(value) in found.makes_executable
+        case "trees":
+            return placed(value) in [folder for folder, _ in found.trees]
+        case "reads" | "writes" | "deletes" | "changes" | "links":
+            return placed(value) in getattr(found, word)
+    raise ValueError(expected)
+
+
+def test_the_table_has_no_mistakes() -> None:
+    assert mistakes(ROWS) == []
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[f"{name}: {example}" for name, example in EXAMPLES])
+def test_examples(name: str, example: str) -> None:
+    line, _, expected = example.partition(" -> ")
+    found = facts(line)
+    wrong = [each for each in expected.split("; ") if not holds(line, found, each)]
+    assert wrong == [], f"{name}: {found!r}"
+
+
+def test_the_check_can_fail() -> None:
+    def wrong(**cells: object) -> list[str]:
+        return mistakes([ProgramRow("x", examples=("x a -> nothing",)).replace(**cells)])
+
+    assert wrong() == []
+    assert wrong(write_by="-o") == ["x: write_by has -o, which is not in `values`"]
+    assert wrong(values="n", not_if="-n") == ["x: not_if has -n, which takes a value"]
+    assert wrong(examples=()) == ["x: it has no example"]
+    assert wrong(examples=("y -> nothing",)) == ["x: the example 'y -> nothing' is of another program"]
+    assert wrong(traits=("looks",), writes="all") == ["x: it only looks, and has writes"]
+    assert wrong(traits=("text", "looks")) == ["x: the traits are not in order, or one is there twice"]
+    assert wrong(wraps=Wraps(line="-c")) == ["x: -c is followed by what it runs, and is not in `values`"]
+    assert wrong(code_by="e") == ["x: code_by without a language"]
+    assert mistakes([ROWS[0], ROWS[0]]) == [
+        "sh: it is in the rows of sh and sh",
+        "bash: it is in the rows of sh and sh",
+    ]
+    assert not holds("cat a", facts("cat a"), "reads b")
+    assert not holds("cat a", facts("cat a"), "nothing")
+
+
+def test_names_with_versions_and_families() -> None:
+    assert row_of("python3.12") is row_of("pypy3.10") is BY_NAME["python"]
+    assert row_of("pip3") is BY_NAME["pip"]
+    assert row_of("mkfs.btrfs") is BY_NAME["mkfs"]
+    assert row_of("newfs_msdos") is BY_NAME["newfs"]
+    for name in ("", "git2", "mkfsx", "newfsx", "python3-config", "12", "..."):
+        assert row_of(name).names == "", name
