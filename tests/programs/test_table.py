@@ -48,7 +48,8 @@ def holds(line: str, found: Facts, expected: str) -> bool:
             return placed(value) in [folder for folder, _ in found.trees]
         case "reads" | "writes" | "deletes" | "changes" | "links":
             return placed(value) in getattr(found, word)
-    raise ValueError(expected)
+        case _:
+            raise ValueError(expected)
 
 
 def test_the_table_has_no_mistakes() -> None:
