@@ -1,7 +1,7 @@
 /* The command `anyhook`, without starting Python: it passes calls that an agent waits for to the warm server, and exits
  * with the status that comes back. For every other call, and if anything unexpected happens, it executes the Python
- * command next to this program. It reads no hook files and decides nothing, except that quiet.c knows when nothing is
- * hooked. The other end is in src/anyhook/warm; place.py and messages.py do the same as the first half of this file.
+ * command next to this program. It reads no hook files and decides nothing. The other end is in
+ * src/anyhook/extra/warm; place.py and messages.py do the same as the first half of this file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -242,8 +242,9 @@ static void keep_stdin(void) {
     kept = 1;
 }
 
-/* The arguments and the environment are in one block of memory, as the kernel has put them there. */
-size_t in_one_piece(char **list, char **end) {
+/* The arguments and the environment are in one block of memory, as the kernel has put them there. The length of a list
+ * that starts at `*end` in it; `*end` is then its end. (size_t)-1 if the list was moved. */
+static size_t in_one_piece(char **list, char **end) {
     size_t n = 0;
     for (; list[n]; n++) {
         if (*end && list[n] != *end) return (size_t)-1;
@@ -365,13 +366,11 @@ static void serve(char **argv, char **envp) {
     char letter;
     const char *wanted = getenv("ANYHOOK_WARM");
     if (!find_socket(&address, envp)) cold(NULL);
-    if (word_count >= 3 && !strcmp(words[0], "bridge")) answer_if_quiet(address.sun_path, argv, envp, keep_stdin);
-    if (kept) lseek(0, 0, SEEK_SET);
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0)
         cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
-    if (!kept && reads_stdin()) keep_stdin();
+    if (reads_stdin()) keep_stdin();
     listen_for_signals();
     if (send_call(connection, argv, envp) && answers_in_time(connection) && get(connection, &letter, 1) &&
         letter == 'G' && send_streams(connection)) {

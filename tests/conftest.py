@@ -27,7 +27,7 @@ from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect
 from anyhook.tables.schema import declared
 from command import as_text, run, servers, share_server
-from warm_box import Desk, Door, built
+from warm_box import Door, built
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -248,14 +248,6 @@ def door(launcher: Path, world: World) -> Iterator[Door]:
     found = Door(launcher, world)
     yield found
     found.stop()
-
-
-@pytest.fixture
-def desk(launcher: Path, world: World) -> Iterator[Desk]:
-    """The launcher alone."""
-    found = Desk(launcher, world)
-    yield found
-    found.close()
 
 
 SLOW = (

@@ -8,14 +8,12 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import pytest
 
@@ -25,7 +23,6 @@ from satellite import satellite
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anyhook.extra.warm.notes import Note
     from anyhook.state.plans import CatalogPlan
     from conftest import World
 
@@ -157,59 +154,3 @@ def _processes_of(runtime: str, is_wanted: Callable[[list[bytes]], bool]) -> set
                 if is_wanted(words) and any(word.startswith(os.fsencode(runtime)) for word in words):
                     found.add(int(name))
     return found
-
-
-ORDINARY = 77
-"""The exit status of the script next to the launcher here: the call was made in the ordinary way."""
-
-
-class Desk:
-    """The launcher, with a script next to it that only reports that it ran, and only the sockets of a server. So a test
-    sees what the launcher answers by itself."""
-
-    def __init__(self, launcher: Path, world: World) -> None:
-        self.world = world
-        self.folder = Path(tempfile.mkdtemp(prefix="ah-"))  # short: a socket's path has 107 bytes
-        self.launcher = self.folder / "bin" / "anyhook"
-        self.launcher.parent.mkdir()
-        shutil.copy(launcher, self.launcher)
-        script = self.launcher.with_name("anyhook-python")
-        script.write_text(f"#!/bin/sh\nprintf '\\0' >&2\nexit {ORDINARY}\n")
-        script.chmod(0o755)
-        self.env = {**world.env, "XDG_RUNTIME_DIR": str(self.folder)}
-        (self.folder / "anyhook").mkdir(0o700)
-        self.socket = socket_of(self.launcher, self.env)
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.bind(self.socket)
-        self._notes = satellite("warm.notes").open_notes(self.socket)
-        self.cwd = world.project
-
-    def close(self) -> None:
-        self._server.close()
-        self._notes.close()
-        shutil.rmtree(self.folder)
-
-    def keep(self, agent: str, native: str, payload: bytes, *options: str) -> None:
-        """What a worker does when it has answered a call; `options` are the entry's."""
-        before = Path.cwd()
-        os.chdir(self.cwd)
-        try:
-            with mock.patch.dict(os.environ, self.env, clear=True):
-                satellite("warm.quiet").keep_tables(self.socket, (agent, native, *options), payload, dict(os.environb))
-        finally:
-            os.chdir(before)
-
-    def ask(self, agent: str, native: str, payload: bytes, *options: str, **more: Any) -> tuple[bytes, Note] | None:
-        """What the launcher answers by itself, and the event that it passes on; None if it does not answer."""
-        receive_note = satellite("warm.notes").receive_note
-        argv = [str(self.launcher), "bridge", agent, native, *options]
-        done = subprocess.run(
-            argv, input=payload, env=self.env, cwd=self.cwd, capture_output=True, check=False, timeout=LIMIT_S, **more
-        )
-        if done.returncode == ORDINARY:
-            assert done.stdout == b""
-            with pytest.raises(BlockingIOError):
-                receive_note(self._notes)
-            return None
-        assert (done.returncode, done.stderr) == (0, b"")
-        return done.stdout, receive_note(self._notes)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """The command. It ends at once: shutting the interpreter down costs more than some hooks."""
+    os._exit(run_command())
+
+
+def run_command() -> int:
+    """The command's exit status."""
     take_mark()
     mark = sys.argv.pop(1) if sys.argv[1:2] and sys.argv[1].startswith("--warm-") else ""  # the launcher's or server's
     words = sys.argv[1:]
@@ -58,7 +64,7 @@ def main() -> None:
         status = NO_ANSWER if words[:1] == ["bridge"] else status
     if status == NO_ANSWER:
         # The launcher gives an answer. Without it, most agents understand this status as a refusal.
-        os._exit(NO_ANSWER if Launcher.can_answer else 2)
+        return NO_ANSWER if Launcher.can_answer else 2
     ready()
     if then is not None:
         then()
@@ -67,15 +73,15 @@ def main() -> None:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass
-    os._exit(status)  # at once: shutting the interpreter down costs more than some hooks
+    return status
 
 
-def _stand_in(caller: int) -> None:
+def _stand_in(caller: int) -> int:
     """In a warm worker: the command for another process."""
     from anyhook.platform.launched import Started
 
     Started.process = str(caller)
-    main()
+    return run_command()
 
 
 def _give_up(error: Exception, debug: bool) -> int:

@@ -24,8 +24,7 @@ HOT_MODULES = {
         off_gates present receive routes rules sessions settle tell unknown_tool walk
     """,
     "extra": """
-        warm.hot_pages warm.launched warm.notes warm.place warm.quiet warm.rehearsal warm.server warm.start
-        warm.worker warm.zygote warm.zygote_run
+        warm.launched warm.place warm.start warm.zygote warm.zygote_run
     """,
     "gates": "inspect",
     "guard": "calls guard own_programs protected same_file scripts settings_change",

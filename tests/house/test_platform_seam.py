@@ -18,10 +18,8 @@ STARTERS = re.compile(
 LOCKS = re.compile(r"fcntl\.(flock|lockf)|msvcrt\.locking")
 WARM = {
     "extra/warm/client.py": {"/proc"},
-    "extra/warm/hot_pages.py": {"process", "/proc"},
     "extra/warm/likeness.py": {"/proc"},
     "extra/warm/place.py": {"/proc"},
-    "extra/warm/quiet.py": {"/proc"},
     "extra/warm/server.py": {"process", "/proc"},
     "extra/warm/start.py": {"process", "lock", "/proc"},
     "extra/warm/warm_python.py": {"process", "lock"},

@@ -105,9 +105,9 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
     from anyhook.engine.engine import EngineOptions, open_engine
     from anyhook.engine.routes import catalog_of
-    from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
+    from anyhook.platform.run import EndsHooksWithUs, expect_hooks
 
-    adopt_orphans()
+    expect_hooks()
     with EndsHooksWithUs():
         own = EngineOptions(
             setup, options.on_failure, options.mode, model=options.model or None, one_shot=True, serves=table
@@ -181,6 +181,9 @@ class Watchdog:
     """When the time is up, calls `answer` instead of the main thread and exits with the result. Only the first of the
     two answers."""
 
+    last: Watchdog | None = None
+    """The one of the last call."""
+
     def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
         self._at_s, self._answer = at_s, answer
         self._claim, self._sleep = allocate_lock(), allocate_lock()
@@ -192,6 +195,7 @@ class Watchdog:
         except OSError:
             pass  # it was closed when we started
         self._sleep.acquire()
+        Watchdog.last = self
         try:
             start_new_thread(self._watch, ())
         except RuntimeError:
@@ -203,6 +207,13 @@ class Watchdog:
         self._claim.acquire()
         if self._stdout >= 0:
             os.close(self._stdout)
+
+    @classmethod
+    def end_thread(cls) -> None:
+        """After the answer, in a process that goes on."""
+        if cls.last is not None:
+            cls.last._sleep.release()
+            cls.last = None
 
     def _watch(self) -> None:
         self._sleep.acquire(timeout=max(self._at_s - monotonic(), 0.0))

@@ -43,9 +43,9 @@ def fire(name: str, options: FireOptions) -> int:
     else:
         from anyhook.engine.engine import EngineOptions, open_engine
         from anyhook.engine.routes import catalog_of
-        from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
+        from anyhook.platform.run import EndsHooksWithUs, expect_hooks
 
-        adopt_orphans()
+        expect_hooks()
         with EndsHooksWithUs():
             own = EngineOptions(
                 setup, options.on_failure, options.mode, options.session, "fire", options.model or None, one_shot=True

@@ -14,7 +14,6 @@ from anyhook.journal.verify import head_of
 from anyhook.journal.verify import verify as check
 from anyhook.model import lean_json
 from anyhook.platform.places import state_dir
-from anyhook.satellites import part
 
 if TYPE_CHECKING:
     from anyhook.journal.writer import Link
@@ -38,18 +37,10 @@ def verify(options: VerifyOptions) -> int:
         proof = check(folder, expected, tell)
     if options.export_head is not None:
         _export(options.export_head, proof.head)
-    warm = part("warm.place")
-    missing: int = warm.unrecorded(os.environ) if warm is not None else 0
-    if missing:
-        render.say(
-            f"{missing} event(s) that reached no hook were answered and are not in the journal: they wait for the warm "
-            "server, which is busy or stopped, or were lost when it was killed. `anyhook warm` says whether it runs; "
-            '`warm = "off"` in config.toml records every event before its answer.'
-        )
     if options.json:
         made = {field: getattr(proof, field) for field in proof.fields}
         damage: list[Json] = [each.as_dict() for each in proof.damage]
-        render.json_out({**made, "damage": damage, **({"unrecorded": missing} if missing else {})}, indent=2)
+        render.json_out({**made, "damage": damage}, indent=2)
         return FINDINGS if proof.damage else DONE
     for each in proof.damage:
         render.out(f"{each.kind}: {each.what} ({each.where or folder})")

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.engine.bridge import Incoming
     from anyhook.engine.context import Context
+    from anyhook.engine.routes import Catalog
     from anyhook.model.json_types import Json
 
 QUICK = ("callable", "builtin", "rule")
@@ -60,8 +61,7 @@ class Recent:
             incoming.row.native,
             incoming.payload,
             context.setup.project,
-            [(hook.id, hook.definition, hook.status) for hook in catalog.hooks],
-            sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0)),
+            _fingerprint(catalog),
             (context.mode, context.on_failure),
             sorted(context.setup.env.items()),
         )
@@ -129,3 +129,16 @@ class Recent:
             WARNING,
         )
         return Decision(self._event).replace(**made, problems=(problem,))
+
+
+def _fingerprint(catalog: Catalog) -> str:
+    """What identifies the hooks and their files."""
+    made, key = catalog.made, ("fingerprint", catalog.serves)
+    if made is not None and key in made:
+        return str(made[key])
+    hooks = [(hook.id, hook.definition, hook.status) for hook in catalog.hooks]
+    files = sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0))
+    found = short_digest(repr((hooks, files)))
+    if made is not None:
+        made[key] = found
+    return found

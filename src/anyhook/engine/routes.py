@@ -14,7 +14,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.places import is_unchanged
-from anyhook.state.plans import CatalogPlan, Setup, keep_plan, read_plan
+from anyhook.state.plans import CatalogPlan, Setup, keep_plan, kept, read_plan
 from anyhook.state.settings import Settings
 from anyhook.tables.host_rows import EntryFault
 from anyhook.tables.patterns import BadPattern, PatternTimeout
@@ -24,6 +24,7 @@ from anyhook.tables.translate import spellings, to_native
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from anyhook.engine.rules import RuleIndex
     from anyhook.model.decision import Report
@@ -54,6 +55,8 @@ class Catalog(Record):
     """The agent whose calls are answered, if it is one."""
     has_model: bool = False
     """Whether the caller has a model for handlers that ask one, whatever the settings name."""
+    made: dict[object, Any] | None = None
+    """What was made from it before and holds for the next call too, in a process that keeps its plan."""
 
     def for_event(self, event: str) -> list[Hook]:
         """The hooks of one event. A hook that has not named its event yet may be for any."""
@@ -136,6 +139,10 @@ def from_plan(plan: CatalogPlan | None) -> Catalog | None:
     """The catalog of a plan; None without a plan, or if another version wrote it."""
     if plan is None:
         return None
+    made = kept.made_from(plan)
+    if made and "catalog" in made:
+        known: Catalog = made["catalog"]
+        return known
     try:
         hooks = [Hook(*values) for values in plan.hooks]
         problems = [Problem(*values) for values in plan.problems]
@@ -144,7 +151,10 @@ def from_plan(plan: CatalogPlan | None) -> Catalog | None:
         if config.hook_until:
             config = config.at(time_ns() / 1e9)
         faults = tuple(EntryFault(*values) for values in plan.entries)
-        return Catalog(hooks, problems, config, plan.stamps, plan.contents, gone=gone, entries=faults)
+        catalog = Catalog(hooks, problems, config, plan.stamps, plan.contents, gone=gone, entries=faults)
+        if made is not None and not config.hook_until:  # else the settings depend on the time
+            made["catalog"] = catalog = catalog.replace(made=made)
+        return catalog
     except Exception:  # noqa: BLE001
         return None
 
@@ -204,8 +214,13 @@ class Routes:
         self.setup, self.catalog, self.enforced = setup, catalog, enforced
         self._nested = RUN_VARIABLE in setup.env
         self._callbacks: dict[str, tuple[Hook, Callback]] = {}
-        self._found: dict[tuple[Json, ...], Route] = {}
-        self.rule_indexes: dict[int, RuleIndex] = {}
+        config, made = catalog.config, catalog.made
+        is_open = config.off != "deny" and "deny" not in config.hook_off.values()  # else programs are looked for
+        self._is_shared = made is not None and is_open
+        key = ("routes", catalog.serves, catalog.has_model, enforced, self._nested)
+        shared = made.setdefault(key, ({}, {})) if made is not None and is_open else ({}, {})
+        self._found: dict[tuple[Json, ...], Route] = shared[0]
+        self.rule_indexes: dict[int, RuleIndex] = shared[1]
         """Which rules of a route apply to which calls, by the id of the route's steps; filled on demand."""
 
     def find(self, event: Event) -> Route:
@@ -219,7 +234,9 @@ class Routes:
         except KeyError:
             if len(self._found) >= MAX_ROUTES:
                 self._found.clear()
-            route = self._found[key] = self._make(event)
+            route = self._make(event)
+            if not (self._is_shared and self._is_compared(route.steps)):
+                self._found[key] = route
             return route
         except TypeError:  # a target that is not a plain value
             return self._make(event)
@@ -255,7 +272,7 @@ class Routes:
         if self._nested:
             return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
         if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
-            if len({step.dialect.name for step in runs if step.hook.handler == "command"}) < 2:
+            if not self._is_compared(steps):
                 return Route(steps, None, problems)
             from anyhook.engine.cases import declared_again
 
@@ -266,6 +283,11 @@ class Routes:
         callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")
         builtins = tuple(step for step in runs if step.hook.handler == "builtin")
         return Route(steps, silent, problems, callbacks, builtins, in_process=True)
+
+    @staticmethod
+    def _is_compared(steps: tuple[HookStep, ...]) -> bool:
+        """Whether several dialects declare programs, so that one may be declared twice: then they are looked for."""
+        return len({step.dialect.name for step in steps if not step.why and step.hook.handler == "command"}) > 1
 
     def shows(self, hook: Hook) -> bool:
         """Whether a silent hook is reported. Built-in hooks of a product are not shown to people who have no hooks in

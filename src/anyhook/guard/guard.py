@@ -89,8 +89,7 @@ def refusal(
 def _may_matter(
     given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
 ) -> bool:
-    """Whether any text of the input could name us, a protected file, or a folder above one. `native/glance.c` does the
-    same check, and says yes in doubt."""
+    """Whether any text of the input could name us, a protected file, or a folder above one."""
     texts = [text.replace("\\\n", "").translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given

@@ -6,6 +6,7 @@ from _contextvars import ContextVar  # `contextvars` only re-exports this, from 
 
 from anyhook.model.call import Run
 from anyhook.model.words import never
+from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def start(
     hook: Hook, dialect: Dialect, call: Call, scene: Scene, model: AnyModel | None, settings: Settings
 ) -> Waitable | Run:
     """Start a handler of any other kind. `model` is for handlers that ask one."""
+    here.begin()
     match hook.handler:
         case "python":
             if scene.one_shot:

@@ -52,7 +52,9 @@ def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
     """Give it to a process that outlives us. The payload goes through a pipe, so nothing is left on disk."""
     from anyhook.platform.launched import own_python
     from anyhook.platform.other_programs import outlive
+    from anyhook.platform.spawn import here
 
+    here.begin()
     task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
     child = outlive((*own_python(), "-m", "anyhook.handlers.background"), cwd="/", is_told=True)
     assert child.stdin is not None  # noqa: S101 (asked for above)

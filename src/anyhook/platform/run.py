@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
 
-__all__ = ["Child", "adopt_orphans", "end_all", "leave_alone", "run", "start"]
+__all__ = ["Child", "adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
 
 
 def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     """Start it. If it cannot be started, or was cancelled before, the result is a Run that says why. If the call has no
     input, `stdin` makes it while the process starts."""
+    here.begin()
     child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
     if here.is_ours:
         here.marks.append(call.mark)
@@ -82,6 +83,14 @@ def end_all(*, for_good: bool = False) -> None:
         for child in left:
             child.end()
     here.is_closed = for_good
+
+
+def expect_hooks() -> None:
+    """For a process that is ours alone, before it asks hooks: it adopts their orphans once the first one runs. Most
+    events reach only rules, which need no process."""
+    if here.unless is not None:
+        here.unless()
+    here.at_first = adopt_orphans
 
 
 def adopt_orphans() -> bool:

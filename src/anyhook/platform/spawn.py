@@ -27,7 +27,10 @@ _CODING = sys.getfilesystemencoding()
 class Here:
     """What we know about this process and its children."""
 
-    __slots__ = ("afterwards", "alive", "is_closed", "is_ours", "marks", "spared", "tell_duty", "warm_child")
+    __slots__ = (
+        "afterwards", "alive", "at_first", "is_closed", "is_ours", "marks", "spared", "tell_duty", "unless",
+        "warm_child",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.alive: set[Child] = set()
@@ -40,12 +43,22 @@ class Here:
         """The marks of all calls so far, if the process is ours."""
         self.spared: set[int] = set()
         """Children that do not belong to a hook and are never killed (see `leave_alone`)."""
+        self.at_first: Callable[[], object] | None = None
+        """Called before the first hook runs (see `expect_hooks`)."""
         self.tell_duty: Callable[[], None] | None = None
-        """Called before the first hook may run, in a worker: its caller must then no longer start the hooks itself."""
+        """Called before the first hook runs, in a worker: its caller must then no longer start the hooks itself."""
+        self.unless: Callable[[], None] | None = None
+        """Raises if this process may run no hook: another one may have run them."""
         self.warm_child: Callable[[Call], Child] | None = None
         """Starts a call in an interpreter that is already running; None if there is none."""
         self.afterwards: list[Callable[[], None]] = []
         """Functions to call after the answer is given."""
+
+    def begin(self) -> None:
+        """A hook is about to run."""
+        if self.at_first is not None:
+            act, self.at_first = self.at_first, None
+            act()
 
 
 here = Here()

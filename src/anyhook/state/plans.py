@@ -155,29 +155,73 @@ class CatalogPlan(Record):
         return not self.problems and not self.gone and self.events.keys().isdisjoint(events)
 
 
+class KeptPlans:
+    """Plans that a process keeps in memory, because it answers many calls (see `extra/warm`), and what was made from
+    each. They save reading and building; whether one is valid is asked at every call, as for a plan on disk."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        """How many; none in a process that answers one call."""
+        self.news: list[Setup] = []
+        """The setups of plans that were read from disk since this list was emptied."""
+        self._plans: dict[tuple[object, ...], tuple[CatalogPlan, dict[object, Any]]] = {}
+        """By key, the least recently used one first."""
+
+    def find(self, key: tuple[object, ...]) -> CatalogPlan | None:
+        found = self._plans.pop(key, None)
+        if found is None:
+            return None
+        self._plans[key] = found
+        return found[0]
+
+    def add(self, setup: Setup, plan: CatalogPlan) -> None:
+        if not self.most:
+            return
+        self._plans.pop(plan.key, None)
+        while len(self._plans) >= self.most:
+            del self._plans[next(iter(self._plans))]
+        self._plans[plan.key] = plan, {}
+        self.news.append(setup)
+
+    def made_from(self, plan: CatalogPlan) -> dict[object, Any] | None:
+        """What was made from a plan; None if the plan is not kept."""
+        found = self._plans.get(plan.key)
+        return found[1] if found is not None and found[0] is plan else None
+
+
+kept = KeptPlans()
+
+
 def read_plan(setup: Setup) -> CatalogPlan | None:
-    """The plan, if every file still is as it was when the plan was made. Stamps are checked first, because they tell
-    most changes without reading; contents decide."""
+    """The plan, if every file still is as it was when the plan was made."""
     try:
         own_dir, key = believed_dir(setup.env, setup.project, setup.outer), setup.key()
+        if os.stat(own_dir).st_mode & 0o022:
+            return None
+        plan = kept.find(key)
+        if plan is not None and _is_current(plan):
+            return plan
         data = Store(own_dir, "plans").read(plan_name(key))
-        if data is None or os.stat(own_dir).st_mode & 0o022:
+        if data is None:
             return None
         plan = CatalogPlan(*marshal.loads(data))  # noqa: S302 (our own file, for its owner only)
-        if plan.key != key:
+        if plan.key != key or not plan.checks or not _is_current(plan):
             return None
-        if not plan.checks:
-            return None
-        is_plain = os.getuid() == os.geteuid()  # `access` asks for the first of them
-        for path, seen in plan.checks.items():
-            # Nearly none is there, and to be told so without an exception takes a sixth of the time.
-            if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:
-                return None
-        if not is_unchanged(plan.contents):
-            return None
+        kept.add(setup, plan)
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the files know better)
         return None
     return plan
+
+
+def _is_current(plan: CatalogPlan) -> bool:
+    """Whether every file that a plan was made from is as it was. Stamps are checked first, because they tell most
+    changes without reading; contents decide."""
+    is_plain = os.getuid() == os.geteuid()  # `access` asks for the first of them
+    for path, seen in plan.checks.items():
+        # Nearly none is there, and to be told so without an exception takes a sixth of the time.
+        if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:
+            return False
+    return is_unchanged(plan.contents)
 
 
 def keep_plan(setup: Setup, plan: CatalogPlan, begun_ns: int) -> None:

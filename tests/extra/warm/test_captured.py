@@ -51,8 +51,9 @@ def test_answers_and_records_are_the_same(doors: tuple[Door, Door], folder: str)
     for path in BY_FOLDER[folder]:
         table, row = table_of(path)
         words, payload = ("bridge", table.name, row.native), path.read_bytes()
-        first = account(cold, cold.cold(*words, stdin=payload), before, before)
+        done = cold.cold(*words, stdin=payload)
         after = len(cold.world.journal())
+        first = account(cold, done, before, after)
         assert account(warm, warm.call(*words, stdin=payload), before, after) == first, path
         before = after
     assert str(server) not in parents(cold)
@@ -66,9 +67,8 @@ def parents(door: Door) -> set[str]:
 
 
 def account(door: Door, done: Done, before: int, after: int) -> str:
-    """The result of a call with its journal lines, once the journal has `after` lines. For calls that the launcher
-    answers by itself, it does not wait until they are written."""
-    eventually(lambda: len(door.world.journal()) >= after, "a line is missing")
+    """The result of a call with its journal lines, of which there are `after` in all."""
+    assert len(door.world.journal()) == after, "a line is missing"
     lines = door.world.journal()[before:]
     told = plain(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode(), lines]))
     return told.replace(str(door.world.root), "{root}")

@@ -174,8 +174,8 @@ sys.exit(2)
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", ["shell", "Python"])
 def test_every_call_is_answered_whoever_is_killed(door: Door, world: World, kind: str) -> None:
-    """A fault run: while calls are made, a random process is killed at a random time: the server, a worker, the writer
-    of notes, the interpreter of a Python hook, one of its run processes, or the launcher. Every other call is for an
+    """A fault run: while calls are made, a random process is killed at a random time: the server, a worker, the
+    interpreter of a Python hook, one of its run processes, or the launcher. Every other call is for an
     event without hooks."""
     ran = world.root / "ran"
     if kind == "shell":

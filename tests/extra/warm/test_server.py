@@ -217,16 +217,3 @@ def test_other_surroundings_have_a_server_from_their_second_call_on(door: Door) 
     door.call("fire", "turn_end", env=other)
     eventually(lambda: running() == 2, "its second call started no server")
     assert len([*Path(door.runtime, "anyhook").glob("*.seen")]) == 1
-
-
-REHEARSAL = """
-import sys
-from anyhook.entry import _stand_in
-from anyhook.extra.warm.rehearsal import prepare, rehearse
-prepare(sys.argv[1])
-assert rehearse(sys.argv[1], _stand_in), "it failed, and every call pays for it"
-"""
-
-
-def test_the_rehearsal_goes_through(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", REHEARSAL, str(tmp_path / "rehearsal")], check=True)

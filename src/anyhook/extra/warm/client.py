@@ -103,7 +103,9 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
 def call(words: list[str], env: Mapping[str, str]) -> int | None:
     """The exit status of a call that a server served; None if this process has to make it. Starts a server if needed,
     and waits for it."""
-    if here.tell_duty is not None or has_low_limits():  # this process is a worker, or a worker was lost
+    if (
+        here.tell_duty is not None or here.unless is not None or has_low_limits()
+    ):  # this process is a worker, or a worker was lost
         return None
     try:
         path = socket_path(env)
@@ -249,7 +251,7 @@ def lose_worker() -> None:
     def refuse() -> None:
         raise LostWorker
 
-    here.tell_duty = refuse
+    here.unless = refuse
 
 
 def _keep_stdin() -> bool:

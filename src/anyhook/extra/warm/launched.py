@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def take_warm_mark(mark: str, stand_in: Callable[[int], None]) -> Callable[[], None] | None:
+def take_warm_mark(mark: str, stand_in: Callable[[int], int]) -> Callable[[], None] | None:
     """A function to call after the answer, or None."""
     if mark == "--warm-serve":
         from anyhook.extra.warm.server import serve

@@ -20,46 +20,10 @@ READ_AT_START = ("LC_", "LD_", "MALLOC_")
 READ_BY_NAME = (b"LANG", b"LANGUAGE", b"LOCPATH", b"GLIBC_TUNABLES", b"GCONV_PATH")
 NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
 SEEN = ".seen"
-SENT, DONE = ".sent", ".done"
-"""Counts of the events that the launcher answered and handed over, and of those that are in the journal."""
-OTHER_FILES = (".lock", ".notes", ".rehearsal", SEEN, SENT, DONE)
+OTHER_FILES = (".lock", SEEN)
 """The ends of names next to a socket."""
 MAX_PATH = 107
 """The longest path of a socket, in bytes."""
-
-
-def unrecorded(env: Mapping[str, str]) -> int:
-    """How many events the launcher has answered that are not in the journal: they wait for a server that is busy or
-    stopped, or were lost with one that was killed."""
-    folder = runtime_dir(env)
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(SENT)]
-    except OSError:
-        return 0
-    return sum([_missing(f"{folder}/{name.removesuffix(SENT)}") for name in names])
-
-
-def _missing(path: str) -> int:
-    """How many of one server's events are missing."""
-    try:
-        with open_regular(f"{path}{SENT}") as file:
-            signs = file.read()
-    except OSError:
-        return 0
-    try:
-        done = os.stat(f"{path}{DONE}").st_size
-    except OSError:
-        done = 0
-    return max(signs.count(b"s") - signs.count(b"x") - done, 0)
-
-
-def forget_counts(path: str) -> None:
-    """Begin to count again, unless events are missing."""
-    for name in (SENT, DONE) if not _missing(path) else ():
-        try:
-            os.unlink(f"{path}{name}")
-        except OSError:
-            continue
 
 
 def is_module(called: str) -> bool:

@@ -1,8 +1,10 @@
-"""The server: an interpreter that has loaded the command and forks workers that wait for calls. It caches no approvals
-and no decisions. It exits when it is no longer used."""
+"""The server: an interpreter that has loaded the command, and keeps for each project the plan of its hooks and what was
+made from it. It forks workers, which answer calls. It keeps no approvals and no decisions, and a plan is valid only for
+the exact bytes of every file that it came from: every call checks that. The server exits when it is no longer used."""
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import select
@@ -14,16 +16,13 @@ from importlib import import_module
 from time import monotonic
 
 from anyhook.extra.warm.changes import Installation
-from anyhook.extra.warm.hot_pages import HotPages
+from anyhook.extra.warm.known import learn, practise
 from anyhook.extra.warm.likeness import Likeness
-from anyhook.extra.warm.messages import NUMBER
-from anyhook.extra.warm.notes import notes_path, open_notes, write_notes
 from anyhook.extra.warm.place import given_env, installation, is_module, read_at_start
-from anyhook.extra.warm.quiet import delete_tables
-from anyhook.extra.warm.rehearsal import prepare, rehearse
-from anyhook.extra.warm.worker import wait_for_call
+from anyhook.extra.warm.worker import Worker
 from anyhook.model.record import Compiled
 from anyhook.platform.places import stamp, state_dir
+from anyhook.state.plans import kept
 from anyhook.tables import registry
 
 TYPE_CHECKING = False
@@ -35,32 +34,33 @@ if TYPE_CHECKING:
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render",
     "anyhook.handlers.http", "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.engine.engine",
-    "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.near_miss",
-    "anyhook.engine.settle", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "subprocess", "threading",
-    "tomllib", "yaml",
+    "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.disobeyed",
+    "anyhook.engine.near_miss", "anyhook.engine.rules", "anyhook.engine.settle", "anyhook.engine.tell",
+    "anyhook.engine.unknown_tool", "anyhook.guard.calls", "anyhook.rules.calls", "anyhook.programs.grammar",
+    "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "shlex", "subprocess", "threading", "tomllib", "yaml",
 )  # fmt: skip
-SPARE = 3
+SPARE = 2
 """How many workers wait for calls."""
 SETTLE_S = 0.03
 """How long a call has the CPU to itself before a new worker is forked, if another worker is ready for the next call."""
 MAX_WORKERS = 200
+MAX_PROJECTS = 16
+"""How many plans are kept."""
 TICK_S = 20.0
 """How often it checks whether it is still needed."""
 UNUSED_S, IDLE_S = 60.0, 600.0
 """How long it waits for its first call, and for the next one."""
 USED = struct.Struct("=dI")
 """The time of the last call, and the number of calls."""
-WORKERS_AT = USED.size
-HAS_FAILED_AT = WORKERS_AT + NUMBER.size
-"""Where the number of workers is, and whether the journal has failed. Several processes write here at the same time, so
-each writes only what it changes."""
+GONE, IDLE, BUSY = 0, 1, 2
+"""The states of a worker; each has a byte in the memory that all of them share."""
 
 
 class Shared:
     """What a worker knows about its server."""
 
-    def __init__(self, path: str, hot_pages: HotPages) -> None:
-        self.pid, self.path, self.hot_pages = os.getpid(), path, hot_pages
+    def __init__(self, path: str) -> None:
+        self.pid, self.path = os.getpid(), path
         self.folder, self._state_dir = installation(), state_dir(os.environ)
         self.likeness = Likeness("self")
         given = given_env()
@@ -70,7 +70,7 @@ class Shared:
         self.loaded = Installation()
         self.imports = sys.path[1:] if is_module(sys.argv[0]) else sys.path[:]
         """Where the script imports from; `python -m` puts the current directory before it."""
-        self._shared = mmap.mmap(-1, HAS_FAILED_AT + NUMBER.size)
+        self._shared = mmap.mmap(-1, USED.size + MAX_WORKERS)
         USED.pack_into(self._shared, 0, monotonic(), 0)
 
     def knows_agents(self) -> bool:
@@ -81,13 +81,8 @@ class Shared:
         known = tuple(name for name, _, _ in registry.AGENTS)
         return registry.installed(os.environ, sys.path, known) == registry.OTHERS
 
-    def busy_since(self) -> None:
+    def note_call(self) -> None:
         USED.pack_into(self._shared, 0, monotonic(), self.calls + 1)
-
-    def fail(self) -> None:
-        """The journal cannot be written: from here on every call is an ordinary one, which reports it."""
-        NUMBER.pack_into(self._shared, HAS_FAILED_AT, 1)
-        delete_tables(self.path)
 
     @property
     def used_s(self) -> float:
@@ -97,27 +92,25 @@ class Shared:
     def calls(self) -> int:
         return int(USED.unpack_from(self._shared)[1])
 
-    @property
-    def workers(self) -> int:
-        return int(NUMBER.unpack_from(self._shared, WORKERS_AT)[0])
+    def set_worker(self, number: int, state: int) -> None:
+        self._shared[USED.size + number] = state
 
-    @property
-    def has_failed(self) -> bool:
-        return bool(NUMBER.unpack_from(self._shared, HAS_FAILED_AT)[0])
+    def count(self, state: int) -> int:
+        """How many workers are in this state."""
+        return self._shared[USED.size :].count(state)
 
-    def count(self, workers: int) -> None:
-        NUMBER.pack_into(self._shared, WORKERS_AT, workers)
+    def free_number(self) -> int:
+        """A number for a new worker; -1 if there is none."""
+        return self._shared.find(bytes([GONE]), USED.size) - USED.size if self.count(GONE) else -1
 
     def numbers(self) -> tuple[int, int, int]:
         """Its pid, the seconds it has been idle, the number of its workers."""
-        return self.pid, int(monotonic() - self.used_s), self.workers
+        return self.pid, int(monotonic() - self.used_s), self.count(IDLE) + self.count(BUSY)
 
 
-def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
+def serve(stand_in: Callable[[int], int], path: str, lock: int) -> NoReturn:
     """`stand_in` runs the command in a worker, for the caller with this pid. This process holds `lock` until it exits,
     so that there is one server per socket; the lock file says that a server is starting, until it has started."""
-    stage = f"{path}.rehearsal"
-    prepare(stage)
     Compiled.after = 0  # once here, instead of in every worker
     for name in PRELOADED:
         try:
@@ -129,36 +122,34 @@ def serve(stand_in: Callable[[int], None], path: str, lock: int) -> NoReturn:
             registry.dialect(agent)
         if parts & ~registry.DECLARES:
             registry.host(agent)
-    hot = rehearse(stage, stand_in)
-    Compiled.after = sys.maxsize
-    state = Shared(path, HotPages(hot))
+    practise()
+    kept.most = MAX_PROJECTS
+    state = Shared(path)
+    gc.disable()
     Pool(stand_in, path, lock, state).run()
 
 
 class Pool:
     """The workers, and the server's end."""
 
-    def __init__(self, stand_in: Callable[[int], None], path: str, lock: int, state: Shared) -> None:
+    def __init__(self, stand_in: Callable[[int], int], path: str, lock: int, state: Shared) -> None:
         self._stand_in, self._path, self._lock, self._state = stand_in, path, lock, state
-        self._spare: set[int] = set()
-        self._busy: set[int] = set()
-        self._taken_s = 0.0
-        """The time of the last call, on the monotonic clock."""
-        self._teacher = 0
-        """The worker that will report which memory its call has copied, while there is one."""
-        self._writer = 0
-        """The process that writes notes, while there is one."""
-        self._taken, self._tell_taken = os.pipe()
+        self._workers: dict[int, int] = {}
+        """Process → number."""
+        self._generation = os.pipe()
+        """Workers exit when the second end is closed: the server is gone, or knows more than they do."""
+        self._heard, self._tell = os.pipe()
         self._woken, wake = os.pipe()
-        for descriptor in (self._taken, self._woken, wake):
+        for descriptor in (self._heard, self._woken, wake):
             os.set_blocking(descriptor, False)
         for number in (signal.SIGCHLD, signal.SIGTERM):
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(wake)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._bind()
-        self._notes = open_notes(path)
         self._inode = stamp(path)
+        self._settled_s = 0.0
+        """When missing workers are forked, on the monotonic clock."""
         os.ftruncate(lock, 0)
 
     def _bind(self) -> None:
@@ -168,82 +159,73 @@ class Pool:
             os.unlink(self._path)
         self._listener.bind(self._path)
         os.umask(before)
-        delete_tables(self._path)
+        self._listener.setblocking(False)
         self._listener.listen(128)
 
     def run(self) -> NoReturn:
         poll = select.poll()
-        poll.register(self._taken, select.POLLIN)
-        poll.register(self._woken, select.POLLIN)
-        poll.register(self._state.loaded.descriptor, select.POLLIN)
+        for descriptor in (self._heard, self._woken, self._state.loaded.descriptor):
+            poll.register(descriptor, select.POLLIN)
         while True:
-            if not (self._spare and self._busy) or monotonic() - self._taken_s >= SETTLE_S:
+            idle = self._state.count(IDLE)
+            if not idle or monotonic() >= self._settled_s:
                 self._fill()
-            if not self._writer:
-                poll.register(self._notes, select.POLLIN)
-            came = dict(poll.poll((TICK_S if len(self._spare) >= SPARE else SETTLE_S) * 1000))
-            if not self._writer:
-                poll.unregister(self._notes)
-                if self._notes.fileno() in came:
-                    self._write_notes()
-            try:
-                signals = os.read(self._woken, 4096)
-            except BlockingIOError:
-                signals = b""
-            self._note_taken()
-            self._reap()
+            poll.poll((TICK_S if self._state.count(IDLE) >= SPARE else SETTLE_S) * 1000)
+            signals, told = _drained(self._woken), _drained(self._heard)
+            if self._reap():
+                self._settled_s = monotonic() + SETTLE_S
             if signal.SIGTERM in signals or not self._is_needed():
                 self._end()
+            if told.strip(b"."):
+                self._learn(told)
 
     def _fill(self) -> None:
-        while len(self._spare) < SPARE and len(self._spare) + len(self._busy) < MAX_WORKERS:
-            teaches = not self._teacher and self._state.hot_pages.lessons_left > 0
+        """Fork the workers that are missing: all that wait for calls, or one if others are busy."""
+        wanted = SPARE - self._state.count(IDLE)
+        for _ in range(wanted):
+            number = self._state.free_number()
+            if number < 0:
+                return
+            self._state.set_worker(number, IDLE)
             try:
                 pid = os.fork()
             except OSError:
-                break  # no process available: calls are cold until there is one
+                self._state.set_worker(number, GONE)
+                return  # no process available: calls are cold until there is one
             if pid == 0:
                 os.close(self._lock)
-                wait_for_call(self._listener, self._tell_taken, self._state, self._stand_in, teaches)
-            self._spare.add(pid)
-            self._teacher = pid if teaches else self._teacher
-        self._state.count(len(self._spare) + len(self._busy))
+                os.close(self._generation[1])
+                Worker(self._listener, self._generation[0], self._tell, self._state, number, self._stand_in).run()
+            self._workers[pid] = number
 
-    def _write_notes(self) -> None:
-        try:
-            self._writer = os.fork()
-        except OSError:
-            return  # they stay in the socket's queue
-        if self._writer == 0:
-            os.close(self._lock)
-            write_notes(self._notes, self._path, self._state.busy_since, self._state.fail)
-
-    def _note_taken(self) -> None:
-        try:
-            data = os.read(self._taken, 65536)
-        except BlockingIOError:
+    def _learn(self, told: bytes) -> None:
+        """Workers have read plans that this process does not keep. Later workers will have them from the start; those
+        that wait now are replaced."""
+        learnt = [learn(line) for line in told.split(b"\n") if line.strip(b".")]
+        if not any(learnt):
             return
-        self._taken_s = monotonic()
-        for (pid,) in NUMBER.iter_unpack(data):
-            if pid in self._spare:
-                self._spare.remove(pid)
-                self._busy.add(pid)
+        gc.collect()
+        gc.freeze()  # garbage collection in a worker must not touch (and copy) our pages
+        before, self._generation = self._generation, os.pipe()
+        os.close(before[1])
+        os.close(before[0])
+        self._fill()
 
-    def _reap(self) -> None:
-        while self._spare or self._busy or self._writer:
+    def _reap(self) -> bool:
+        """Whether a worker has ended."""
+        ended = False
+        while self._workers:
             pid, _ = os.waitpid(-1, os.WNOHANG)
             if not pid:
-                return
-            self._spare.discard(pid)
-            self._busy.discard(pid)
-            if pid == self._teacher:
-                self._state.hot_pages.learn()
-                self._teacher = 0
-            self._writer = 0 if pid == self._writer else self._writer
+                break
+            ended = True
+            if pid in self._workers:
+                self._state.set_worker(self._workers.pop(pid), GONE)
+        return ended
 
     def _is_needed(self) -> bool:
         limit_s = IDLE_S if self._state.calls else UNUSED_S
-        if not self._busy and monotonic() - self._state.used_s > limit_s:
+        if not self._state.count(BUSY) and monotonic() - self._state.used_s > limit_s:
             return False
         if self._state.likeness.terminal and not os.path.exists(f"/proc/{self._state.likeness.session}"):
             return False
@@ -253,8 +235,14 @@ class Pool:
         """Waiting workers notice and exit too; those that serve a call complete it."""
         if stamp(self._path) == self._inode:
             os.unlink(self._path)
-            delete_tables(self._path)
-            os.unlink(notes_path(self._path))
-        if not self._writer and select.select([self._notes], [], [], 0)[0]:
-            self._write_notes()  # those that arrived in the meantime
         os._exit(0)
+
+
+def _drained(descriptor: int) -> bytes:
+    found = b""
+    try:
+        while data := os.read(descriptor, 65536):
+            found += data
+    except BlockingIOError:
+        pass
+    return found

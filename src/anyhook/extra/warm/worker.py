@@ -1,16 +1,22 @@
-"""One worker: waits for a call, takes over the caller's process state, runs the command and exits."""
+"""A worker answers calls, one after the other. For each it takes over the caller's process state and runs the command.
+It goes on to the next call only if this one has left nothing behind: no hook ran, and the caller's state was the
+server's. Otherwise it exits, and the server forks another one."""
 
 from __future__ import annotations
 
 import fcntl
+import gc
 import io
 import os
+import resource
 import select
 import signal
 import socket
 import sys
 from functools import partial
 
+from anyhook.cli.bridge import Watchdog
+from anyhook.extra.warm.known import news
 from anyhook.extra.warm.likeness import Unlike, take_on
 from anyhook.extra.warm.messages import (
     ACCEPTED,
@@ -27,71 +33,211 @@ from anyhook.extra.warm.messages import (
     receive_streams,
 )
 from anyhook.extra.warm.place import is_module, is_wanted, parse_env, read_at_start
-from anyhook.extra.warm.quiet import delete_tables, keep_tables
 from anyhook.extra.warm.warm_python import Interpreters, WarmChild
-from anyhook.journal.journal import Recorder
 from anyhook.platform.launched import Launcher
-from anyhook.platform.run import prctl
 from anyhook.platform.spawn import here
-from anyhook.state.entry_places import Caller, fix_places, options_of_places
+from anyhook.state.entry_places import Caller, fix_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import NoReturn
 
-    from anyhook.extra.warm.hot_pages import HotPages
     from anyhook.extra.warm.messages import Message
     from anyhook.extra.warm.server import Shared
 
 PATIENCE_S = 15.0
 """How long a caller may take to send its request."""
-END_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG."""
 SIGNAL_OF_EVENT = 10
 """F_SETSIG."""
 NAMES = ("<stdin>", "<stdout>", "<stderr>")
+MAX_CALLS, MAX_GROWTH_KB = 1000, 32 * 1024
+"""A worker exits after this many calls, or when it has grown by this much."""
+COLLECT_EVERY = 50
+"""After how many calls it collects garbage."""
+IDLE, BUSY = 1, 2  # as in server.py, which imports this module
 
 
-def wait_for_call(
-    listener: socket.socket, taken: int, state: Shared, stand_in: Callable[[int], None], teaches: bool
-) -> NoReturn:
-    """In a fork of the server. A byte written to `taken` tells the server that this worker is busy. If it `teaches`, it
-    reports at its end which memory the call has copied."""
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    prctl(END_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != state.pid:
-        os._exit(0)
-    if not select.select([listener], [], [], 0)[0]:  # nothing waits for us yet
-        state.hot_pages.copy(teaches)
-    connection = listener.accept()[0]
-    prctl(END_WITH_PARENT, 0)  # a call goes on without its server
-    os.write(taken, NUMBER.pack(os.getpid()))
-    os.close(taken)
-    listener.close()
-    connection.settimeout(PATIENCE_S)
-    try:
-        connection.send(READY)
-        caller = _peer(connection)
-        request = receive_request(connection)
-        if request.kind == CALL:
-            _become(request, caller, connection, state)
-        else:
-            _report(request, connection, state)
-    except (Unlike, Gone, OSError, ValueError):
-        _refuse(connection)
-    stand_in(caller)
-    os._exit(1)  # it never returns
+class Worker:
+    """In a fork of the server."""
 
+    def __init__(
+        self,
+        listener: socket.socket,
+        generation: int,
+        tell: int,
+        state: Shared,
+        number: int,
+        stand_in: Callable[[int], int],
+    ) -> None:
+        """`generation` is a pipe that ends when this worker is no longer wanted. What is written to `tell` reaches the
+        server."""
+        self._listener, self._tell, self._state, self._number = listener, tell, state, number
+        self._stand_in, self._pid, self._leave = stand_in, os.getpid(), os._exit
+        self._connection: socket.socket | None = None
+        """The caller's, until it has its answer."""
+        self._on_duty = self._differs = False
+        """Whether hooks ran; whether the caller's state was another than the server's."""
+        self._words: list[str] = []
+        self._calls = 0
+        self._most_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + MAX_GROWTH_KB
+        self._nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        signal.set_wakeup_fd(-1)
+        for each in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
+        os._exit = self._end
+        self._poll = select.epoll()
+        # Of all workers that wait, one is woken: the last that was busy, whose memory is its own.
+        self._poll.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+        self._poll.register(generation, select.EPOLLIN)
 
-def _refuse(connection: socket.socket) -> NoReturn:
-    try:
-        connection.send(REFUSED)
-    except OSError:
-        pass  # the caller is gone
-    os._exit(0)
+    def run(self) -> NoReturn:
+        while self._may_go_on():
+            ready = [number for number, _ in self._poll.poll()]
+            if self._listener.fileno() not in ready:
+                break
+            try:
+                connection = self._listener.accept()[0]
+            except BlockingIOError:
+                continue  # another worker was faster
+            except OSError:
+                break
+            self._state.set_worker(self._number, BUSY)
+            if not self._state.count(IDLE):
+                os.write(self._tell, b".")  # the next call finds nobody
+            self._serve(connection)
+            self._state.set_worker(self._number, IDLE)
+        self._leave(0)
+
+    def _may_go_on(self) -> bool:
+        if self._on_duty or self._differs or here.alive or self._calls >= MAX_CALLS:
+            return False
+        if self._calls % COLLECT_EVERY == COLLECT_EVERY - 1:
+            gc.collect()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < self._most_kb
+        return True
+
+    def _serve(self, connection: socket.socket) -> None:
+        self._calls += 1
+        connection.settimeout(PATIENCE_S)
+        try:
+            connection.send(READY)
+            caller = _peer(connection)
+            request = receive_request(connection)
+            if request.kind != CALL:
+                self._report(request, connection)
+                return
+            self._become(request, caller, connection)
+        except (Unlike, Gone, OSError, ValueError):
+            self._refuse(connection)
+        self._answer(self._stand_in(caller))
+        self._clean_up()
+
+    def _refuse(self, connection: socket.socket) -> NoReturn:
+        """The caller makes the call itself. What was taken over of its state ends with this process."""
+        try:
+            connection.send(REFUSED)
+        except OSError:
+            pass  # the caller is gone
+        self._leave(0)
+
+    def _report(self, request: Message, connection: socket.socket) -> None:
+        """Send the server's status, or stop it."""
+        if request.kind == STOP:
+            os.kill(self._state.pid, signal.SIGTERM)
+        if request.kind in (STATUS, STOP):
+            connection.sendall(b"".join([NUMBER.pack(number) for number in self._state.numbers()]))
+        connection.close()
+
+    def _become(self, request: Message, caller: int, connection: socket.socket) -> None:
+        """Take over everything that a new process inherits from its caller. The last step tells the caller: from then
+        on the call is ours. If the caller is gone by then, it has made the call itself."""
+        state, env = self._state, parse_env(request.env)
+        words = [os.fsdecode(word) for word in request.words]
+        if read_at_start(env) != state.read_at_start:
+            raise Unlike("Python would start in another way")
+        if not state.loaded.is_same():
+            os.kill(state.pid, signal.SIGTERM)
+            raise Unlike("the installation has changed")
+        os.environb.clear()
+        os.environb.update({**env, **{name: value for name, value in state.coerced.items() if name not in env}})
+        Caller.given, Caller.home, Caller.is_gone = None, "", False
+        fix_places(words[1:], os.environ)
+        Launcher.can_answer = True
+        if not is_wanted(os.environ):
+            raise Unlike("the user's settings say no")
+        self._differs = not take_on(state.likeness, caller)
+        if not self._differs:
+            place, name = os.path.split(state.path)
+            here.warm_child = partial(WarmChild, Interpreters(f"{place}/python", name, state.pid))
+        if not state.knows_agents():
+            raise Unlike("other agents are installed for this user")
+        *streams, folder = receive_streams(connection)
+        connection.settimeout(None)
+        os.fchdir(folder)
+        for number, descriptor in enumerate(streams):
+            os.dup2(descriptor, number)
+        for descriptor in (*streams, folder):
+            os.close(descriptor)
+        open_streams()
+        as_module = is_module(words[0])
+        sys.argv = [words[0] if as_module else f"{state.folder}/anyhook", *words[1:]]
+        sys.path[:] = [os.getcwd(), *state.imports] if as_module else state.imports
+        state.note_call()
+        self._words = words[1:]
+        self._connection, here.tell_duty = connection, self._go_on_duty
+        # From here on, this process gets SIGTERM when the caller is gone.
+        fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
+        fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
+        connection.sendall(ACCEPTED + NUMBER.pack(os.getpid()))
+
+    def _go_on_duty(self) -> None:
+        """Hooks run from now on, so the caller must not make the call itself any more."""
+        self._on_duty = True
+        if self._connection is not None:
+            self._connection.sendall(ON_DUTY)
+
+    def _answer(self, status: int) -> None:
+        """Send the caller the exit status, and do what is left to do while it goes on."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            fcntl.fcntl(connection, fcntl.F_SETFL, 0)
+            connection.send(ENDED + NUMBER.pack(status & 0xFF))
+        except OSError:
+            pass  # the caller is gone
+        for number in (1, 2, 0):  # the caller may wait until they are closed
+            os.dup2(self._nowhere, number)
+        connection.close()
+        for stream in (sys.stdout, sys.stderr):  # what could not be written must not reach the next caller
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
+        left, here.afterwards[:] = here.afterwards[:], []
+        try:
+            for each in left:
+                each()
+            told = news(self._words)
+            if told:
+                os.write(self._tell, told)
+        except Exception:  # noqa: BLE001, S110 (the caller has its answer)
+            pass
+
+    def _end(self, status: int) -> NoReturn:
+        """Instead of `os._exit`: the command ends somewhere in the middle."""
+        if os.getpid() == self._pid:
+            self._answer(status)
+        self._leave(status)
+
+    def _clean_up(self) -> None:
+        """What one call has set and the next one must not find."""
+        Watchdog.end_thread()
+        here.at_first = here.tell_duty = here.warm_child = None
+        here.marks.clear()
+        os.chdir("/")
 
 
 def _peer(connection: socket.socket) -> int:
@@ -102,56 +248,6 @@ def _peer(connection: socket.socket) -> int:
     if uid != os.geteuid() or pid <= 0:
         raise Unlike("the caller is another user, or in another namespace")
     return int(pid)
-
-
-def _report(request: Message, connection: socket.socket, state: Shared) -> NoReturn:
-    """Send the server's status, or stop it."""
-    if request.kind == STOP:
-        os.kill(state.pid, signal.SIGTERM)
-    if request.kind in (STATUS, STOP):
-        connection.sendall(b"".join([NUMBER.pack(number) for number in state.numbers()]))
-    os._exit(0)
-
-
-def _become(request: Message, caller: int, connection: socket.socket, state: Shared) -> None:
-    """Take over everything that a new process inherits from its caller. The last step tells the caller: from then on
-    the call is ours. If the caller is gone by then, it has made the call itself."""
-    env = parse_env(request.env)
-    words = [os.fsdecode(word) for word in request.words]
-    if read_at_start(env) != state.read_at_start:
-        raise Unlike("Python would start in another way")
-    if not state.loaded.is_same():
-        os.kill(state.pid, signal.SIGTERM)
-        raise Unlike("the installation has changed")
-    os.environb.clear()
-    os.environb.update({**env, **{name: value for name, value in state.coerced.items() if name not in env}})
-    fix_places(words[1:], os.environ)
-    Launcher.can_answer = True
-    if not is_wanted(os.environ):
-        raise Unlike("the user's settings say no")
-    if take_on(state.likeness, caller):
-        place, name = os.path.split(state.path)
-        here.warm_child = partial(WarmChild, Interpreters(f"{place}/python", name, state.pid))
-    if not state.knows_agents():
-        raise Unlike("other agents are installed for this user")
-    *streams, folder = receive_streams(connection)
-    connection.settimeout(None)
-    os.fchdir(folder)
-    for number, descriptor in enumerate(streams):
-        os.dup2(descriptor, number)
-    for descriptor in (*streams, folder):
-        os.close(descriptor)
-    open_streams()
-    as_module = is_module(words[0])
-    sys.argv = [words[0] if as_module else f"{state.folder}/anyhook", *words[1:]]
-    sys.path[:] = [os.getcwd(), *state.imports] if as_module else state.imports
-    state.busy_since()
-    _tell_the_end(connection, _last_act(request, env, state), state.hot_pages)
-    # From here on, this process gets SIGTERM when the caller is gone.
-    fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(connection, SIGNAL_OF_EVENT, signal.SIGTERM)
-    fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
-    connection.sendall(ACCEPTED + NUMBER.pack(os.getpid()))
 
 
 def open_streams() -> None:
@@ -166,65 +262,3 @@ def open_streams() -> None:
         made.mode = "r" if number == 0 else "w"  # type: ignore[misc]
         setattr(sys, name, made)
         setattr(sys, f"__{name}__", made)
-
-
-def _last_act(request: Message, env: Mapping[bytes, bytes], state: Shared) -> Callable[[], None] | None:
-    """The function to call after the answer, if no hook could run: it writes the launcher's table for the next call of
-    this kind."""
-    words = [os.fsdecode(word) for word in request.words[1:]]
-    if words[0] != "bridge" or words[3:] != options_of_places(words[3:]) or state.has_failed:
-        return None
-    if Caller.given != dict(os.environ):  # the launcher compares only with what the entry fixes
-        return None
-
-    def keep() -> None:
-        if Recorder.has_failed:
-            state.fail()
-            return
-        try:
-            os.lseek(0, 0, os.SEEK_SET)
-            with open(0, "rb", closefd=False) as stdin:
-                keep_tables(state.path, words[1:], stdin.read(), env)
-            if state.has_failed:  # in the meantime
-                delete_tables(state.path)
-        except Exception:  # noqa: BLE001 (the answer is given; without a table the next call is an ordinary one)
-            return
-
-    return keep
-
-
-def _tell_the_end(connection: socket.socket, last: Callable[[], None] | None, hot_pages: HotPages) -> None:
-    """Send the caller the exit status, however the command ends, and before hooks run a message that they do. After
-    that, do the deferred work, and call `last` if no hook ran."""
-    pid, leave = os.getpid(), os._exit
-    on_duty = False
-
-    def end(status: int) -> NoReturn:
-        if os.getpid() == pid:
-            left = [*here.afterwards]
-            if on_duty and hot_pages.teaches:
-                left.append(hot_pages.teach)
-            elif last is not None and not on_duty and not status:
-                left.append(last)
-            try:
-                if left:
-                    fcntl.fcntl(connection, fcntl.F_SETFL, 0)
-                connection.send(ENDED + NUMBER.pack(status & 0xFF))
-                if left:
-                    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-                    for number in (1, 2):  # the caller may wait until they are closed
-                        os.dup2(nowhere, number)
-                    connection.close()
-                for each in left:
-                    each()
-            except Exception:  # noqa: BLE001, S110 (the caller is gone, or has its answer)
-                pass
-        leave(status)
-
-    def tell_duty() -> None:
-        nonlocal on_duty
-        on_duty = True
-        connection.sendall(ON_DUTY)
-
-    os._exit = end
-    here.tell_duty = tell_duty
