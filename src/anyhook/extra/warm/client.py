@@ -103,9 +103,7 @@ def ask(path: str, *, stop: bool = False) -> ServerState | None:
 def call(words: list[str], env: Mapping[str, str]) -> int | None:
     """The exit status of a call that a server served; None if this process has to make it. Starts a server if needed,
     and waits for it."""
-    if (
-        here.tell_duty is not None or here.unless is not None or has_low_limits()
-    ):  # this process is a worker, or a worker was lost
+    if here.tell_duty is not None or here.unless is not None or has_low_limits():  # a worker, or one was lost
         return None
     try:
         path = socket_path(env)
@@ -139,7 +137,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     if not _is_handed_over(connection, words):
         _rewind_stdin()
         return None
-    worker = Worker()
+    worker = ServingProcess()
     handlers = {number: signal.getsignal(number) for number in TOLD}
     for number in TOLD:
         if handlers[number] is not signal.SIG_IGN:
@@ -161,7 +159,7 @@ def _served(connection: socket.socket, words: list[str]) -> int | None:
     return None
 
 
-class Worker:
+class ServingProcess:
     """The process that serves a call, as its caller sees it."""
 
     process: int | None = None

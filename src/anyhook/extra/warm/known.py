@@ -6,6 +6,7 @@ from __future__ import annotations
 import binascii
 import marshal
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.engine.bridge import named, read
 from anyhook.engine.engine import EngineOptions, open_engine
@@ -18,7 +19,6 @@ from anyhook.rules.calls import facts_of_event
 from anyhook.state.plans import Setup, kept, read_plan
 from anyhook.tables.registry import VARIABLES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

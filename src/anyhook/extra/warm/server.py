@@ -14,6 +14,7 @@ import struct
 import sys
 from importlib import import_module
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from anyhook.extra.warm.changes import Installation
 from anyhook.extra.warm.known import learn, practise
@@ -25,7 +26,6 @@ from anyhook.platform.places import stamp, state_dir
 from anyhook.state.plans import kept
 from anyhook.tables import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn

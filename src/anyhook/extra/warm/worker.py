@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 from anyhook.cli.bridge import Watchdog
 from anyhook.extra.warm.known import news
@@ -38,7 +39,6 @@ from anyhook.platform.launched import Launcher
 from anyhook.platform.spawn import here
 from anyhook.state.entry_places import Caller, fix_places
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
@@ -77,7 +77,7 @@ class Worker:
         self._connection: socket.socket | None = None
         """The caller's, until it has its answer."""
         self._on_duty = self._differs = False
-        """Whether hooks ran; whether the caller's state was another than the server's."""
+        """Whether hooks ran; whether the caller's state was not the server's."""
         self._words: list[str] = []
         self._calls = 0
         self._most_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + MAX_GROWTH_KB
