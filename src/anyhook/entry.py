@@ -24,39 +24,13 @@ def run_command() -> int:
     take_mark()
     mark = sys.argv.pop(1) if sys.argv[1:2] and sys.argv[1].startswith("--warm-") else ""  # the launcher's or server's
     words = sys.argv[1:]
-    status: int | None = None
     own = words[: words.index("--")] if "--" in words else words
     # The agent has its own `--debug`, in the format of the documents that describe it.
     debug = os.environ.get("ANYHOOK_DEBUG", "0") not in ("", "0") or ("--debug" in own and words[0] != "agent")
     then: Callable[[], None] | None = None
     try:
-        if mark:
-            from anyhook.satellites import part
-
-            launched = part("warm.launched")
-            then = launched.take_warm_mark(mark, _stand_in) if launched is not None else None  # else every call is cold
-        if words[:1] == ["bridge"]:
-            from anyhook.state.entry_places import fix_places
-
-            fix_places(words, os.environ)
-        if debug:
-            from anyhook.cli.debug import show_steps
-
-            show_steps()
-        if words[:1] == ["fire"] or words[:1] == ["bridge"]:
-            if os.environ.get("ANYHOOK_WARM") == "on" and then is None and not debug:
-                from anyhook.satellites import part
-
-                warm = part("warm.client")
-                status = warm.call(words, os.environ) if warm is not None else None
-            if status is None:
-                status = _fast(words[0], words[1:])
-        elif words[:1] == ["status"] and not debug:
-            status = _status(words[1:])
-        if status is None:
-            from anyhook.cli.app import run
-
-            status = run(words)
+        then = _take_warm_mark(mark) if mark else None
+        status = _status_of(words, debug=debug, may_ask_server=then is None)
     except KeyboardInterrupt:  # before anything else handles it
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
@@ -74,6 +48,43 @@ def run_command() -> int:
     except (OSError, ValueError, AttributeError):
         pass
     return status
+
+
+def _take_warm_mark(mark: str) -> Callable[[], None] | None:
+    """What to do after the answer. Without the satellite, every call is cold."""
+    from anyhook.satellites import part
+
+    launched = part("warm.launched")
+    then: Callable[[], None] | None = launched.take_warm_mark(mark, _stand_in) if launched is not None else None
+    return then
+
+
+def _status_of(words: list[str], *, debug: bool, may_ask_server: bool) -> int:
+    """Run the verb."""
+    verb, status = words[0] if words else "", None
+    if verb == "bridge":
+        from anyhook.state.entry_places import fix_places
+
+        fix_places(words, os.environ)
+    if debug:
+        from anyhook.cli.debug import show_steps
+
+        show_steps()
+    if verb in ("fire", "bridge"):
+        if os.environ.get("ANYHOOK_WARM") == "on" and may_ask_server and not debug:
+            from anyhook.satellites import part
+
+            warm = part("warm.client")
+            status = warm.call(words, os.environ) if warm is not None else None
+        if status is None:
+            status = _fast(verb, words[1:])
+    elif verb == "status" and not debug:
+        status = _status(words[1:])
+    if status is None:
+        from anyhook.cli.app import run
+
+        status = run(words)
+    return int(status)
 
 
 def _stand_in(caller: int) -> int:

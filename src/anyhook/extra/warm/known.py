@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-LINES = (
+SAMPLE_LINES = (
     "ls", "cd src && python -m pytest -q tests/test_a.py 2>&1 | tail -5", "rm -rf /nowhere/x", "git push --force",
     "cat > run.py <<'END'\nprint(1)\nEND\npython3 run.py", "for x in a b; do echo \"$x\" > $x.txt; done",
 )  # fmt: skip
@@ -39,7 +39,7 @@ def practise() -> None:
     env = {"HOME": "/nowhere", "PATH": os.defpath}
     try:
         for _ in range(TURNS):
-            for line in LINES:
+            for line in SAMPLE_LINES:
                 event = Event.pre_tool("Bash", {"command": line})
                 facts_of_event(event, cwd="/nowhere", home="/nowhere", variables=env)
                 refusal(event, env, "/nowhere")
