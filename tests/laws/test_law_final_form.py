@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anyhook import Event
 from anyhook.engine.present import stdin_of
-from anyhook.engine.walk import StartedHook, Walk
+from anyhook.engine.walk import StartedHook
 from anyhook.model.call import Call, Run
 from conftest import World
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from anyhook import Engine
+    from anyhook.engine.context import Context
     from anyhook.engine.routes import HookStep
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
@@ -81,7 +82,7 @@ def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: l
     does = {hook.id: behaviour for hook, behaviour in zip(hooks, chosen, strict=True)}
     asked: list[tuple[str, str]] = []
 
-    def start(_: Walk, step: HookStep, scene: Scene) -> StartedHook:
+    def start(_: Context, step: HookStep, scene: Scene) -> StartedHook:
         stdin = stdin_of(step.dialect, step.row, scene)
         command = next(name for name in COMMANDS if f'"command":"{name}"' in stdin.decode().replace(": ", ":"))
         asked.append((step.hook.id, command))
@@ -90,7 +91,8 @@ def test_no_gate_lets_a_form_pass_that_it_would_refuse(engine: Engine, chosen: l
         return StartedHook(Call((), b"", {}, "/", 1.0, ""), "", run)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Walk, "start", start)
+        patch.setattr("anyhook.engine.walk.start_hook", start)
+        patch.setattr("anyhook.engine.cases.start_hook", start)
         decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "a"}), on_failure=posture)
     times = [hook for hook, _ in asked]
     assert all(times.count(hook) <= 2 for hook in times), "once more, and no more"

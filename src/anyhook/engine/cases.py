@@ -1,128 +1,107 @@
-"""Together: the hooks of a dialect that runs them in parallel. All are started before the first is waited for; their
-answers still count in the order of the queue."""
+"""The special cases of a walk, as functions: they take values and return values, and change nothing. In this order:
+hooks that run in parallel; hooks that were not asked; one program that several dialects declare; gates that have not
+seen the final form of a call; callables of the embedding program."""
 
 from __future__ import annotations
 
 import os
-from sys import getrefcount
 
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import Judged, ignore_block, judge, merge, posture_of
 from anyhook.engine.near_miss import unless_never_ran
 from anyhook.engine.present import own_scene, scene_of
-from anyhook.engine.routes import match
-from anyhook.engine.walk import UNPREPARED, Prepared, Walk
+from anyhook.engine.routes import Route, match
+from anyhook.engine.walk import NotAsked, Prepared, SharedReading, start_hook
 from anyhook.handlers import inside_hook
-from anyhook.model.call import Run
-from anyhook.model.event import GATES, Event
-from anyhook.model.firing import HookRun
+from anyhook.model.event import GATES
 from anyhook.model.hook import ARMED, BROKEN, Hook
 from anyhook.model.lean_json import same
 from anyhook.model.outcome import ALLOW, BLOCK, EFFECTS, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.model.record import Record
 from anyhook.platform.beside import watched
 from anyhook.programs.commands import SHELLS, expand_home, words_of
-from anyhook.tables.isolation import error_line
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
-    from typing import SupportsIndex
+    from collections.abc import Iterator, Mapping, Sequence
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import Callback, HookStep
-    from anyhook.engine.walk import Walk
-    from anyhook.handlers import Waitable
+    from anyhook.engine.walk import Progress, Queue
     from anyhook.model.call import Call, Run
+    from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup
     from anyhook.tables.rows import Dialect, EventRow, Launch
 
+# Together: the hooks of a dialect that runs them in parallel. All are started before the first is waited for; their
+# answers still count in the order of the queue.
 
-def start_together(walk: Walk, first: int) -> None:
-    """Match the hooks of the dialect whose first hook is at this position, and start those that will run, unless one of
-    them has to run alone. Waiting for one process serves all of them; handlers of other kinds get a thread each."""
-    steps, queue, prepared = walk.route.steps, walk.queue, walk.prepared
+
+def started_together(
+    context: Context, steps: Sequence[HookStep], first: int, queue: Queue, known: Mapping[int, Prepared]
+) -> dict[int, Prepared]:
+    """The hooks of the dialect whose first hook is at this position: matched, and started if they will run, unless one
+    of them has to run alone. Waiting for one process serves all of them; handlers of other kinds get a thread each."""
+    table, prepared = steps[first].dialect, _matched(steps, first, queue, known)
+    ready = [position for position, each in prepared.items() if _is_ready(steps[position].hook, each)]
+    if len(ready) < 2 or any(table.in_turn(steps[position].hook) for position in ready):
+        return prepared
+    scenes = [scene_of(context, queue.seen, table, steps[each].row) for each in ready]
+    started = [start_hook(context, steps[each], scene) for each, scene in zip(ready, scenes, strict=True)]
+    for position, one, run in zip(ready, started, watched([each.run for each in started]), strict=True):
+        prepared[position] = prepared[position].replace(started=one.replace(run=run), seen=queue.seen)
+    return prepared
+
+
+def _matched(steps: Sequence[HookStep], first: int, queue: Queue, known: Mapping[int, Prepared]) -> dict[int, Prepared]:
+    """Which hooks of the dialect want the event, and which of them are the same as an earlier one."""
     table = steps[first].dialect
+    prepared: dict[int, Prepared] = {}
     seen: dict[tuple[Json, ...], str] = {}
-    ready: list[int] = []
     for position, step in enumerate(steps[first:], first):
         hook, why, failed = step.hook, step.why, ""
         if step.dialect is not table:
             break
-        if hook.status == BROKEN or step.closed_because or position in prepared:
+        if hook.status == BROKEN or step.closed_because or position in known:
             continue
         if why is None:
             why, failed = match(hook, table, step.row, queue.seen, queue.event)
-        same_as = ""
-        if not why and not failed:
-            first_id = seen.setdefault(table.identity(hook), hook.id)
-            same_as = first_id if first_id != hook.id else ""
-            if not same_as and not hook.background:
-                ready.append(position)
-        prepared[position] = Prepared((why, failed), same_as)
-    if len(ready) < 2 or any(table.in_turn(steps[position].hook) for position in ready):
-        return
-    started = [walk.start(steps[each], scene_of(walk.context, queue.seen, table, steps[each].row)) for each in ready]
-    for position, one, run in zip(ready, started, watched([each.run for each in started]), strict=True):
-        prepared[position] = prepared[position].replace(started=one.replace(run=run), seen=queue.seen)
+        first_id = hook.id if why or failed else seen.setdefault(table.identity(hook), hook.id)
+        prepared[position] = Prepared((why, failed), first_id if first_id != hook.id else "")
+    return prepared
 
 
-def end_prepared(walk: Walk) -> None:
-    """End the hooks that were started but whose turn will not come."""
-    for position, prepared in walk.prepared.items():
-        if prepared.started is None:
-            continue
-        hook, started = walk.route.steps[position].hook, prepared.started
-        run: Run | None
-        if isinstance(started.run, Run):
-            run = started.run
-        else:
-            started.run.end("cancelled")
-            run = started.run.wait(None)
-        posture = posture_of(walk.context, hook)
-        walk.runs.append(HookRun(hook, started.call, posture, started.model, run, "cancelled"))
-        walk.report(hook, "ran", run=run)
+def _is_ready(hook: Hook, prepared: Prepared) -> bool:
+    """Whether a hook that was matched runs, and is waited for."""
+    why, failed = prepared.matched or (None, "")
+    return not (why or failed or prepared.same_as or hook.background)
 
 
-# Not run: what counts for a hook that could not be asked, or whose gate is off.
+# Not asked: what counts for a hook that could not be asked, or whose gate is off.
 
 
-def fail(walk: Walk, position: int, step: HookStep, error: Exception) -> None:
-    """Our own code failed on this hook. The hook counts as broken, and the user gets a message."""
-    left, walk.running = walk.running, None
-    if left is not None:
-        left.end("cancelled")
-        left.wait(None)
-    if not any(entry.position == position for entry in walk.entries):
-        why = error_line(error)
-        message = f"anyhook: hook `{step.hook.name}` could not be asked: {why}"
-        count_as_broken(walk, position, step, f"anyhook failed while it was asked ({why})", (message,))
-
-
-def count_as_broken(walk: Walk, position: int, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> None:
-    """Count a hook as broken that could not be asked, for example because its matcher failed."""
+def broken(context: Context, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> NotAsked:
+    """What counts for a hook that could not be asked, for example because its matcher failed."""
     outcome = Outcome(failure=Failure("not_started", why), messages=messages)
-    outcome = judge(step.hook, step.dialect, step.row, outcome, posture_of(walk.context, step.hook), {})
-    walk.report(step.hook, "broken", why, verdict=outcome.verdict)
-    walk.take(position, step, outcome, upstream=False)
+    outcome = judge(step.hook, step.dialect, step.row, outcome, posture_of(context, step.hook), {})
+    return NotAsked("broken", why, outcome)
 
 
-def refuse_as_off(walk: Walk, position: int, step: HookStep) -> None:
-    """Refuse for a gate that is off, because the user's `off` setting says so."""
+def refused_as_off(context: Context, step: HookStep) -> NotAsked:
+    """The refusal for a gate that is off, because the user's `off` setting says so."""
     hook, why = step.hook, "it is off, and `off` in the settings is `deny`"
     refusal = Outcome.block(step.closed_because)
-    outcome = judge(hook, step.dialect, step.row, refusal, posture_of(walk.context, hook), {})
+    outcome = judge(hook, step.dialect, step.row, refusal, posture_of(context, hook), {})
     problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
     outcome = outcome.replace(problems=(*outcome.problems, problem))
-    if step.dialect.name in walk.context.exhausted:
+    if step.dialect.name in context.exhausted:
         outcome = ignore_block(hook, step.row, outcome)
-    walk.report(hook, "untrusted" if not hook.trusted else "broken", hook.why or why, verdict=outcome.verdict)
-    walk.take(position, step, outcome, upstream=False)
+    return NotAsked("untrusted" if not hook.trusted else "broken", hook.why or why, outcome)
 
 
 # Same hook: a program that several dialects declare for one event runs once. Every dialect that declares it reads its
@@ -204,41 +183,46 @@ def _by_real_path(word: str, cwd: str) -> str:
 
 
 def read_by_all(
-    walk: Walk, place: int, step: HookStep, call: Call, run: Run, outcome: Outcome
-) -> tuple[HookStep, Outcome]:
-    """The strictest reading of a run, with the names of the dialect that ran it, and the step that it counts for. The
-    other declarations that match are then done; one that cannot read the answer runs by itself."""
-    shadowed = walk.context.config.hook_mode
-    readings = [] if shadowed.get(step.hook.id) == "shadow" else [(step.row, outcome)]
+    context: Context,
+    event: Event,
+    now: Event,
+    step: HookStep,
+    again: Mapping[int, HookStep],
+    call: Call,
+    run: Run,
+    outcome: Outcome,
+) -> SharedReading:
+    """The strictest reading of a run, with the names of the dialect that ran it, and the step that it counts for.
+    `again` are the other declarations; one that cannot read the answer runs by itself. `now` is the event with every
+    rewrite so far."""
+    readings = [] if context.shadows(step.hook) else [(step.row, outcome)]
     speaker = step.hook if readings else None
+    done: list[int] = []
     also: list[tuple[str, str]] = []
-    for other in walk.route.declared_again[place]:
-        again = walk.route.steps[other]
+    for place, other in again.items():
         try:
-            prepared = walk.prepared.get(other, UNPREPARED)
-            judged = None if prepared.same_as else _read(walk, again, step.dialect, call, run)
+            judged = _read(context, event, now, other, step.dialect, call, run)
         except Exception:  # noqa: BLE001 (a failure here must not cost the first reading)
             judged = None
         if judged is None:
             continue
-        walk.prepared[other], walk.read_with[other] = prepared.replace(same_as=step.hook.id), place
-        if shadowed.get(again.hook.id) != "shadow" and again.dialect.name not in walk.context.exhausted:
-            speaker = speaker or again.hook
-            also.append((again.dialect.name, again.row.native))
-            readings.append((again.row, judged))
-    if also:
-        walk.runs[-1] = walk.runs[-1].replace(also=tuple(also))
+        done.append(place)
+        if not context.shadows(other.hook) and other.dialect.name not in context.exhausted:
+            speaker = speaker or other.hook
+            also.append((other.dialect.name, other.row.native))
+            readings.append((other.row, judged))
     if speaker is None:
-        return step, outcome
+        return SharedReading(step, outcome, tuple(done))
     row, outcome = strictest(readings)
-    return step.replace(hook=speaker, row=row), outcome
+    return SharedReading(step.replace(hook=speaker, row=row), outcome, tuple(done), tuple(also))
 
 
-def _read(walk: Walk, again: HookStep, table: Dialect, call: Call, run: Run) -> Outcome | None:
+def _read(
+    context: Context, event: Event, now: Event, again: HookStep, table: Dialect, call: Call, run: Run
+) -> Outcome | None:
     """How another declaration reads the run, with the names of `table`; None if it does not want the event."""
-    context, event, hook = walk.context, walk.event, again.hook
-    seen = to_native(walk.queue.event, again.dialect)
-    why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, walk.queue.event)
+    hook, seen = again.hook, to_native(now, again.dialect)
+    why, failed = ("", "") if again.why == "" else match(hook, again.dialect, again.row, seen, now)
     if why or failed:
         return None
     reply = again.dialect.replies[hook.handler]
@@ -293,8 +277,6 @@ ASKED_ABOUT = ("input", "prompt")
 
 """Fields of what will happen; an output has already happened."""
 
-NO_REWRITE: dict[str, None] = {"tool_input": None, "prompt": None, "tool_output": None}
-
 AGAIN = "asked again about the final form"
 
 CONFLICT_FIX = "Let one hook rewrite it, or let the second build on what the first made of it."
@@ -302,52 +284,57 @@ CONFLICT_FIX = "Let one hook rewrite it, or let the second build on what the fir
 UNSEEN_FIX = "Let one hook do both, or declare the gate for another agent too: gates of other dialects are asked again."
 
 
-class SecondWalk(Walk):
-    """The second walk, past the gates that judge the final form. They may refuse it; their rewrites are not used."""
+class SecondLook(Record):
+    """What gates are asked again about the final form of a call."""
 
-    def __init__(self, walk: Walk, final: Event, places: Sequence[int]) -> None:
-        route, index = walk.route, {place: index for index, place in enumerate(places)}
-        declared = {
-            index[place]: tuple(index[other] for other in others if other in index)
-            for place, others in route.declared_again.items()
-            if place in index
-        }
-        route = route.replace(steps=tuple(route.steps[place] for place in places), declared_again=declared)
-        super().__init__(walk.context.replace(asked_again=True), final, route)
-        self.places, self.head = places, walk.head
-        self.wanted: dict[int, Outcome] = {}
-        """What they would have rewritten, by position in the queue."""
-
-    def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
-        if any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES):
-            if self.context.config.hook_mode.get(step.hook.id) != "shadow":
-                self.wanted[self.places[position]] = to_host(outcome, self.event, step.dialect)
-            outcome = outcome.replace(**NO_REWRITE)
-        super().take(position, step, outcome, upstream)
+    final: Event
+    """The event as it will happen."""
+    route: Route
+    """Past the gates to ask again. They may refuse the final form; their rewrites are not used."""
+    places: tuple[int, ...]
+    """The positions of these gates on the first walk."""
+    unseen: tuple[int, ...]
+    """The positions of gates that have not seen it, and that their own dialect does not ask again."""
+    problems: tuple[Problem, ...]
 
 
-def judge_final_form(walk: Walk) -> Generator[Waitable, Run, None]:
-    """Ask the gates that have not seen the final form, and report conflicts on the way to it."""
-    final = final_form(walk.event, walk.entries)
-    if final is None or walk.queue.is_over:
-        return
-    problems = [*conflicts(walk.event, walk.entries)]
-    if walk.event.name in GATES:
-        places, unseen = _unseen(walk, final)
-        if places:
-            second = SecondWalk(walk, final, places)
-            try:
-                yield from second.walk()
-            finally:
-                _take_in(walk, second)
-            problems += _overruled(walk, second, final, problems)
-            unseen += [
-                second.places[entry.position]
-                for entry in second.entries
-                if entry.outcome.failure is not None and entry.outcome.verdict != BLOCK
-            ]
-        problems += [_unseen_form(walk, place) for place in unseen]
-    walk.route = walk.route.replace(problems=(*walk.route.problems, *problems))
+def look_again(event: Event, route: Route, progress: Progress) -> SecondLook | None:
+    """Which gates to ask again; None if nothing was rewritten, or the action will not happen."""
+    final = final_form(event, progress.entries)
+    if final is None or progress.queue.is_over:
+        return None
+    problems = tuple(conflicts(event, progress.entries))
+    places, unseen = _unseen(route, progress, final) if event.name in GATES else ((), ())
+    index = {place: index for index, place in enumerate(places)}
+    declared = {
+        index[place]: tuple(index[other] for other in others if other in index)
+        for place, others in route.declared_again.items()
+        if place in index
+    }
+    again = route.replace(steps=tuple(route.steps[place] for place in places), declared_again=declared)
+    return SecondLook(final, again, places, unseen, problems)
+
+
+def after_second_look(
+    context: Context, event: Event, route: Route, first: Progress, look: SecondLook, second: Progress | None
+) -> tuple[Progress, tuple[Problem, ...]]:
+    """The second answers merged into the first, and what is reported."""
+    problems, unseen = [*look.problems], [*look.unseen]
+    if second is not None:
+        first = joined(first, second, look.places)
+        problems += _overruled(first, second, look, problems)
+        unseen += [
+            look.places[entry.position]
+            for entry in second.entries
+            if entry.outcome.failure is not None and entry.outcome.verdict != BLOCK
+        ]
+    for place in unseen:
+        step = route.steps[place]
+        what = _unjudged(step.hook.id, event.name)
+        if posture_of(context, step.hook) == "deny" and not context.shadows(step.hook):
+            first = _refused(first, event, place, step, what)
+        problems.append(_unseen_form(step, what))
+    return first, tuple(problems)
 
 
 def final_form(event: Event, entries: Sequence[Judged]) -> Event | None:
@@ -374,37 +361,40 @@ def with_second(first: Judged, second: Outcome) -> Judged:
     )
 
 
-def _unseen(walk: Walk, final: Event) -> tuple[list[int], list[int]]:
+def _unseen(route: Route, progress: Progress, final: Event) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The positions of the gates to ask again, and of those that their own dialect does not ask again."""
-    answered = {entry.position: entry for entry in walk.entries}
-    unmatched = {report.id for report in walk.reports if report.status == "unmatched"}
-    again: list[int] = []
-    unseen: list[int] = []
-    for place, step in enumerate(walk.route.steps):
-        hook, table = step.hook, step.dialect
-        if step.row.block not in STOPPING or hook.scope == "builtin" or hook.background:
-            continue
-        asked = walk.read_with.get(place, place)
-        entry = answered.get(asked)
-        if entry is not None:
-            concerned = not (_has_seen(entry, final) or _has_made(entry, final))
-        else:  # a matcher that looks at the content may want the final form only
-            concerned = step.why is None and hook.id in unmatched
-            concerned = concerned and not match(hook, table, step.row, to_native(final, table), final)[0]
-        if not concerned:
-            continue
-        others = any(
-            other.position > asked and other.dialect is not table and _rewrites(other) for other in walk.entries
-        )
-        if others:
-            again.append(place)
-        elif hook.condition is None:  # rules that rewrite come first, so the others have seen their result
-            unseen.append(place)
+    read_with = progress.read_with
+    concerned = [place for place, step in enumerate(route.steps) if _is_concerned(place, step, progress, final)]
+    again = [place for place in concerned if _is_rewritten_after(place, route.steps[place], progress)]
     # A program that is declared several times runs once for all, so all of its declarations are asked.
-    asked_for = {walk.read_with.get(place, place) for place in again}
-    shared = {place for pair in walk.read_with.items() if pair[1] in asked_for for place in pair}
-    again = sorted({*again, *shared})
-    return again, [place for place in unseen if place not in again]
+    asked_for = {read_with.get(place, place) for place in again}
+    shared = {place for pair in read_with.items() if pair[1] in asked_for for place in pair}
+    asked = {*again, *shared}
+    # Rules that rewrite come first, so the other rules have seen their result.
+    unseen = [place for place in concerned if place not in asked and route.steps[place].hook.condition is None]
+    return tuple(sorted(asked)), tuple(unseen)
+
+
+def _is_concerned(place: int, step: HookStep, progress: Progress, final: Event) -> bool:
+    """Whether a hook is a gate that has not judged the final form."""
+    hook, table = step.hook, step.dialect
+    if step.row.block not in STOPPING or hook.scope == "builtin" or hook.background:
+        return False
+    asked = progress.read_with.get(place, place)
+    entry = next((entry for entry in progress.entries if entry.position == asked), None)
+    if entry is not None:
+        return not (_has_seen(entry, final) or _has_made(entry, final))
+    # A matcher that looks at the content may want the final form only.
+    unmatched = any(report.id == hook.id and report.status == "unmatched" for report in progress.reports)
+    return step.why is None and unmatched and not match(hook, table, step.row, to_native(final, table), final)[0]
+
+
+def _is_rewritten_after(place: int, step: HookStep, progress: Progress) -> bool:
+    """Whether a hook of another dialect rewrote the call after this one had answered."""
+    asked = progress.read_with.get(place, place)
+    return any(
+        other.position > asked and other.dialect is not step.dialect and _rewrites(other) for other in progress.entries
+    )
 
 
 def refused_unseen(entry: Judged, final: Event) -> Judged:
@@ -439,32 +429,37 @@ def _rewrites(entry: Judged) -> bool:
     return any(getattr(entry.outcome, rewrite) is not None for field, rewrite in REWRITES if field in ASKED_ABOUT)
 
 
-def _take_in(walk: Walk, second: SecondWalk) -> None:
-    """Merge the second answers into the first."""
+def joined(first: Progress, second: Progress, places: tuple[int, ...]) -> Progress:
+    """The second answers merged into the first."""
+    entries, reports = [*first.entries], [*first.reports]
     for entry in second.entries:
-        place = second.places[entry.position]
-        index = next((index for index, first in enumerate(walk.entries) if first.position == place), None)
+        place = places[entry.position]
+        index = next((index for index, known in enumerate(entries) if known.position == place), None)
         if index is None:
-            walk.entries.append(entry.replace(position=place))
+            entries.append(entry.replace(position=place))
         else:
-            walk.entries[index] = with_second(walk.entries[index], entry.outcome)
+            entries[index] = with_second(entries[index], entry.outcome)
     for later in second.reports:
-        index = next(index for index, report in enumerate(walk.reports) if report.id == later.id)
-        first = walk.reports[index]
-        told = first if first.status == "ran" and STRENGTH[later.verdict] <= STRENGTH[first.verdict] else later
-        walk.reports[index] = told.replace(why=AGAIN) if told.status == "ran" else told
-    walk.runs += [run.replace(again=True) for run in second.runs]
-    if second.queue.is_over:
-        walk.queue = walk.queue.replace(stop=second.queue.stop)
+        index = next(index for index, report in enumerate(reports) if report.id == later.id)
+        reports[index] = _told(reports[index], later)
+    runs = (*first.runs, *(run.replace(again=True) for run in second.runs))
+    queue = first.queue.replace(stop=second.queue.stop) if second.queue.is_over else first.queue
+    return first.replace(entries=tuple(entries), reports=tuple(reports), runs=runs, queue=queue)
 
 
-def _refuse(walk: Walk, place: int, what: str) -> None:
-    """Let the gate at a position refuse, whatever it said about another form."""
-    step = walk.route.steps[place]
-    known = [entry for entry in walk.entries if entry.position == place]
-    entry = known[0] if known else Judged(place, step.hook, step.dialect, step.row, Outcome(), seen=walk.event)
-    walk.entries = [*(each for each in walk.entries if each.position != place), _refusing(entry, what)]
-    walk.reports = [one.replace(verdict=BLOCK) if one.id == step.hook.id else one for one in walk.reports]
+def _told(first: Report, later: Report) -> Report:
+    """The stricter of two reports about one hook."""
+    told = first if first.status == "ran" and STRENGTH[later.verdict] <= STRENGTH[first.verdict] else later
+    return told.replace(why=AGAIN) if told.status == "ran" else told
+
+
+def _refused(progress: Progress, event: Event, place: int, step: HookStep, what: str) -> Progress:
+    """The gate at a position refuses, whatever it said about another form."""
+    known = [entry for entry in progress.entries if entry.position == place]
+    entry = known[0] if known else Judged(place, step.hook, step.dialect, step.row, Outcome(), seen=event)
+    others = [each for each in progress.entries if each.position != place]
+    reports = [one.replace(verdict=BLOCK) if one.id == step.hook.id else one for one in progress.reports]
+    return progress.replace(entries=(*others, _refusing(entry, what)), reports=tuple(reports))
 
 
 # -- what is reported
@@ -486,16 +481,17 @@ def conflicts(event: Event, entries: Sequence[Judged]) -> Iterator[Problem]:
                     yield _conflict(entry, later[-1], name)
 
 
-def _overruled(walk: Walk, second: SecondWalk, final: Event, known: Sequence[Problem]) -> Iterator[Problem]:
+def _overruled(first: Progress, second: Progress, look: SecondLook, known: Sequence[Problem]) -> Iterator[Problem]:
     """Rewrites of the final form that gates wanted."""
-    by_place = {entry.position: entry for entry in walk.entries}
-    for place, outcome in second.wanted.items():
-        entry = by_place[place].replace(outcome=outcome, seen=to_native(final, by_place[place].dialect))
+    by_place = {entry.position: entry for entry in first.entries}
+    for position, outcome in second.wanted.items():
+        entry = by_place[look.places[position]]
+        entry = entry.replace(outcome=outcome, seen=to_native(look.final, entry.dialect))
         for field, rewrite in REWRITES:
             if getattr(outcome, rewrite) is None or field not in ASKED_ABOUT:
                 continue
-            winner = [other for other in walk.entries if getattr(other.outcome, rewrite) is not None][-1]
-            for name in _changes(final, entry, field, rewrite):
+            winner = [other for other in first.entries if getattr(other.outcome, rewrite) is not None][-1]
+            for name in _changes(look.final, entry, field, rewrite):
                 problem = _conflict(entry, winner, name)
                 if problem not in known:
                     yield problem
@@ -528,13 +524,8 @@ def _conflict(loser: Judged, winner: Judged, name: str) -> Problem:
     )
 
 
-def _unseen_form(walk: Walk, place: int) -> Problem:
-    """The problem of a gate that has not seen what will run. If its failures block, it refuses."""
-    step = walk.route.steps[place]
-    what = _unjudged(step.hook.id, walk.event.name)
-    shadowed = walk.context.config.hook_mode.get(step.hook.id) == "shadow"
-    if posture_of(walk.context, step.hook) == "deny" and not shadowed:
-        _refuse(walk, place, what)
+def _unseen_form(step: HookStep, what: str) -> Problem:
+    """The problem of a gate that has not seen what will run."""
     return Problem(
         "unseen-form",
         what,
@@ -567,20 +558,10 @@ def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> H
 
 def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
     """Call them in turn until one answers or raises. Returns the answers so far; [] if all stay silent."""
-    token = inside_hook.set(True)
-    index = 0
-    lent = _lent(event)
-    try:
-        for index, callback in enumerate(callbacks):
-            answer = callback(lent)
-            if type(lent) is Event or getrefcount(lent) > NOT_KEPT:
-                lent = _lent(event)
-            if answer is not None:
-                return [None] * index + [answer]
-    except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
-        return [None] * index + [error]
-    finally:
-        inside_hook.reset(token)
+    for index, callback in enumerate(callbacks):
+        answer = answer_of(callback, event)
+        if answer is not None:
+            return [None] * index + [answer]
     return []
 
 
@@ -589,67 +570,23 @@ def acts(context: Context, step: HookStep, event: Event) -> bool:
     return bool(step.dialect.builtin(step.hook.name).act(scene_of(context, event, step.dialect, step.row)))
 
 
-def next_answer(walk: Walk, hook: Hook) -> Outcome:
-    """What a callable of the embedding program asks for. The first may have been called before the walk."""
-    if walk.answers:
-        return _outcome_of(walk.answers.pop(0))
-    return _outcome_of(_ask(walk.context.routes.callback(hook), walk.queue.seen))
-
-
-def _ask(callback: Callback, event: Event) -> object:
-    """What it returns, or the exception that it raises."""
+def answer_of(callback: Callback, event: Event) -> object:
+    """What it returns, or the exception that it raises. It gets its own copy of the event: no other hook may see
+    what it changes there."""
     token = inside_hook.set(True)
     try:
-        return callback(_lent(event))
+        return callback(_own(event))
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
         return error
     finally:
         inside_hook.reset(token)
 
 
-class Lent(Event):
-    """The event for one callable. No other may see its changes, so the first look at the data makes it an ordinary
-    event with a copy of them. Until then the object can be lent to the next one."""
-
-    def _keep(self) -> Event:
-        shared = DATA.__get__(self)
-        object.__setattr__(self, "__class__", Event)
-        try:
-            DATA.__set__(self, _copied(shared))
-        except RecursionError:  # nested more deeply than any tool's input
-            pass
-        return self
-
-    @property  # type: ignore[misc]
-    def data(self) -> dict[str, Json]:
-        return self._keep().data
-
-    def replace(self, **changes: object) -> Event:  # type: ignore[override]
-        return self._keep().replace(**changes)
-
-    def __eq__(self, other: object) -> bool:
-        return self._keep() == other
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self._keep())
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
-        return self._keep().__reduce_ex__(protocol)
-
-
-DATA = Event.__dict__["data"]
-
-NOT_KEPT = 2
-
-"""How many references an object has that only its variable holds: the second is the count's own."""
-
-
-def _lent(event: Event) -> Event:
-    lent = Event(event.name, event.data, event.raw, event.hosted, event.ours, event.inputs, event.also, event.refused)
-    object.__setattr__(lent, "__class__", Lent)
-    return lent
+def _own(event: Event) -> Event:
+    try:
+        return event.replace(data=_copied(event.data))
+    except RecursionError:  # nested more deeply than any tool's input
+        return event.replace(data={**event.data})
 
 
 def _copied(value: Json) -> Json:
@@ -658,7 +595,7 @@ def _copied(value: Json) -> Json:
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def _outcome_of(answer: object) -> Outcome:
+def outcome_of(answer: object) -> Outcome:
     """What an answer asks for."""
     if answer is None:
         return SILENT

@@ -73,6 +73,11 @@ class Context(Record):
 
         return asked(hook, table, self.model, self.config, self.spare_model)
 
+    def shadows(self, hook: Hook) -> bool:
+        """Whether the hook itself is in shadow mode: it is asked, and what it asks for is reported but does not
+        count."""
+        return self.config.hook_mode.get(hook.id) == "shadow"
+
     def without_repeats(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
         """Without warnings about unknown keys that were given before in this session."""
         kept = []

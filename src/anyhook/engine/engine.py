@@ -188,21 +188,8 @@ class Engine:
         begun = begin(context, event)
         if not isinstance(begun, Walk):
             return context.recorder.quiet(event, begun, context.mode)
-        steps = begun.walk()
         try:
-            waitable = next(steps)
-            while True:
-                run = waitable.wait(begun.grace_s)
-                if run is None:
-                    from anyhook.platform.async_wait import wait_in_thread
-
-                    run = await wait_in_thread(waitable)
-                waitable = steps.send(run)
-        except StopIteration:
-            pass
-        except BaseException:
-            steps.close()
-            raise
+            await begun.run_async()
         finally:  # what happened is recorded even if the caller was cancelled
             if (part := begun.part) is not None:
                 decision = begun.context.recorder.write(Firing((part,), part.decision, begun.context.mode))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import HookStep
-    from anyhook.engine.walk import Walk
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
@@ -49,6 +48,7 @@ class Rules:
 
     def __init__(self, context: Context, session: str) -> None:
         self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
+        self._context = context
         self.given = elsewhere(context.setup.env, context.setup.given)
         self.session = session
         self.answers: dict[str, Outcome] = {}
@@ -84,11 +84,63 @@ class Rules:
         }
         return facts.replace(**{name: (*getattr(facts, name), *found) for name, found in added.items()})
 
-    def skip(self, position: int, reports: list[Report]) -> int:
-        """Reports the rules from this one on that do not apply, and says which step comes next."""
+    def unmet_from(self, position: int) -> tuple[list[Report], int]:
+        """The reports of the rules from this one on that do not apply, and the position of the next step."""
         following = self.left[bisect_left(self.left, position)]
-        reports.extend(map(self.unmet.__getitem__, range(position, following)))
-        return following
+        return [self.unmet[each] for each in range(position, following)], following
+
+    def asked(self, steps: tuple[HookStep, ...], position: int, event: Event) -> str:
+        """Why a rule does not apply; "" if it does. The first rule that is asked sorts out all rules that cannot apply
+        to this call."""
+        if self.unmet_for is not event:
+            self.unmet, self.left = self._unmet(steps, self.call(event))
+            self.unmet_for = event
+            if position in self.unmet:
+                return NOT_MET
+        return self.wanted(steps[position], event)
+
+    def _unmet(self, steps: tuple[HookStep, ...], call: RuleCall) -> tuple[dict[int, Report], list[int]]:
+        """The reports of the rules that do not apply to the call, by position, and the positions of all other steps. A
+        rule that cannot be evaluated here is asked again by itself."""
+        try:
+            marks = marks_of(call.facts)
+        except Exception:  # noqa: BLE001 (every rule that is asked will say so)
+            return {}, []
+        index = self._index(steps)
+        found, left = index.reports.copy(), index.others.copy()
+        for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
+            tree, _, spared = condition_of(steps[position].hook)
+            try:
+                if not holds(tree, call, Hits(spared)):
+                    continue
+            except Exception:  # noqa: BLE001, S110 (the same)
+                pass
+            del found[position]
+            left.append(position)
+        if call.facts.unread:
+            for position in self._first_gates(steps, found):
+                del found[position]
+                left.append(position)
+        return found, sorted(left)
+
+    def _index(self, steps: tuple[HookStep, ...]) -> RuleIndex:
+        known = self._context.routes.rule_indexes
+        found = known.get(id(steps))
+        if found is None or found.steps is not steps:
+            if len(known) >= MAX_INDEXES:
+                known.clear()
+            found = known[id(steps)] = RuleIndex(steps)
+        return found
+
+    def _first_gates(self, steps: tuple[HookStep, ...], unmet: dict[int, Report]) -> list[int]:
+        """The gates among the rules that do not hold, if a part of the call was not read: all that run something, and
+        the first other one of each file, which speaks for the file. Those whose answer does not count are left out."""
+        found = dict[str, int]()
+        for position in unmet:
+            hook = steps[position].hook
+            if not self._context.shadows(hook) and is_gate(hook):
+                found.setdefault(hook.source if hook.handler == "rule" else hook.id, position)
+        return [*found.values()]
 
     def wanted(self, step: HookStep, event: Event) -> str:
         """Why a rule does not apply; "" if it does, or if asking it failed: then the posture decides, and the rule is
@@ -196,20 +248,6 @@ class Rules:
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
 
 
-def ask_rule(walk: Walk, position: int) -> str:
-    """Why a rule does not apply on this walk; "" if it does. The first rule that is asked sorts out all rules that
-    cannot apply to this call."""
-    step = walk.route.steps[position]
-    if walk.rules is None:
-        walk.rules = Rules(walk.context, str(walk.event.data.get("session") or walk.context.session))
-    rules, event = walk.rules, walk.queue.event
-    if rules.unmet_for is not event:
-        (rules.unmet, rules.left), rules.unmet_for = _unmet(walk, rules.call(event)), event
-        if position in rules.unmet:
-            return NOT_MET
-    return rules.wanted(step, event)
-
-
 def _named(hook: Hook) -> str:
     """How a refusal ends: the rule's name, and where a person reads more about it."""
     return f"rule {hook.short_name}; a person can run: anyhook rule {hook.short_name}"
@@ -244,52 +282,6 @@ class RuleIndex:
                     self.by_mark.setdefault(mark, []).append(position)
             else:
                 self.others.append(position)
-
-
-def _index_of(walk: Walk) -> RuleIndex:
-    steps, known = walk.route.steps, walk.context.routes.rule_indexes
-    found = known.get(id(steps))
-    if found is None or found.steps is not steps:
-        if len(known) >= MAX_INDEXES:
-            known.clear()
-        found = known[id(steps)] = RuleIndex(steps)
-    return found
-
-
-def _unmet(walk: Walk, call: RuleCall) -> tuple[dict[int, Report], list[int]]:
-    """The reports of the rules that do not apply to the call, by position, and the positions of all other steps. A rule
-    that cannot be evaluated here is asked again by itself."""
-    try:
-        marks = marks_of(call.facts)
-    except Exception:  # noqa: BLE001 (every rule that is asked will say so)
-        return {}, []
-    index = _index_of(walk)
-    found, left = index.reports.copy(), index.others.copy()
-    for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
-        tree, _, spared = condition_of(index.steps[position].hook)
-        try:
-            if not holds(tree, call, Hits(spared)):
-                continue
-        except Exception:  # noqa: BLE001, S110 (the same)
-            pass
-        del found[position]
-        left.append(position)
-    if call.facts.unread:
-        for position in _first_gates(walk, index, found):
-            del found[position]
-            left.append(position)
-    return found, sorted(left)
-
-
-def _first_gates(walk: Walk, index: RuleIndex, unmet: dict[int, Report]) -> list[int]:
-    """The gates among the rules that do not hold, if a part of the call was not read: all that run something, and
-    the first other one of each file, which speaks for the file. Those whose answer does not count are left out."""
-    modes, found = walk.context.config.hook_mode, dict[str, int]()
-    for position in unmet:
-        hook = index.steps[position].hook
-        if modes.get(hook.id) != "shadow" and is_gate(hook):
-            found.setdefault(hook.source if hook.handler == "rule" else hook.id, position)
-    return [*found.values()]
 
 
 def command_of(event: Event) -> tuple[str, str] | None:

@@ -1,5 +1,8 @@
 """One event's walk: match, present, run, interpret and judge each hook, then merge. It yields whenever it has to wait,
-so that callers with and without an event loop share every line. The caller records the result, after the answer."""
+so that callers with and without an event loop share every line. The caller records the result, after the answer.
+
+Only this module changes the state of a walk. The special cases (`cases.py`, `rules.py`) are functions: they take values
+and return values, and the walk lets those count."""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.record import Record
 from anyhook.platform.spawn import here
-from anyhook.tables.translate import completed, rewritten, to_host, to_native
+from anyhook.tables.translate import REWRITES, completed, rewritten, to_host, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import HookStep, Route
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
 """How long an async caller's loop waits for a hook before a thread takes over, plus an allowance per byte of payload.
 Switching to a thread costs more time than most native hooks need."""
+NO_REWRITE: dict[str, None] = {"tool_input": None, "prompt": None, "tool_output": None}
 MIN_LIMIT_S = 0.01
 """The limit of a hook that starts when the host's time is already up. It counts as one that timed out."""
 
@@ -104,6 +108,8 @@ class StartedHook(Record):
     """The model that it asks, or ""."""
     run: Waitable | Run
     """What to wait for; or how it ended, if it could not be started or ended at once."""
+    grace_s: float = GRACE_S
+    """How long an async caller's loop waits for it."""
 
 
 class Prepared(Record):
@@ -122,11 +128,46 @@ class Prepared(Record):
 UNPREPARED = Prepared()
 
 
+class NotAsked(Record):
+    """What counts for a hook that was not asked, and what its report says."""
+
+    status: HookStatus
+    why: str
+    outcome: Outcome
+
+
+class SharedReading(Record):
+    """How all dialects that declare a program read its answer."""
+
+    step: HookStep
+    """The declaration that it counts for."""
+    outcome: Outcome
+    """The strictest reading."""
+    done: tuple[int, ...] = ()
+    """The positions of the other declarations that it counts for."""
+    also: tuple[tuple[str, str], ...] = ()
+    """Dialect and native event of those whose reading counts."""
+
+
+class Progress(Record):
+    """What a walk has found so far, for a look at all of it."""
+
+    entries: tuple[Judged, ...]
+    reports: tuple[Report, ...]
+    runs: tuple[HookRun, ...]
+    queue: Queue
+    read_with: Mapping[int, int]
+    """The position of a hook whose program another dialect has run → the position of that run."""
+    wanted: Mapping[int, Outcome]
+    """What hooks would have rewritten on a second walk, whose rewrites do not count; by position."""
+
+
 class Walk:
     """One event's walk and its state."""
 
     def __init__(self, context: Context, event: Event, route: Route, answers: Sequence[object] = ()) -> None:
-        """`answers` holds what the first callables have returned already, or the exception that one raised."""
+        """`answers` holds what the first callables have returned already, or the exception that one raised. If the
+        context asks again, about a final form, rewrites do not count."""
         self.context, self.event, self.route = context, event, route
         self.answers = list(answers)
         self.queue = Queue(event, event)
@@ -135,7 +176,7 @@ class Walk:
         self.rules: Rules | None = None
         """What the rules of this event say; None until the first is asked."""
         self.read_with: dict[int, int] = {}
-        """The position of a hook whose program another dialect has run → the position of that run."""
+        self.wanted: dict[int, Outcome] = {}
         self.running: Waitable | None = None
         """The hook that is being waited for."""
         self.grace_s = GRACE_S
@@ -157,24 +198,19 @@ class Walk:
             while position < len(steps):
                 rules = self.rules
                 if rules is not None and rules.unmet_for is self.queue.event and position in rules.unmet:
-                    position = rules.skip(position, self.reports)
+                    unmet, position = rules.unmet_from(position)
+                    self.reports.extend(unmet)
                     continue
                 try:
                     yield from self.step(position, steps[position])
                 except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
-                    from anyhook.engine.cases import fail
-
-                    fail(self, position, steps[position], error)
+                    self.failed(position, steps[position], error)
                 position += 1
-            if self.queue.event is not self.event:
-                from anyhook.engine.cases import judge_final_form
-
-                yield from judge_final_form(self)
+            if self.queue.event is not self.event and not self.context.asked_again:
+                yield from self.judge_final_form()
         except BaseException:  # usually a cancelled caller; what happened until then is still recorded
-            from anyhook.engine.cases import end_prepared
-
             self.background.clear()
-            end_prepared(self)
+            self.end_prepared()
             raise
         finally:
             if self.background:
@@ -182,6 +218,24 @@ class Walk:
             enforced = self.context.mode != "shadow"
             decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
             self.part = Part(self.event, decision, tuple(self.runs), self.head)
+
+    async def run_async(self) -> None:
+        """Walk to the end, in an event loop. It blocks the loop only briefly."""
+        steps = self.walk()
+        try:
+            waitable = next(steps)
+            while True:
+                run = waitable.wait(self.grace_s)
+                if run is None:
+                    from anyhook.platform.async_wait import wait_in_thread
+
+                    run = await wait_in_thread(waitable)
+                waitable = steps.send(run)
+        except StopIteration:
+            pass
+        except BaseException:
+            steps.close()
+            raise
 
     def run_to_end(self) -> Part:
         """Walk to the end, waiting where needed. An interruption, Ctrl-C included, ends the hook that is running."""
@@ -207,39 +261,118 @@ class Walk:
     def step(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         hook, table = step.hook, step.dialect
         if table.name != self.queue.dialect:
-            self.queue = self.queue.entering(table)
-            following = self.route.steps[position + 1 : position + 2]
-            if table.at_once and following and following[0].dialect is table and not self.queue.is_over:
-                from anyhook.engine.cases import start_together
-
-                start_together(self, position)
+            self.enter(position, table)
         prepared = self.prepared.get(position, UNPREPARED)
-        why, failed = prepared.matched or (step.why, "")
-        if hook.status == BROKEN:
-            failed = hook.why
-        elif why is None and hook.condition is not None:
-            from anyhook.engine.rules import ask_rule
-
-            why = ask_rule(self, position)
-        elif why is None:
-            why, failed = match(hook, table, step.row, self.queue.seen, self.queue.event)
+        why, failed = self.wanted_by(position, step, prepared)
         if why:
             self.reports.append(idle_report(hook, why))
         elif self.queue.stop is not None and self.queue.skips(table):
             self.report(hook, "skipped", f"{self.queue.stop.by} came first")
         elif prepared.same_as:
             self.report(hook, "skipped", f"{prepared.same_as} is the same")
-        elif step.closed_because or failed:
-            from anyhook.engine.cases import count_as_broken, refuse_as_off
+        elif step.closed_because:
+            from anyhook.engine.cases import refused_as_off
 
-            if step.closed_because:
-                refuse_as_off(self, position, step)
-            else:
-                count_as_broken(self, position, step, failed)
+            self.count(position, step, refused_as_off(self.context, step))
+        elif failed:
+            from anyhook.engine.cases import broken
+
+            self.count(position, step, broken(self.context, step, failed))
         elif hook.background or (self.context.hurried and hook.handler == "command"):
             self.queue_background(step)
         else:
             yield from self.run(position, step)
+
+    def enter(self, position: int, table: Dialect) -> None:
+        """Come to the first hook of a dialect. If its hooks run in parallel, all of them start now."""
+        self.queue = self.queue.entering(table)
+        following = self.route.steps[position + 1 : position + 2]
+        if table.at_once and following and following[0].dialect is table and not self.queue.is_over:
+            from anyhook.engine.cases import started_together
+
+            self.prepared |= started_together(self.context, self.route.steps, position, self.queue, self.prepared)
+
+    def wanted_by(self, position: int, step: HookStep, prepared: Prepared) -> tuple[str | None, str]:
+        """Why the hook does not run, or None or ""; and how its matcher failed, if it did."""
+        hook = step.hook
+        why, failed = prepared.matched or (step.why, "")
+        if hook.status == BROKEN:
+            return why, hook.why
+        if why is not None:
+            return why, failed
+        if hook.condition is None:
+            return match(hook, step.dialect, step.row, self.queue.seen, self.queue.event)
+        if self.rules is None:
+            from anyhook.engine.rules import Rules
+
+            self.rules = Rules(self.context, str(self.event.data.get("session") or self.context.session))
+        return self.rules.asked(self.route.steps, position, self.queue.event), ""
+
+    def count(self, position: int, step: HookStep, said: NotAsked) -> None:
+        """Let what stands for a hook's answer count."""
+        self.report(step.hook, said.status, said.why, verdict=said.outcome.verdict)
+        self.take(position, step, said.outcome, upstream=False)
+
+    def failed(self, position: int, step: HookStep, error: Exception) -> None:
+        """Our own code failed on this hook. The hook counts as broken, and the user gets a message."""
+        from anyhook.engine.cases import broken
+        from anyhook.tables.isolation import error_line
+
+        left, self.running = self.running, None
+        if left is not None:
+            left.end("cancelled")
+            left.wait(None)
+        if not any(entry.position == position for entry in self.entries):
+            why = error_line(error)
+            message = f"anyhook: hook `{step.hook.name}` could not be asked: {why}"
+            said = broken(self.context, step, f"anyhook failed while it was asked ({why})", (message,))
+            self.count(position, step, said)
+
+    def end_prepared(self) -> None:
+        """End the hooks that were started but whose turn will not come."""
+        for position, prepared in self.prepared.items():
+            if prepared.started is None:
+                continue
+            hook, started = self.route.steps[position].hook, prepared.started
+            run: Run | None
+            if isinstance(started.run, Run):
+                run = started.run
+            else:
+                started.run.end("cancelled")
+                run = started.run.wait(None)
+            posture = posture_of(self.context, hook)
+            self.runs.append(HookRun(hook, started.call, posture, started.model, run, "cancelled"))
+            self.report(hook, "ran", run=run)
+
+    def progress(self) -> Progress:
+        return Progress(
+            tuple(self.entries), tuple(self.reports), tuple(self.runs), self.queue, self.read_with, self.wanted
+        )
+
+    def judge_final_form(self) -> Generator[Waitable, Run, None]:
+        """Ask the gates that have not seen the final form, on a second walk, and report conflicts on the way to it."""
+        from anyhook.engine.cases import after_second_look, joined, look_again
+
+        look = look_again(self.event, self.route, self.progress())
+        if look is None:
+            return
+        second: Walk | None = None
+        if look.places:
+            second = Walk(self.context.replace(asked_again=True), look.final, look.route)
+            second.head = self.head
+            try:
+                yield from second.walk()
+            except BaseException:
+                self.go_on_from(joined(self.progress(), second.progress(), look.places))
+                raise
+        seen = second.progress() if second is not None else None
+        progress, problems = after_second_look(self.context, self.event, self.route, self.progress(), look, seen)
+        self.go_on_from(progress)
+        self.route = self.route.replace(problems=(*self.route.problems, *problems))
+
+    def go_on_from(self, progress: Progress) -> None:
+        self.entries, self.reports, self.runs = [*progress.entries], [*progress.reports], [*progress.runs]
+        self.queue = progress.queue
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         """Run one hook, read and judge its answer, and let it count."""
@@ -249,9 +382,10 @@ class Walk:
             context.trace_step("run", hook.id)
         run: Run | None = None
         if hook.handler == "callable":
-            from anyhook.engine.cases import next_answer
+            from anyhook.engine.cases import answer_of, outcome_of
 
-            outcome = next_answer(self, hook)
+            said = self.answers.pop(0) if self.answers else answer_of(context.routes.callback(hook), self.queue.seen)
+            outcome = outcome_of(said)
         elif self.rules is not None and hook.id in self.rules.answers:
             outcome = self.rules.answers[hook.id]
         else:
@@ -262,17 +396,39 @@ class Walk:
         if outcome.verdict in REFUSING or outcome.failure is not None:
             outcome = unless_exempt(context, self.event, hook, row, outcome)
         if run is None:
-            self.report(hook, "ran", verdict=outcome.verdict)
+            if outcome is not SILENT or context.routes.shows(hook):
+                self.report(hook, "ran", verdict=outcome.verdict)
         else:
             if position in self.route.declared_again:
-                from anyhook.engine.cases import read_by_all
-
-                step, outcome = read_by_all(self, position, step, call, run, outcome)
-            if run.ending == "not_started":
-                self.report(hook, "broken", run.error or "", run, outcome.verdict)
-            elif outcome.spoke or hook.scope != BUILTIN or context.routes.shows(hook):
-                self.report(hook, "ran", run=run, verdict=outcome.verdict)
+                step, outcome = self.read_by_all(position, step, call, run, outcome)
+            self.report_run(hook, run, outcome)
         self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+
+    def report_run(self, hook: Hook, run: Run, outcome: Outcome) -> None:
+        """Report a hook that was started; a built-in hook that stayed silent only if it is shown."""
+        if run.ending == "not_started":
+            self.report(hook, "broken", run.error or "", run, outcome.verdict)
+        elif outcome.spoke or hook.scope != BUILTIN or self.context.routes.shows(hook):
+            self.report(hook, "ran", run=run, verdict=outcome.verdict)
+
+    def read_by_all(
+        self, position: int, step: HookStep, call: Call, run: Run, outcome: Outcome
+    ) -> tuple[HookStep, Outcome]:
+        """Let every dialect that declares this program read its answer. The declarations that can are then done."""
+        from anyhook.engine.cases import read_by_all
+
+        declared = [place for place in self.route.declared_again[position] if not self.prepared_at(place).same_as]
+        again = {place: self.route.steps[place] for place in declared}
+        reading = read_by_all(self.context, self.event, self.queue.event, step, again, call, run, outcome)
+        for place in reading.done:
+            self.prepared[place] = self.prepared_at(place).replace(same_as=step.hook.id)
+            self.read_with[place] = position
+        if reading.also:
+            self.runs[-1] = self.runs[-1].replace(also=reading.also)
+        return reading.step, reading.outcome
+
+    def prepared_at(self, position: int) -> Prepared:
+        return self.prepared.get(position, UNPREPARED)
 
     def start_and_wait(
         self, position: int, step: HookStep, posture: Posture, scene: Scene
@@ -282,9 +438,10 @@ class Walk:
         if self.rules is not None:
             step = self.rules.with_line(step, self.queue.event)
         prepared = self.prepared.get(position, UNPREPARED)
-        started = prepared.started or self.start(step, scene)
+        started = prepared.started or start_hook(context, step, scene)
         if prepared.started is not None:
             self.prepared[position] = prepared.replace(started=None)
+        self.grace_s = started.grace_s
         call, model, run = started.call, started.model, started.run
         self.running = None if isinstance(run, Run) else run
         self.head = self.head or head_of(self.event, context.mode, context.recorder.policy)  # while the hook runs
@@ -308,31 +465,13 @@ class Walk:
         self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
         return call, run, outcome
 
-    def start(self, step: HookStep, scene: Scene) -> StartedHook:
-        """Start a hook. A process gets its input while it starts."""
-        hook, table, context = step.hook, step.dialect, self.context
-        late = hook.handler == "command" and context.recorder.listener is None
-        stdin = b"" if late else stdin_of(table, step.row, scene)
-        call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
-        if context.deadline_s is not None:  # it gets no more time than the host has left for all hooks
-            call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
-        if missing:
-            return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
-        if here.warm_child is not None and context.config.may_be_warm(hook):
-            call = call.replace(may_be_warm=True)
-        if hook.handler == "command":
-            from anyhook.platform.run import start as start_process
-
-            child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
-            if not isinstance(child, Run):
-                self.grace_s = min(GRACE_S + child.sent * GRACE_PER_BYTE_S, MAX_GRACE_S)
-            return StartedHook(call, "", child)
-        asked, model = context.asked(hook, table)
-        return StartedHook(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))
-
     def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
         """Let one outcome count, for the hooks that follow and for the decision."""
-        if self.context.config.hook_mode.get(step.hook.id) == "shadow":
+        if self.context.asked_again and any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES):
+            if not self.context.shadows(step.hook):
+                self.wanted[position] = to_host(outcome, self.event, step.dialect)
+            outcome = outcome.replace(**NO_REWRITE)
+        if self.context.shadows(step.hook):
             outcome = Outcome(problems=outcome.problems)  # what it asked for is in its report
         if outcome.problems:
             outcome = outcome.replace(problems=self.context.without_repeats(outcome.problems))
@@ -359,7 +498,7 @@ class Walk:
     ) -> None:
         source = f"{hook.source}:{hook.line}" if hook.line else hook.source
         start = (hook.id, hook.name, hook.dialect, hook.scope, source, status, why)
-        shadow = self.context.config.hook_mode.get(hook.id) == "shadow"
+        shadow = self.context.shadows(hook)
         if run is None:
             self.reports.append(Report(*start, verdict=verdict, shadow=shadow))
             return
@@ -376,6 +515,29 @@ class Walk:
             else:
                 self.runs.append(HookRun(hook, call, posture_of(self.context, hook)))
                 self.context.start_in_background(hook, call)
+
+
+def start_hook(context: Context, step: HookStep, scene: Scene) -> StartedHook:
+    """Start a hook. A process gets its input while it starts."""
+    hook, table = step.hook, step.dialect
+    late = hook.handler == "command" and context.recorder.listener is None
+    stdin = b"" if late else stdin_of(table, step.row, scene)
+    call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
+    if context.deadline_s is not None:  # it gets no more time than the host has left for all hooks
+        call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
+    if missing:
+        return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
+    if here.warm_child is not None and context.config.may_be_warm(hook):
+        call = call.replace(may_be_warm=True)
+    if hook.handler == "command":
+        from anyhook.platform.run import start as start_process
+
+        child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
+        if isinstance(child, Run):
+            return StartedHook(call, "", child)
+        return StartedHook(call, "", child, min(GRACE_S + child.sent * GRACE_PER_BYTE_S, MAX_GRACE_S))
+    asked, model = context.asked(hook, table)
+    return StartedHook(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))
 
 
 def begin(context: Context, event: Event) -> Walk | Decision:
@@ -395,8 +557,11 @@ def begin(context: Context, event: Event) -> Walk | Decision:
         from anyhook.engine.merge import with_own_modes
 
         context = with_own_modes(context, (event,))
-    if quiet is None:
-        return Walk(context, event, route)
+    return Walk(context, event, route) if quiet is None else _in_process(context, event, route, quiet)
+
+
+def _in_process(context: Context, event: Event, route: Route, quiet: Decision) -> Walk | Decision:
+    """The same for an event that only callables and built-in hooks want: they are asked first, and most stay silent."""
     from anyhook.engine.cases import acts, first_answers
 
     answers = first_answers(route.callbacks, event) if route.callbacks else []

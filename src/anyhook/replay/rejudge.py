@@ -6,11 +6,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from anyhook.engine.cases import NO_REWRITE, final_form, in_terms_of, refused_unseen, strictest, with_second
+from anyhook.engine.cases import final_form, in_terms_of, refused_unseen, strictest, with_second
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import Judged, judge, merge
 from anyhook.engine.receive import recalled
-from anyhook.engine.walk import Queue
+from anyhook.engine.walk import NO_REWRITE, Queue
 from anyhook.journal.read import RecordedCall
 from anyhook.journal.record import ASKED_FOR, NO_BODIES, clipped
 from anyhook.model.call import Run
