@@ -15,6 +15,8 @@ SATELLITES = {
 }
 """Each folder of `extra/`, and what it holds."""
 PACKAGE = "anyhook.extra"
+POSIX = ("fcntl", "pty", "pwd", "resource", "termios", "tty")
+"""Modules of Python that only POSIX systems have."""
 
 
 class Missing(Exception):  # noqa: N818 (it says what is wrong)
@@ -50,6 +52,9 @@ def needed(name: str) -> ModuleType:
         module: ModuleType = __import__(f"{PACKAGE}.{name}", fromlist=("",))
     except ModuleNotFoundError as error:
         lacking = missing(error)
+        if error.name in POSIX:
+            folder = name.partition(".")[0]
+            lacking = Missing(f"{SATELLITES[folder]}: this system cannot run it (Python has no `{error.name}` here).")
         if lacking is None:
             raise  # a satellite that is there, and needs a package that is not
         raise lacking from error

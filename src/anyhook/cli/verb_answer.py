@@ -173,7 +173,7 @@ def _of_pipe(seen: os.stat_result, env: Mapping[str, str]) -> bytes:
     except NoPlace:
         folder = state_dir(env)
     store = Store(folder, "payloads")
-    key = f"{seen.st_dev} {seen.st_ino} {os.getsid(0)} {env.get(RUN_VARIABLE, '')}"
+    key = f"{seen.st_dev} {seen.st_ino} {os.getsid(0) if hasattr(os, 'getsid') else 0} {env.get(RUN_VARIABLE, '')}"
     kept = store.read(key)
     data = _read_all(WAIT_S if kept else None)
     if not data:

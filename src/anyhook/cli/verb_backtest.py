@@ -251,7 +251,7 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     folder = state_dir(os.environ)
     try:
         make_private_dir(folder)
-        os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(f"{folder}/backtest.sqlite", os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise BadCall(
             f"cannot write {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."

@@ -82,7 +82,7 @@ def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
 
             return write_parquet(found, path)
         count = 0
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             for each in found:
                 file.write(each.raw)
                 count += 1

@@ -12,7 +12,7 @@ from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model import lean_json
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import MAX_HASHED_BYTES, content, head, lies_in, names_digest, stamp
+from anyhook.platform.places import MAX_HASHED_BYTES, NO_WAIT, content, head, lies_in, names_digest, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -216,7 +216,7 @@ class Files:
 
         self.look(path)
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            handle = os.open(path, os.O_RDONLY | NO_WAIT)
         except (FileNotFoundError, NotADirectoryError):
             return Fingerprint("")
         except (OSError, ValueError) as error:

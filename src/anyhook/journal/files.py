@@ -8,6 +8,7 @@ from errno import EINVAL
 from stat import S_ISREG
 
 from anyhook.journal.writer import CURRENT
+from anyhook.platform.places import read_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
     descriptor."""
     size = LARGE_BLOCK
     while first < last:
-        block = os.pread(descriptor, min(size, last - first), first)
+        block = read_at(descriptor, min(size, last - first), first)
         end = block.rfind(b"\n") + 1
         if not end:
             if first + len(block) >= last:
@@ -174,7 +175,7 @@ def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
     size = LARGE_BLOCK
     while position > 0:
         start = max(0, position - size)
-        block = os.pread(file.fileno(), position - start, start)
+        block = read_at(file.fileno(), position - start, start)
         cut = block.find(b"\n") + 1 if start else 0
         if start and cut in (0, len(block)):
             size *= 2  # a line longer than that

@@ -44,14 +44,14 @@ def open_index(state_dir: str) -> sqlite3.Connection:
     path = index_path(state_dir)
     try:
         make_private_dir(state_dir)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         try:
             return _opened(path)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
             os.unlink(path)  # damaged, or from another version; the journal has everything in it
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             return _opened(path)
     except (OSError, sqlite3.OperationalError):
         return _opened(MEMORY)

@@ -17,6 +17,7 @@ from anyhook.journal.writer import MAX_SEAL, START, follows, link_of
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.parallel import parallel_map
+from anyhook.platform.places import read_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +124,7 @@ def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int],
         link = first - 1, before
         for descriptor, start, end in parts:
             tasks.append((descriptor, start, end, *link))
-            link = link_of(os.pread(descriptor, MAX_SEAL, max(start, end - MAX_SEAL)))
+            link = link_of(read_at(descriptor, MAX_SEAL, max(start, end - MAX_SEAL)))
             if link is None:
                 return None
         whole, read, seen = sum(end - start for _, start, end in parts), 0, expected is None

@@ -234,7 +234,7 @@ def _make_missing(state_dir: str) -> None:
 def _make(path: str) -> None:
     where = words_path(path)
     with open(path, "rb") as file:
-        os.close(os.open(where, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(where, os.O_RDWR | os.O_CREAT, 0o600))
         try:
             _fill(where, file)
         except sqlite3.OperationalError:

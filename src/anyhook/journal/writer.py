@@ -11,7 +11,7 @@ from time import time, time_ns
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 from anyhook.platform.locks import lock_in_line, unlock
-from anyhook.platform.places import make_private_dir, open_regular
+from anyhook.platform.places import after_fork, make_private_dir, open_regular, read_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class forks:  # noqa: N801 (a counter, not a type)
         cls.forks += 1
 
 
-os.register_at_fork(after_in_child=forks.count)
+after_fork(forks.count)
 
 
 class Bounds(Record):
@@ -80,7 +80,7 @@ class JournalWriter:
                 last: Link | None = self._last
                 line_break = tail = b""
                 if end != self._end:
-                    tail = os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))
+                    tail = read_at(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))
                     last = link_of(tail)
                 if last is None and (last := link_of(tail + b"\n")) is not None:
                     line_break = b"\n"  # all of a record but its line break
@@ -122,7 +122,7 @@ class JournalWriter:
         while True:
             fresh = self._descriptor < 0 or self._fork != forks.forks  # a lock is shared with a forked child
             if fresh:
-                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
                 try:
                     self._descriptor = os.open(self.path, flags, 0o600)
                 except FileNotFoundError:
@@ -145,9 +145,9 @@ class JournalWriter:
             end = state.st_size
             full = end >= self._full_at
             if fresh and not full:  # start a new file if the first record is old
-                at = os.pread(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
+                at = read_at(self._descriptor, 64, 0).partition(b'"at": ')[2].partition(b",")[0]
                 full = at.isdigit() and time_ns() - int(at) > self.bounds.keep_days * DAY_S * 1_000_000_000 // 4
-            last = link_of(os.pread(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))) if full else None
+            last = link_of(read_at(self._descriptor, MAX_SEAL, max(0, end - MAX_SEAL))) if full else None
             if last is None:  # not full; or its end is torn, and the next record says so in the same file
                 return end
             os.rename(self.path, _free_name(self.state_dir, last[0]))
@@ -179,7 +179,7 @@ class JournalWriter:
         count = 0
         while count < end:
             step = min(4096, end - count)
-            block = os.pread(self._descriptor, step, end - count - step)
+            block = read_at(self._descriptor, step, end - count - step)
             if (place := block.rfind(b"\n")) >= 0:
                 return count + len(block) - place - 1
             count += step

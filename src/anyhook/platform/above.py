@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from anyhook.platform.places import NO_WAIT
 from anyhook.platform.tree import PS_LIMIT_S, contents, read_process
 
 TYPE_CHECKING = False
@@ -76,7 +77,7 @@ def starter(mark: bytes, process: str) -> list[bytes] | None:
 def open_terminal() -> int:
     """Our own terminal, or that of the nearest parent process that has one: some agents detach their hooks. Raises
     OSError if there is none."""
-    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_NOCTTY | NO_WAIT
     try:
         return os.open("/dev/tty", flags)
     except OSError:

@@ -44,6 +44,9 @@ _LOCK_TIMEOUT_S = 20.0
 """How long `end` waits for the lock before it goes ahead without it: a signal handler must not hang."""
 
 _pidfd_open = getattr(os, "pidfd_open", None)
+CAN_SPAWN = hasattr(os, "posix_spawn")
+CAN_POLL = hasattr(select, "poll")
+"""Whether pipes and processes can be waited for together; otherwise see `plain_run`."""
 
 
 class _Stream:
@@ -133,7 +136,9 @@ class Child:
             theirs.append(stderr)
             self._descriptors.append(err)
             has_pipes_apart = min(stdin, *theirs) > 2
-            cheap = here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
+            cheap = (
+                hasattr(os, "posix_spawn") and here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
+            )
             spawn = self.starter or (None if cheap else spawner(has_pipes_apart))
             with self._lock:  # so that `end` runs either before the process exists or when its pid is known
                 if here.is_closed:

@@ -63,7 +63,7 @@ def begun_s() -> float:
     """When this process was started, on the monotonic clock; the current time if the system does not say. The agent's
     time limit already ran while Python was starting."""
     try:
-        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(f"/proc/{Started.process}/stat", os.O_RDONLY)
         try:
             line = os.read(descriptor, 4096)
         finally:

@@ -6,13 +6,14 @@ import os
 from _thread import allocate_lock, start_new_thread
 from time import monotonic, sleep
 
-from anyhook.platform.places import NO_LOCKS, make_private_dir
+from anyhook.platform.places import NO_LINK, NO_LOCKS, make_private_dir
 
 try:
     import fcntl
 except ImportError:  # as on a file system without locks, the last one to write wins
     fcntl = None  # type: ignore[assignment]
 
+HAS_LOCKS = fcntl is not None
 POLL_S = 0.001
 IN_LINE_S = 5.0
 """How long to wait in line for a lock that nobody uses. A process holds it only for a moment, unless it was stopped."""
@@ -49,8 +50,8 @@ class locked:  # noqa: N801 (it reads as what a `with` says; contextlib takes ti
 
     def _opened(self) -> int:
         if self._path:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        return os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
+        return os.open(self._folder if HAS_LOCKS else os.devnull, os.O_RDONLY)
 
     def _is_current(self) -> bool:
         """Whether the lock file is still the one that others would open: it may have been deleted as old while we

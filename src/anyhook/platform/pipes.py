@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from anyhook.platform.places import NO_WAIT
+
 try:
     import fcntl
 except ImportError:
@@ -18,7 +20,7 @@ def put_back(data: bytes) -> bool:
     if fcntl is None:
         return False
     try:
-        end = os.open("/proc/self/fd/0", os.O_WRONLY | os.O_NONBLOCK)
+        end = os.open("/proc/self/fd/0", os.O_WRONLY | NO_WAIT)
     except OSError:
         return False
     try:
@@ -36,7 +38,7 @@ def put_back(data: bytes) -> bool:
 
 def _drain() -> None:
     """Empties the pipe without waiting for its end: we hold its other end ourselves."""
-    begin = os.open("/proc/self/fd/0", os.O_RDONLY | os.O_NONBLOCK)
+    begin = os.open("/proc/self/fd/0", os.O_RDONLY | NO_WAIT)
     try:
         while os.read(begin, 1 << 20):
             pass

@@ -10,7 +10,7 @@ from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
@@ -21,6 +21,36 @@ def home_of(env: Mapping[str, str]) -> str:
     which may be a cloned project, could replace the user's."""
     home = env.get("HOME", "")
     return home if home.startswith("/") else "/"
+
+
+# 0 on systems without them.
+NO_WAIT: int = getattr(os, "O_NONBLOCK", 0)
+NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
+
+
+def user_id() -> int:
+    """Who owns what is ours. A system without such users says 0 for every file, and here."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
+def after_fork(function: Callable[[], object]) -> None:
+    """Call it in every child that this process forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+
+
+def read_at(descriptor: int, size: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, size, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def write_at(descriptor: int, data: bytes, offset: int) -> int:
+    if hasattr(os, "pwrite"):
+        return os.pwrite(descriptor, data, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.write(descriptor, data)
 
 
 def base_of(env: Mapping[str, str], variable: str, fallback: str) -> str:
@@ -38,7 +68,7 @@ def runtime_dir(env: Mapping[str, str]) -> str:
     """The folder of the warm server's sockets and tables: in the user's runtime directory, where there is one. The
     caller checks who owns it."""
     base = env.get("XDG_RUNTIME_DIR", "")
-    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{os.geteuid()}"  # noqa: S108
+    return f"{base}/anyhook" if base.startswith("/") else f"/tmp/anyhook-{user_id()}"  # noqa: S108
 
 
 INSTALLS = "installs/index.json"
@@ -174,7 +204,7 @@ def is_unchanged(contents: Mapping[str, str]) -> bool:
 
 PRIVATE = 0o600
 MAX_OWN = 64 << 20
-AT_ONCE = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+AT_ONCE = os.O_RDONLY | NO_WAIT
 """How files are opened on the way to an answer: if one is a pipe, it is empty, and we do not wait for a writer."""
 
 
@@ -206,12 +236,12 @@ def write_beside(path: str, data: bytes, mode: int = PRIVATE) -> str:
     """Writes a file with another name into the same folder, to be moved or linked to its place. Returns its path."""
     folder, name = os.path.split(path)
     temporary = f"{folder}/.{name}.{os.getpid()}.{os.urandom(4).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             if mode != PRIVATE:
-                os.fchmod(file.fileno(), mode)
+                os.chmod(temporary, mode)
     except BaseException:
         os.unlink(temporary)
         raise
@@ -273,6 +303,6 @@ def private_dir(env: Mapping[str, str]) -> str:
         seen = os.lstat(folder)
     except OSError as error:
         raise NoPlace(f"{folder} cannot be made ({error.strerror})") from None
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or stat.S_IMODE(seen.st_mode) & 0o077:
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != user_id() or stat.S_IMODE(seen.st_mode) & 0o077:
         raise NoPlace(f"{folder} is not a folder that only this user can enter")
     return folder

@@ -5,15 +5,15 @@ and keeps the output of an in-process hook out of our answer."""
 
 from __future__ import annotations
 
+# The C module: `signal` also imports enums, which costs a third of an interpreter start.
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
-
-# The C module: `signal` also imports enums, which costs a third of an interpreter start.
-from _signal import SIG_DFL, SIG_IGN, SIGCHLD, SIGHUP, SIGINT, SIGTERM, getsignal, signal  # type: ignore[import-not-found]
+from _signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, getsignal, signal
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.platform.child import Child
+from anyhook.platform.child import CAN_POLL, Child
 from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
 
+ENDING = (SIGTERM, _signal.SIGHUP) if hasattr(_signal, "SIGHUP") else (SIGTERM,)
+"""Signals that ask a process to end."""
+
 __all__ = ["Child", "adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
 
 
@@ -31,6 +34,10 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     """Start it. If it cannot be started, or was cancelled before, the result is a Run that says why. If the call has no
     input, `stdin` makes it while the process starts."""
     here.begin()
+    if not CAN_POLL:
+        from anyhook.platform.plain_run import plain_run
+
+        return plain_run(call, call.stdin if stdin is None else stdin())
     child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
     if here.is_ours:
         here.marks.append(call.mark)
@@ -113,8 +120,9 @@ def adopt_orphans() -> bool:
             os.set_inheritable(descriptor, False)
         except OSError:
             continue  # the descriptor of the listing itself is closed by now
-    if getsignal(SIGCHLD) == SIG_IGN:  # inherited; exit statuses would be lost
-        signal(SIGCHLD, SIG_DFL)
+    child_ended = getattr(_signal, "SIGCHLD", None)
+    if child_ended is not None and getsignal(child_ended) == SIG_IGN:  # inherited; exit statuses would be lost
+        signal(child_ended, SIG_DFL)
     if sys.platform != "linux":
         return False
     try:
@@ -229,14 +237,14 @@ class EndsHooksWithUs(AnswerOnStdout):
     """For hooks in a process that is ours alone (see `adopt_orphans`): a signal to exit also kills the hooks, and
     stdout is reserved for the answer."""
 
-    signals = (SIGINT, SIGTERM, SIGHUP)
+    signals = (SIGINT, *ENDING)
 
 
 class Unwinding:
     """Inside the `with` block, a signal to exit unwinds the stack, so that everything is cleaned up."""
 
     def __enter__(self) -> None:
-        self.handlers = {number: signal(number, _unwind) for number in (SIGTERM, SIGHUP)}
+        self.handlers = {number: signal(number, _unwind) for number in ENDING}
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self.handlers.items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from anyhook.platform.places import after_fork
+
 try:
     from _posixsubprocess import fork_exec
 except ImportError:
@@ -62,7 +64,7 @@ class Here:
 
 
 here = Here()
-os.register_at_fork(after_in_child=here.alive.clear)  # a fork of the host must not kill its parent's hooks
+after_fork(here.alive.clear)  # a fork of the host must not kill its parent's hooks
 
 
 def is_running(pid: object) -> bool:

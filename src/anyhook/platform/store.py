@@ -10,7 +10,7 @@ import time
 
 from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
-from anyhook.platform.places import MAX_OWN, open_regular, write_private
+from anyhook.platform.places import MAX_OWN, open_regular, read_at, user_id, write_at, write_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Store:
         try:
             with open_regular(self.path(key), limit) as file:
                 seen = os.fstat(file.fileno())
-                if seen.st_uid != os.geteuid() or seen.st_mode & 0o022:
+                if seen.st_uid != user_id() or seen.st_mode & 0o022:
                     return None
                 if abs(time.time() - seen.st_mtime) > self.lifetime_s:
                     return None
@@ -153,12 +153,12 @@ class Store:
                 if not has_lock:
                     return None
                 offset = int(name, 16) % CLAIM_SLOTS * CLAIM_BYTES
-                slot = os.pread(lock.descriptor, CLAIM_BYTES, offset)
+                slot = read_at(lock.descriptor, CLAIM_BYTES, offset)
                 if slot.startswith(name.encode()) and (found := known(_object(slot.partition(b" ")[2]))) is not None:
                     return found
                 slot = f"{name} {lean_json.dumps(own)}".encode()
                 if len(slot) <= CLAIM_BYTES:
-                    os.pwrite(lock.descriptor, slot.ljust(CLAIM_BYTES), offset)
+                    write_at(lock.descriptor, slot.ljust(CLAIM_BYTES), offset)
         except OSError:
             pass
         return None

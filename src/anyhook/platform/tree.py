@@ -15,6 +15,7 @@ import time
 from _thread import RLock
 
 from anyhook.model.record import Record
+from anyhook.platform.places import user_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def environment(pid: int) -> list[bytes]:
     """The `NAME=value` entries that a process of this user was started with; empty for other users' processes."""
     folder = f"/proc/{pid}"
     try:
-        if os.stat(folder).st_uid != os.geteuid():
+        if os.stat(folder).st_uid != user_id():
             return []
     except OSError:
         return []
@@ -268,7 +269,7 @@ def contents(path: str) -> bytes:
     """What a file of /proc says; b"" if we may not read it. Without a file object, which doubles the number of system
     calls: each may have to wait for the interpreter lock."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY)
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             raise
@@ -298,10 +299,10 @@ def status_of_reaped(pidfd: int) -> int | None:
     """The wait status of a process that the host reaped, or that the kernel reaped because the host ignores SIGCHLD.
     Linux keeps it with the pidfd since 6.15 (PIDFD_GET_INFO, PIDFD_INFO_EXIT). Without it a hook's refusal would be
     lost."""
-    import fcntl
-
     if pidfd < 0:
         return None
+    import fcntl  # a system with pidfds has it
+
     exit_known = 8
     info = bytearray(exit_known.to_bytes(8, sys.byteorder) + bytes(56))
     try:

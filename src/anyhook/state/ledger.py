@@ -15,7 +15,7 @@ from anyhook.documents.files import UNPINNED
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
-from anyhook.platform.places import open_regular, write_private
+from anyhook.platform.places import NO_LINK, NO_WAIT, open_regular, user_id, write_private
 from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Ledger:
     def _read(self) -> dict[str, Approval]:
         self.problems, self._declined = [], {}
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            descriptor = os.open(self.path, os.O_RDONLY | NO_LINK | NO_WAIT)
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except OSError as error:
@@ -273,7 +273,7 @@ def _digest(items: Sequence[Item]) -> str:
 
 
 def _private(seen: os.stat_result) -> bool:
-    return seen.st_uid == os.geteuid() and not seen.st_mode & 0o022
+    return seen.st_uid == user_id() and not seen.st_mode & 0o022
 
 
 def _others(items: Mapping[str, Item], dialects: Sequence[str]) -> dict[str, Item]:

@@ -216,7 +216,7 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
 def _is_current(plan: CatalogPlan) -> bool:
     """Whether every file that a plan was made from is as it was. Stamps are checked first, because they tell most
     changes without reading; contents decide."""
-    is_plain = os.getuid() == os.geteuid()  # `access` asks for the first of them
+    is_plain = not hasattr(os, "getuid") or os.getuid() == os.geteuid()  # `access` asks for the first of them
     for path, seen in plan.checks.items():
         # Nearly none is there, and to be told so without an exception takes a sixth of the time.
         if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:

@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
+from anyhook.platform.places import NO_WAIT, user_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,10 +84,10 @@ def _common_dir(root: str, look: Callable[[str], object]) -> str | None:
 def _own_text(path: str, limit: int) -> str | None:
     """The text of a regular file of this user's; None for anything else."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | NO_WAIT)
         with os.fdopen(descriptor, "rb") as file:
             seen = os.fstat(descriptor)
-            if not stat.S_ISREG(seen.st_mode) or seen.st_uid != os.geteuid() or seen.st_size > limit:
+            if not stat.S_ISREG(seen.st_mode) or seen.st_uid != user_id() or seen.st_size > limit:
                 return None
             return file.read(limit).decode("utf-8", "surrogateescape")
     except (OSError, ValueError):

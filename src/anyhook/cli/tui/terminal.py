@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING, ClassVar
@@ -25,6 +24,7 @@ from anyhook.cli.view.record_text import short_time, tone
 from anyhook.cli.view.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.view.text import visible
 from anyhook.journal.search import Wanted, follow
+from anyhook.platform.run import ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +139,7 @@ class Watch(App[None]):
     def on_mount(self) -> None:
         self.set_focus(self.grid)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):  # so that the terminal is restored
+        for number in ENDING:  # so that the terminal is restored
             try:
                 loop.add_signal_handler(number, self.exit)
             except (ValueError, RuntimeError):  # not the main thread: the caller handles signals

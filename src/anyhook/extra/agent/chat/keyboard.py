@@ -127,7 +127,7 @@ def _history(path: str) -> History:
     """In a file that only its owner can read; if that fails, only for this session."""
     try:
         make_private_dir(os.path.dirname(path))
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         if os.path.getsize(path) > MAX_HISTORY:
             with open_regular(path) as file:
                 latest = file.read()[-MAX_HISTORY // 2 :]

@@ -44,7 +44,7 @@ def _parts(root: str, name: str) -> list[str]:
 @contextlib.contextmanager
 def _opened(root: str, parts: list[str]) -> Iterator[int]:
     """A folder below the root, created if it is missing. No part of the path is a link when it is opened."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     folder = os.open(root, flags)
     try:
         for part in parts:
@@ -75,7 +75,7 @@ def _place(folder: int, name: str, entry: FileEntry) -> None:
     if entry.link is not None:
         os.symlink(entry.link, name, dir_fd=folder)
         return
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as file:
         file.write((entry.text or "").encode("utf-8", "surrogatepass"))
         mode = entry.mode if entry.mode is not None else before

@@ -177,7 +177,7 @@ class _Copy:
             elif stat.S_ISLNK(kind):
                 self._link(os.readlink(name, dir_fd=here), copy)
             elif stat.S_ISREG(kind):
-                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
                 with os.fdopen(os.open(name, flags, dir_fd=here), "rb") as file:
                     self._bytes(file, copy)
         except FileNotFoundError:
