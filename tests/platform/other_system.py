@@ -41,7 +41,7 @@ def hide() -> None:
     subprocess._fork_exec = no_process  # type: ignore[attr-defined]
     for name in MODULES:
         sys.modules.pop(name, None)
-    sys.meta_path.insert(0, Hidden())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Hidden())
     for names, modules in (
         (FUNCTIONS, (os, posix)),
         (SIGNALS, (signal, _signal)),
