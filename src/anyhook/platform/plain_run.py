@@ -8,15 +8,14 @@ from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
 from anyhook.model.call import Run
+from anyhook.platform.child import OUTPUT_LIMIT
 from anyhook.platform.start_failure import explain_failure
 
 if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
 
-OUTPUT_LIMIT = 10 * 1024 * 1024
-"""Bytes per stream."""
-REST_S = 1.0
+AFTER_KILL_S = 1.0
 """How long the output of a process that was killed may take to end."""
 
 
@@ -37,7 +36,7 @@ def plain_run(call: Call, stdin: bytes) -> Run:
         except TimeoutExpired:
             child.kill()
             try:
-                out, err = child.communicate(timeout=REST_S)
+                out, err = child.communicate(timeout=AFTER_KILL_S)
             except TimeoutExpired as late:
                 for stream in (child.stdin, child.stdout, child.stderr):
                     if stream is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
 
-ENDING = (SIGTERM, _signal.SIGHUP) if hasattr(_signal, "SIGHUP") else (SIGTERM,)
+END_SIGNALS = (SIGTERM, _signal.SIGHUP) if hasattr(_signal, "SIGHUP") else (SIGTERM,)
 """Signals that ask a process to end."""
 
 __all__ = ["Child", "adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
@@ -35,15 +35,8 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     input, `stdin` makes it while the process starts."""
     here.begin()
     if not CAN_POLL:
-        from anyhook.platform.plain_run import plain_run
-
-        return plain_run(call, call.stdin if stdin is None else stdin())
-    child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
-    if here.is_ours:
-        here.marks.append(call.mark)
-        if len(here.alive) > 1:
-            for other in list(here.alive):
-                other.alone = False
+        return _plainly(call, stdin)
+    child = _new_child(call)
     program: str | None = None
     try:
         program = call.argv[0] if call.argv and "/" in call.argv[0] else _find_program(call)
@@ -63,6 +56,22 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
         return _not_started(child, program, None)
     if child.ending is not None:  # by a signal handler, before the pid of the new process was known
         child.end()
+    return child
+
+
+def _plainly(call: Call, stdin: Callable[[], bytes] | None) -> Run:
+    from anyhook.platform.plain_run import plain_run
+
+    return plain_run(call, call.stdin if stdin is None else stdin())
+
+
+def _new_child(call: Call) -> Child:
+    child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
+    if here.is_ours:
+        here.marks.append(call.mark)
+        if len(here.alive) > 1:
+            for other in list(here.alive):
+                other.alone = False
     return child
 
 
@@ -237,14 +246,14 @@ class EndsHooksWithUs(AnswerOnStdout):
     """For hooks in a process that is ours alone (see `adopt_orphans`): a signal to exit also kills the hooks, and
     stdout is reserved for the answer."""
 
-    signals = (SIGINT, *ENDING)
+    signals = (SIGINT, *END_SIGNALS)
 
 
 class Unwinding:
     """Inside the `with` block, a signal to exit unwinds the stack, so that everything is cleaned up."""
 
     def __enter__(self) -> None:
-        self.handlers = {number: signal(number, _unwind) for number in ENDING}
+        self.handlers = {number: signal(number, _unwind) for number in END_SIGNALS}
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self.handlers.items():

@@ -24,7 +24,7 @@ from anyhook.cli.view.record_text import short_time, tone
 from anyhook.cli.view.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.view.text import visible
 from anyhook.journal.search import Wanted, follow
-from anyhook.platform.run import ENDING
+from anyhook.platform.run import END_SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +139,7 @@ class Watch(App[None]):
     def on_mount(self) -> None:
         self.set_focus(self.grid)
         loop = asyncio.get_running_loop()
-        for number in ENDING:  # so that the terminal is restored
+        for number in END_SIGNALS:  # so that the terminal is restored
             try:
                 loop.add_signal_handler(number, self.exit)
             except (ValueError, RuntimeError):  # not the main thread: the caller handles signals
