@@ -27,6 +27,22 @@ SH = "echo ran >> '{log}'\n"
 SH_EVIL = "echo evil >> '{log}'\n"
 
 
+RB = "File.write('{log}', \"ran\\n\", mode: 'a')\n"
+RB_EVIL = RB.replace("ran", "evil")
+PL = "open(my $o, '>>', '{log}'); print $o \"ran\\n\"; close $o;\n"
+PL_EVIL = "open(my $o, '>>', '{log}'); print $o \"evil\\n\"; close $o; 1;\n"
+
+
+def _node_version() -> int:
+    node = shutil.which("node")
+    done = subprocess.run([node, "--version"], capture_output=True, text=True, check=True) if node else None
+    return int(done.stdout.removeprefix("v").partition(".")[0]) if done else 0
+
+
+NODE_RUNS = _node_version() >= 22
+"""Whether this Node runs lines of `package.json` itself."""
+
+
 class Case(NamedTuple):
     """Files of a project, its hook's command, and what changes after the approval."""
 
@@ -166,16 +182,188 @@ CASES = [
     Case("python's path by a variable", "PYTHONPATH=lib python3 hooks/g.py",
          {"hooks/g.py": "import helper\n" + PY, "lib/helper.py": ""}, {"lib/helper.py": EVIL}),
     Case("ruby -r", "ruby -r ./hooks/first.rb hooks/g.rb",
-         {"hooks/g.rb": "File.write('{log}', 'ran')\n", "hooks/first.rb": ""},
-         {"hooks/first.rb": "File.write('{log}', 'evil')\n"}, "ruby"),
+         {"hooks/g.rb": RB, "hooks/first.rb": ""},
+         {"hooks/first.rb": RB_EVIL}, "ruby"),
     Case("ruby require_relative", "ruby hooks/g.rb",
-         {"hooks/g.rb": "require_relative 'helper'\nFile.write('{log}', 'ran')\n", "hooks/helper.rb": ""},
-         {"hooks/helper.rb": "File.write('{log}', 'evil')\n"}, "ruby"),
+         {"hooks/g.rb": "require_relative 'helper'\n" + RB, "hooks/helper.rb": ""},
+         {"hooks/helper.rb": RB_EVIL}, "ruby"),
     Case("perl -I", "perl -Ihooks hooks/g.pl", {"hooks/g.pl": "use Helper;\n", "hooks/Helper.pm": "1;\n"},
          {"hooks/Helper.pm": "system(\"echo evil >> '{log}'\"); 1;\n"}, "perl"),
     Case("perl use lib", "perl hooks/g.pl",
          {"hooks/g.pl": "use FindBin;\nuse lib \"$FindBin::Bin/lib\";\nuse Helper;\n", "hooks/lib/Helper.pm": "1;\n"},
          {"hooks/lib/Helper.pm": "system(\"echo evil >> '{log}'\"); 1;\n"}, "perl"),
+    Case("programs on a path of the script's own", "sh hooks/g.sh",
+         {"hooks/g.sh": 'PATH="$PWD/tools:$PATH"\nlookat\n' + SH, "tools/lookat": "#!/bin/sh\ntrue\n"},
+         {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a new program on a path of the script's own", "sh hooks/g.sh",
+         {"hooks/g.sh": 'export PATH="$(dirname "$0")/../tools:$PATH"\ngrep -q x /dev/null || true\n' + SH,
+          "tools/other": ""}, {"tools/grep": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path before one program", "PATH=tools:$PATH lookat", {"tools/lookat": "#!/bin/sh\n" + SH},
+         {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path by env", "env PATH=tools:/usr/bin:/bin lookat", {"tools/lookat": "#!/bin/sh\n" + SH},
+         {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path in a sourced file", "sh hooks/g.sh",
+         {"hooks/g.sh": ". hooks/env.sh\nlookat\n" + SH, "hooks/env.sh": "PATH=$PWD/tools:$PATH\n",
+          "tools/lookat": "#!/bin/sh\ntrue\n"}, {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path for what a script starts", "sh hooks/g.sh",
+         {"hooks/g.sh": "export PATH=$PWD/tools:$PATH\nsh hooks/b.sh\n" + SH, "hooks/b.sh": "lookat\n",
+          "tools/lookat": "#!/bin/sh\ntrue\n"}, {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path in a branch", "sh hooks/g.sh",
+         {"hooks/g.sh": "if true; then PATH=$PWD/tools:$PATH; fi\nf() { lookat; }\nf\n" + SH,
+          "tools/lookat": "#!/bin/sh\ntrue\n"}, {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("a path from a command", "sh hooks/g.sh",
+         {"hooks/g.sh": 'PATH="$(cat hooks/where):$PATH"\nlookat\n' + SH, "hooks/where": "tools",
+          "tools/lookat": "#!/bin/sh\ntrue\n"}, {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("python's own path for programs", "python3 hooks/g.py",
+         {"hooks/g.py": "import os, subprocess\nos.environ['PATH'] = 'tools:' + os.environ['PATH']\n"
+          "subprocess.run(['lookat'])\n" + PY, "tools/lookat": "#!/bin/sh\ntrue\n"},
+         {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("python's own path, computed", "python3 hooks/g.py",
+         {"hooks/g.py": "import os, subprocess\n"
+          "subprocess.run(['lookat'], env={**os.environ, 'PATH': open('hooks/where').read()})\n" + PY,
+          "hooks/where": "tools:/bin", "tools/lookat": "#!/bin/sh\ntrue\n"}, {"tools/lookat": "#!/bin/sh\n" + SH_EVIL}),
+    Case("python's path by an export", "sh hooks/g.sh",
+         {"hooks/g.sh": "export PYTHONPATH=lib\npython3 hooks/g.py\n", "hooks/g.py": "import helper\n" + PY,
+          "lib/helper.py": ""}, {"lib/helper.py": EVIL}),
+    Case("python's path comes before the standard library", "PYTHONPATH=lib python3 hooks/g.py",
+         {"hooks/g.py": PY, "lib/helper.py": ""}, {"lib/json.py": EVIL}),
+    Case("python's path comes before what that imports", "PYTHONPATH=lib python3 hooks/g.py",
+         {"hooks/g.py": "import argparse\n" + PY, "lib/helper.py": ""}, {"lib/gettext.py": EVIL}),
+    Case("node's path by an export", "sh hooks/g.sh",
+         {"hooks/g.sh": "export NODE_PATH=$PWD/lib\nnode hooks/g.js\n", "hooks/g.js": "require('helper')\n" + JS,
+          "lib/helper.js": ""}, {"lib/helper.js": JS_EVIL}, "node"),
+    Case("node's path", "NODE_PATH=lib node hooks/g.js",
+         {"hooks/g.js": "require('helper')\n" + JS, "lib/helper/index.js": ""}, {"lib/helper/index.js": JS_EVIL},
+         "node"),
+    Case("a package before node's path", "NODE_PATH=lib node hooks/g.js",
+         {"hooks/g.js": "require('helper')\n" + JS, "lib/helper.js": ""},
+         {"node_modules/helper/index.js": JS_EVIL}, "node"),
+    Case("node folder with main", "node hooks/g.js",
+         {"hooks/g.js": "require('./lib')\n" + JS, "hooks/lib/package.json": '{"main": "src/start"}',
+          "hooks/lib/src/start.js": ""}, {"hooks/lib/src/start.js": JS_EVIL}, "node"),
+    Case("node folder, another main", "node hooks/g.js",
+         {"hooks/g.js": "require('./lib')\n" + JS, "hooks/lib/package.json": '{"main": "a.js"}',
+          "hooks/lib/a.js": "", "hooks/lib/b.js": JS_EVIL}, {"hooks/lib/package.json": '{"main": "b.js"}'}, "node"),
+    Case("node folder, a main in front of the index", "node hooks/g.js",
+         {"hooks/g.js": "require('./lib')\n" + JS, "hooks/lib/index.js": "", "hooks/lib/b.js": JS_EVIL},
+         {"hooks/lib/package.json": '{"main": "b.js"}'}, "node"),
+    Case("node starts a folder", "node hooks/lib",
+         {"hooks/lib/package.json": '{"main": "a.js"}', "hooks/lib/a.js": JS}, {"hooks/lib/a.js": JS_EVIL}, "node"),
+    Case("node starts without an ending", "node hooks/g", {"hooks/g.js": JS}, {"hooks/g.js": JS_EVIL}, "node"),
+    Case("node path.join", "node hooks/g.js",
+         {"hooks/g.js": "const path = require('path'); require(path.join(__dirname, 'lib', 'a'))\n" + JS,
+          "hooks/lib/a.js": ""}, {"hooks/lib/a.js": JS_EVIL}, "node"),
+    Case("node __dirname", "node hooks/g.js",
+         {"hooks/g.js": "require(__dirname + '/a.js'); require(`${__dirname}/b`)\n" + JS,
+          "hooks/a.js": "", "hooks/b.js": ""}, {"hooks/b.js": JS_EVIL}, "node"),
+    Case("node imports of package.json", "node hooks/g.js",
+         {"hooks/g.js": "require('#a')\n" + JS, "package.json": '{"imports": {"#a": "./lib/a.js"}}', "lib/a.js": ""},
+         {"lib/a.js": JS_EVIL}, "node"),
+    Case("node requires its own package", "node hooks/g.js",
+         {"hooks/g.js": "require('mine/a')\n" + JS, "lib/a.js": "",
+          "package.json": '{"name": "mine", "exports": {"./a": {"default": "./lib/a.js"}}}'},
+         {"lib/a.js": JS_EVIL}, "node"),
+    Case("node exports of its own package", "node hooks/g.js",
+         {"hooks/g.js": "require('mine')\n" + JS, "lib/a.js": "", "lib/b.js": JS_EVIL,
+          "package.json": '{"name": "mine", "exports": "./lib/a.js"}'},
+         {"package.json": '{"name": "mine", "exports": "./lib/b.js"}'}, "node"),
+    Case("node worker", "node hooks/g.js",
+         {"hooks/g.js": "new (require('worker_threads').Worker)('./hooks/w.js')\n" + JS, "hooks/w.js": ""},
+         {"hooks/w.js": JS_EVIL}, "node"),
+    Case("node fork", "node hooks/g.js",
+         {"hooks/g.js": "require('child_process').fork('./hooks/w.js')\n" + JS, "hooks/w.js": ""},
+         {"hooks/w.js": JS_EVIL}, "node"),
+    Case("node eval of a file", "node hooks/g.js",
+         {"hooks/g.js": "eval(require('fs').readFileSync('hooks/x', 'utf8'))\n" + JS, "hooks/x": ""},
+         {"hooks/x": JS_EVIL}, "node"),
+    Case("node vm of a file", "node hooks/g.js",
+         {"hooks/g.js": "const t = require('fs').readFileSync('hooks/x', 'utf8')\n"
+          "require('vm').runInThisContext('(function(require){' + t + '})')(require)\n" + JS, "hooks/x": ""},
+         {"hooks/x": JS_EVIL}, "node"),
+    Case("node import of a type script", "node hooks/g.mjs",
+         {"hooks/g.mjs": "const m = await import('./a.mjs')\nimport fs from 'fs'\nfs.appendFileSync('{log}', 'ran')\n",
+          "hooks/a.mjs": ""},
+         {"hooks/a.mjs": "import fs from 'fs'\nfs.appendFileSync('{log}', 'evil')\n"}, "node"),
+    Case("npm test, another line", "npm test", {"package.json": '{"scripts": {"test": "node t.js"}}', "t.js": JS},
+         {"package.json": '{"scripts": {"test": "node evil.js"}}', "evil.js": JS_EVIL}, "npm"),
+    Case("npm test, a line before it", "npm test", {"package.json": '{"scripts": {"test": "node t.js"}}', "t.js": JS},
+         {"package.json": '{"scripts": {"test": "node t.js", "pretest": "node evil.js"}}', "evil.js": JS_EVIL}, "npm"),
+    Case("npm test, a program that shadows", "npm test",
+         {"package.json": '{"scripts": {"test": "env true; node t.js"}}', "t.js": JS},
+         {"node_modules/.bin/env": "#!/bin/sh\n" + SH_EVIL}, "npm"),
+    Case("node --run", "node --run lint", {"package.json": '{"scripts": {"lint": "sh l.sh"}}', "l.sh": SH},
+         {"package.json": '{"scripts": {"lint": "sh evil.sh"}}', "evil.sh": SH_EVIL}, "node", shadows=NODE_RUNS),
+    Case("npm run in a script", "sh hooks/g.sh",
+         {"hooks/g.sh": "npm run -s lint\n", "package.json": '{"scripts": {"lint": "sh l.sh"}}', "l.sh": SH},
+         {"package.json": '{"scripts": {"lint": "sh evil.sh"}}', "evil.sh": SH_EVIL}, "npm"),
+    Case("ruby load", "ruby hooks/g.rb",
+         {"hooks/g.rb": "load './hooks/x.rb'\n" + RB, "hooks/x.rb": ""},
+         {"hooks/x.rb": RB_EVIL}, "ruby"),
+    Case("ruby require by __dir__", "ruby hooks/g.rb",
+         {"hooks/g.rb": "require File.join(__dir__, 'lib', 'x')\nrequire \"#{__dir__}/y\"\n" + RB,
+          "hooks/lib/x.rb": "", "hooks/y.rb": ""},
+         {"hooks/y.rb": RB_EVIL}, "ruby"),
+    Case("ruby load path", "ruby hooks/g.rb",
+         {"hooks/g.rb": "$LOAD_PATH.unshift File.expand_path('lib', __dir__)\nrequire 'x'\n" + RB,
+          "hooks/lib/x.rb": ""}, {"hooks/lib/x.rb": RB_EVIL}, "ruby"),
+    Case("ruby load path, the standard library", "ruby -Ilib hooks/g.rb",
+         {"hooks/g.rb": "require 'json'\n" + RB, "lib/x.rb": ""},
+         {"lib/json.rb": RB_EVIL}, "ruby"),
+    Case("ruby load path, what the standard library loads", "ruby -Ilib hooks/g.rb",
+         {"hooks/g.rb": "require 'json'\n" + RB, "lib/x.rb": ""},
+         {"lib/ostruct.rb": RB_EVIL}, "ruby"),
+    Case("ruby -I and -r", "ruby -Ilib -rfirst hooks/g.rb",
+         {"hooks/g.rb": RB, "lib/first.rb": ""},
+         {"lib/first.rb": RB_EVIL}, "ruby"),
+    Case("ruby's path", "RUBYLIB=lib ruby hooks/g.rb",
+         {"hooks/g.rb": "require 'x'\n" + RB, "lib/x.rb": ""},
+         {"lib/x.rb": RB_EVIL}, "ruby"),
+    Case("ruby computed require", "ruby hooks/g.rb",
+         {"hooks/g.rb": "Dir['./hooks/lib/*.rb'].each { |f| require f }\n" + RB,
+          "hooks/lib/x.rb": ""}, {"hooks/lib/y.rb": RB_EVIL}, "ruby"),
+    Case("ruby autoload", "ruby hooks/g.rb",
+         {"hooks/g.rb": "autoload :X, './hooks/x.rb'\nX\n" + RB, "hooks/x.rb": "X = 1\n"},
+         {"hooks/x.rb": RB_EVIL}, "ruby"),
+    Case("ruby instance_eval of a file", "ruby hooks/g.rb",
+         {"hooks/g.rb": "eval File.read('hooks/x')\n" + RB, "hooks/x": ""},
+         {"hooks/x": RB_EVIL}, "ruby"),
+    Case("perl require", "perl hooks/g.pl",
+         {"hooks/g.pl": "require './hooks/x.pl';\n" + PL, "hooks/x.pl": "1;\n"},
+         {"hooks/x.pl": PL_EVIL}, "perl"),
+    Case("perl's path", "PERL5LIB=lib perl hooks/g.pl", {"hooks/g.pl": "use Helper;\n" + PL, "lib/Helper.pm": "1;\n"},
+         {"lib/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl -I, the standard library", "perl -Ilib hooks/g.pl",
+         {"hooks/g.pl": "use strict;\n" + PL, "lib/Helper.pm": "1;\n"}, {"lib/strict.pm": PL_EVIL}, "perl"),
+    Case("perl -I, what the standard library loads", "perl -I lib hooks/g.pl",
+         {"hooks/g.pl": "use File::Temp;\n" + PL, "lib/Helper.pm": "1;\n"}, {"lib/Carp.pm": PL_EVIL}, "perl"),
+    Case("perl -M", "perl -Ilib -MHelper hooks/g.pl", {"hooks/g.pl": PL, "lib/Helper.pm": "1;\n"},
+         {"lib/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl -M of code on the line", "perl -Ilib -MHelper -e '1'", {"lib/Helper.pm": "1;\n"},
+         {"lib/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl use lib qw", "perl hooks/g.pl",
+         {"hooks/g.pl": "use lib qw(hooks/lib more);\nuse A::Helper qw(x);\n" + PL,
+          "hooks/lib/A/Helper.pm": "sub import{} 1;\n"},
+         {"hooks/lib/A/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl use parent", "perl -Ilib hooks/g.pl",
+         {"hooks/g.pl": "use parent 'Helper';\n" + PL, "lib/Helper.pm": "package Helper; 1;\n"},
+         {"lib/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl push @INC", "perl hooks/g.pl",
+         {"hooks/g.pl": "BEGIN { unshift @INC, './lib'; }\nuse Helper;\n" + PL, "lib/Helper.pm": "1;\n"},
+         {"lib/Helper.pm": PL_EVIL}, "perl"),
+    Case("perl require of a variable", "perl hooks/g.pl",
+         {"hooks/g.pl": "my $f = './hooks/x.pl'; require $f;\n" + PL, "hooks/x.pl": "1;\n"},
+         {"hooks/x.pl": PL_EVIL}, "perl"),
+    Case("perl do of what is beside it", "perl hooks/g.pl",
+         {"hooks/g.pl": "use FindBin; do \"$FindBin::Bin/x.pl\";\n" + PL, "hooks/x.pl": "1;\n"},
+         {"hooks/x.pl": PL_EVIL}, "perl"),
+    Case("perl module that uses another", "perl -Ilib hooks/g.pl",
+         {"hooks/g.pl": "use A;\n" + PL, "lib/A.pm": "package A; use B2; 1;\n", "lib/B2.pm": "1;\n"},
+         {"lib/B2.pm": PL_EVIL}, "perl"),
+    Case("perl starts a script", "perl hooks/g.pl",
+         {"hooks/g.pl": "system('sh', 'hooks/x.sh');\n" + PL, "hooks/x.sh": "true\n"}, {"hooks/x.sh": SH_EVIL}, "perl"),
+    Case("perl starts what a variable names", "perl hooks/g.pl",
+         {"hooks/g.pl": "my $x = 'hooks/x.sh'; system($x);\n" + PL, "hooks/x.sh": "#!/bin/sh\ntrue\n"},
+         {"hooks/x.sh": "#!/bin/sh\n" + SH_EVIL}, "perl"),
     Case("perl do", "perl hooks/g.pl", {"hooks/g.pl": "do './hooks/x.pl';\n", "hooks/x.pl": "1;\n"},
          {"hooks/x.pl": "system(\"echo evil >> '{log}'\"); 1;\n"}, "perl"),
 ]  # fmt: skip
@@ -247,6 +435,9 @@ def test_code_beside_an_approved_hook_does_not_run_unapproved_or_was_announced(b
 ANNOUNCED = {
     "python computed import", "a program by a variable", "eval of a file",
     "node computed require", "node package", "node's options by a variable", "npm runs what is installed",
+    "a path from a command", "python's own path, computed", "node eval of a file", "node vm of a file",
+    "ruby computed require", "ruby instance_eval of a file", "perl require of a variable",
+    "perl starts what a variable names",
 }  # fmt: skip
 
 
@@ -274,6 +465,38 @@ def test_a_file_that_has_nothing_to_do_with_a_hook_changes_nothing(box: Box) -> 
     assert box.listed() == ["armed", "armed"], "no module imports `test` unasked"
     write(box, {"package.json": '{"name": "x", "type": "module"}'})
     assert box.listed() == ["armed", "changed"], "Node reads the script in another way now"
+
+
+INNOCENT = [
+    ("npm test", {"package.json": '{"version": "1", "dependencies": {"a": "1"}, "scripts": {"test": "node t.js"}}',
+                  "t.js": JS},
+     {"package.json": '{"scripts": {"build": "x", "test": "node t.js"}, "version": "2", "dependencies": {"a": "2"}}'}),
+    ("npm run -s lint", {"package.json": '{"scripts": {"lint": "sh l.sh"}}', "l.sh": SH},
+     {"package.json": '{"type": "module", "scripts": {"lint": "sh l.sh", "test": "x"}}', "l2.sh": ""}),
+    ("node hooks/lib", {"hooks/lib/package.json": '{"main": "a.js"}', "hooks/lib/a.js": JS},
+     {"hooks/lib/package.json": '{"main": "a.js", "version": "3"}', "hooks/lib/b.js": ""}),
+    ("perl -Ilib hooks/g.pl", {"hooks/g.pl": "use A;\n" + PL, "lib/A.pm": "1;\n"},
+     {"lib/Mine.pm": "1;\n", "lib/A/Mine.pm": "1;\n"}),
+    ("ruby -Ilib hooks/g.rb", {"hooks/g.rb": "require 'a'\n" + RB, "lib/a.rb": ""}, {"lib/mine.rb": ""}),
+    ("PATH=$PWD/tools:$PATH lookat", {"tools/lookat": "#!/bin/sh\n" + SH}, {"tools/other": "#!/bin/sh\n"}),
+    ("NODE_PATH=lib node hooks/g.js", {"hooks/g.js": "require('a')\n" + JS, "lib/a.js": ""}, {"lib/b.js": ""}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "files", "change"), INNOCENT, ids=lambda given: str(given)[:20])
+def test_an_innocent_change_needs_no_new_approval(
+    box: Box, command: str, files: Mapping[str, str], change: Mapping[str, str]
+) -> None:
+    needed = next((word for word in command.split() if word in ("node", "npm", "perl", "ruby")), "sh")
+    if shutil.which(needed) is None:
+        pytest.skip(f"needs {needed}")
+    write(box, files)
+    box.kodik(command)
+    box.run("trust", "--yes")
+    assert box.fire() == ["ran"]
+    write(box, change)
+    assert box.fire() == ["ran"]
+    assert box.listed() == ["armed"]
 
 
 ORDINARY = """#!/bin/bash
@@ -347,6 +570,56 @@ def test_an_agent_may_not_write_what_a_pinned_script_would_load(box: Box, name: 
             timeout=60,
         )  # fmt: skip
         assert (b"deny" in done.stdout or done.returncode == 2) is refused, (path, done)
+
+
+def bridged(box: Box, tool: str, **given: str) -> bool:
+    """Whether Claude's call of a tool is refused."""
+    payload = {"session_id": "s", "cwd": str(box.project), "hook_event_name": "PreToolUse", "tool_name": tool,
+               "tool_input": given}  # fmt: skip
+    argv = [str(Path(sys.executable).with_name("anyhook")), "bridge", "claude", "PreToolUse"]
+    done = subprocess.run(
+        argv, input=json.dumps(payload).encode(), env=box.env, cwd=box.project, capture_output=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    return b'"deny"' in done.stdout or done.returncode == 2
+
+
+def test_an_agent_may_change_what_is_not_pinned_of_a_file(box: Box) -> None:
+    package = '{"scripts": {"test": "sh t.sh", "build": "x"}, "dependencies": {"a": "1"}}'
+    write(box, {"package.json": package, "t.sh": SH})
+    box.kodik("npm test")
+    box.run("trust", "--yes")
+    path = str(box.project / "package.json")
+    assert not bridged(box, "Edit", file_path=path, old_string='"a": "1"', new_string='"a": "2"')
+    assert not bridged(box, "Write", file_path=path, content=package.replace('"x"', '"y"'))
+    assert not bridged(box, "Bash", command="npm pkg set scripts.build=z")
+    assert not bridged(box, "Bash", command="cat package.json")
+    assert bridged(box, "Edit", file_path=path, old_string="sh t.sh", new_string="true")
+    assert bridged(box, "Write", file_path=path, content="{}")
+    assert bridged(box, "Write", file_path=path, content=package.replace('"build"', '"pretest"'))
+    assert bridged(box, "Bash", command="npm pkg set scripts.test=true")
+    assert bridged(box, "Bash", command="npm pkg delete scripts")
+    assert bridged(box, "Bash", command="rm package.json")
+    assert bridged(box, "Bash", command="echo '{}' > package.json")
+
+
+def test_an_agent_may_not_change_a_pinned_file_that_looks_like_settings(box: Box) -> None:
+    write(box, {"tools/g.py": PY, "tools/rules.json": "{}", "other/rules.json": "{}"})
+    box.kodik("python3 tools/g.py tools/rules.json")
+    box.run("trust", "--yes")
+    for folder, refused in (("tools", True), ("other", False)):
+        path = str(box.project / folder / "rules.json")
+        assert bridged(box, "Write", file_path=path, content='{"allow": "all"}') is refused
+
+
+def test_an_agent_may_not_add_a_module_that_takes_the_place_of_an_installed_one(box: Box) -> None:
+    if shutil.which("perl") is None:
+        pytest.skip("needs perl")
+    write(box, {"tools/g.pl": "use strict;\n", "lib/Mine.pm": "1;\n"})
+    box.kodik("perl -Ilib tools/g.pl")
+    box.run("trust", "--yes")
+    for name, refused in (("Carp.pm", True), ("File/Temp.pm", True), ("Other.pm", False), ("Carp.txt", False)):
+        assert bridged(box, "Write", file_path=str(box.project / "lib" / name), content="1;") is refused, name
 
 
 def forged(source: Path, box: Box) -> None:

@@ -1,13 +1,33 @@
-"""`anyhook.lock`: the packages that `anyhook add` put next to a rule file, with the SHA-256 of each of their files."""
+"""What is pinned: `anyhook.lock` with the packages that `anyhook add` put next to a rule file, with the SHA-256 of each
+of their files; and some keys of a JSON file, if an approval covers only those."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyhook.documents.files import Files
 
 LOCK, FOLDER = "anyhook.lock", "packages"
+
+
+def json_keys(data: bytes | str, keys: Sequence[str]) -> bytes:
+    """Some keys of a JSON object, `type` or `scripts.test`, as an approval covers them."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        document = {}
+    kept: dict[str, object] = {}
+    for key in keys:
+        value: object = document
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None:
+            kept[key] = value
+    return json.dumps(kept, sort_keys=True, indent=1).encode()
 
 
 def packages_in(folder: str, files: Files) -> dict[str, dict[str, str]]:

@@ -11,22 +11,26 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
+from anyhook.documents.pins import json_keys
+from anyhook.engine import script_loads
 from anyhook.engine.python_loads import PythonSearch, python_modules
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector
 from anyhook.programs.named import named_files, on_project_path, within
+from anyhook.state.start_variables import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from anyhook.documents.files import Files
-    from anyhook.programs.program import Program, Word
+    from anyhook.programs.program import Program
     from anyhook.tables.rows import Roots
 
 MAX_SCRIPTS = 200
 """How many scripts and modules of one hook are read."""
 MAX_UNKNOWN = 8
-SHELL, PYTHON, NODE, RUBY, PERL, MAKE, JUST, OTHER = "sh", "python", "node", "ruby", "perl", "make", "just", "other"
+SHELL, PYTHON, MAKE, JUST, OTHER = "sh", "python", "make", "just", "other"
+NODE, RUBY, PERL = script_loads.NODE, script_loads.RUBY, script_loads.PERL
 INTERPRETERS = (
     (re.compile(r"(ba|da|z|k|mk|a|fi)?sh"), SHELL),
     (re.compile(r"(python|pypy)[0-9.]*t?"), PYTHON),
@@ -55,6 +59,10 @@ PROJECT_RUNNERS = frozenset({
 PACKAGE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
 RUN_VERBS = ("run", "run-script", "rum", "urn")
 SCRIPT_VERBS = {"test": "test", "t": "test", "tst": "test", "start": "start", "stop": "stop", "restart": "restart"}
+OTHER_PACKAGES = frozenset({
+    "-C", "--prefix", "--cwd", "-w", "--workspace", "-F", "--filter", "-ws", "--workspaces", "-r", "--recursive",
+})  # fmt: skip
+"""Options with which package managers run the lines of other folders."""
 VALUED = {
     SHELL: ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"),
     PYTHON: ("-W", "-X", "--check-hash-based-pycs"),
@@ -63,10 +71,12 @@ VALUED = {
     PERL: (),
 }
 """Options of interpreters whose value is not code."""
+RUN_WORDS = ((NODE, "run"), (NODE, "test"))
+"""Words before the script."""
 LOADING = {
     NODE: ("-r", "--require", "--import", "--loader", "--experimental-loader", "--preload"),
     RUBY: ("-r", "-I"),
-    PERL: ("-I",),
+    PERL: ("-I", "-M", "-m"),
 }
 """Options of interpreters that name what is loaded first, or where it is looked for."""
 CODE = {
@@ -77,16 +87,18 @@ CODE = {
     OTHER: re.compile(r"-[re]|--run|--execute"),
 }
 """Options of interpreters after which there is code, or that read it from stdin."""
+PERL_LETTERS = re.compile(r"^-[wWtTUcnpals]+(?=[IMm])")
+"""Options of Perl that may stand before one that loads something, in the same word."""
 ENVIRONMENTS = frozenset(
     {"uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "nix", "nix-shell"}
 )
 """Programs that run others with packages that the project names."""
 SHELL_VARIABLES = ("BASH_ENV", "ENV")
-LOADING_VARIABLES = frozenset({
-    "NODE_OPTIONS", "NODE_PATH", "RUBYOPT", "RUBYLIB", "PERL5OPT", "PERL5LIB", "PYTHONSTARTUP", "PYTHONHOME",
-    "LD_PRELOAD", "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS", "ZDOTDIR",
-})  # fmt: skip
-"""Variables that name what programs load."""
+SEARCHED = {RUBY: ("RUBYLIB",), PERL: ("PERL5LIB", "PERLLIB"), NODE: ("NODE_PATH",), PYTHON: ("PYTHONPATH",)}
+"""The variables with the folders in which interpreters look for modules."""
+FOLDERS = frozenset({"PATH", *(name for names in SEARCHED.values() for name in names)})
+DECIDING = frozenset({*KINDS, *SHELL_VARIABLES, *FOLDERS})
+"""Variables that decide what programs load or run."""
 READ_BESIDE = {
     "bun": ("bunfig.toml",),
     "deno": ("deno.json", "deno.jsonc"),
@@ -95,25 +107,6 @@ READ_BESIDE = {
     "yarn": (".yarnrc", ".yarnrc.yml"),
 }
 """What some programs read in their folder, and that decides what they run."""
-NODE_OWN = frozenset({
-    "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-    "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module",
-    "net", "os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
-    "string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
-    "worker_threads", "zlib",
-})  # fmt: skip
-IMPORTED = re.compile(
-    r"""\b(?:require(?:\.resolve)?|import)\s*\(\s*(['"`])(?P<a>[^'"`\n]+)\1\s*[,)]"""
-    r"""|(?:^|[;}\s])(?:import|export)\b[^'"`;()]*(['"])(?P<b>[^'"\n]+)\3"""
-)
-COMPUTED = re.compile(r"""(?<![\w.])(?:require|import)\s*\(\s*(?!['"`)])""")
-STARTS_COMPUTED = re.compile(r"""\b(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)\s*\(\s*(?!['"`\[)])""")
-NODE_ENDS = ("", ".js", ".json", ".node", ".mjs", ".cjs", ".ts", ".mts", ".cts", "/package.json", "/index.js")
-REQUIRED = re.compile(r"""^\s*(require_relative|require|load)\b\s*\(?\s*(['"])([^'"\n]+)\2""", re.MULTILINE)
-USED_LIB = re.compile(r"""^\s*use\s+lib\s+(?:qw\s*)?[('"]+([^'")\n]+)""", re.MULTILINE)
-USED = re.compile(
-    r"""^\s*(?:use|require)\s+([A-Z][\w:]*)|^\s*(?:require|do)\s*\(?\s*(['"])([^'"\n]+)\2""", re.MULTILINE
-)
 INCLUDE = re.compile(r"^(?:-|s)?include\s+(.+)$|^(?:import|mod)\??\s+(?:\w+\s+)?['\"]([^'\"]+)['\"]", re.MULTILINE)
 RULE = re.compile(r"^@?([^\s#:=][^#:=]*?)\s*(?:::?)(?!=)\s*([^#=]*)(?:#.*)?$")
 
@@ -137,6 +130,8 @@ class Reader:
         self.found: dict[str, None] = {}
         self.parts: dict[str, bytes] = {}
         self.unknown: dict[str, None] = {}
+        self.deciding = DECIDING
+        self._folders: dict[str, dict[str, None]] = {}
         self._read: set[tuple[str, str]] = set()
         self.has_closed_env = False
         """Whether the hook gets none of our variables, so that Python takes compiled files beside its sources."""
@@ -175,6 +170,9 @@ class Reader:
         for note in collector.unknown:
             if note.startswith(("program from", "code from", "eval of", "not read", "code that")):
                 self.unsure(f"what only shows when it runs: {_short(note)}{place}")
+        # A value counts from the beginning: a function that is called later may have been read earlier.
+        for name, value in dict.fromkeys(collector.assigned):
+            self.environment({name: value}, None)
         for program in collector.runs:
             if not program.remote:
                 self.program(program)
@@ -185,37 +183,91 @@ class Reader:
         if not name:
             return
         words = [word for word in program.words if word.known]
-        self.environment(dict(program.set), cwd)
-        for outer in ENVIRONMENTS.intersection(program.via):
-            self.unsure(f"the packages that `{outer}` takes for the project")
-        for beside in READ_BESIDE.get(name, ()):
-            self.pin(self.absolute(beside, cwd))
-        for path in on_project_path([name], self.roots.env.get("PATH", ""), self.roots.project, self.files):
-            self.script(path, cwd)
-        is_script = "/" in program.path or os.path.splitext(name)[1] in SUFFIXES  # `uv run x.py`
-        if is_script and "$" not in program.path and "`" not in program.path:
-            path = self.absolute(program.path, cwd)
-            if self.is_ours(path) and ("/" in program.path or self.files.is_file(path)):
-                self.script(path, cwd)
-                self._environment(path)
+        self._started(program)
+        self._own_script(program)
         kind = _kind_of_program(name)
         if name in (".", "source"):
             for word in words[:1]:
                 self._each(word.text, cwd, SHELL)
         elif kind is not None:
-            self.interpreted(kind, program, words)
+            self.interpreted(kind, program, [word.text for word in words])
         elif name in PACKAGE_MANAGERS:
             self.package_script(name, [word.text for word in words], cwd)
         elif name in PROJECT_RUNNERS:
-            self.unsure(f"whatever `{shlex.join([name, *(word.text for word in words[:2])])}` runs")
+            self._whatever(name, [word.text for word in words])
+
+    def _started(self, program: Program) -> None:
+        """What decides which program it is, and what it reads before anything else."""
+        name, cwd = program.name, program.cwd
+        self.environment(dict(program.set), cwd)
+        for outer in ENVIRONMENTS.intersection(program.via):
+            self.unsure(f"the packages that `{outer}` takes for the project")
+        for beside in READ_BESIDE.get(name, ()):
+            self.pin(self.absolute(beside, cwd))
+        for each in (*program.via, *([name] if "/" not in program.path else [])):
+            self._on_path(each.partition(" ")[0], cwd)
+
+    def _own_script(self, program: Program) -> None:
+        """A program of the project that is started by its path."""
+        has_slash = "/" in program.path
+        is_script = has_slash or os.path.splitext(program.name)[1] in SUFFIXES  # `uv run x.py`
+        if not is_script or "$" in program.path or "`" in program.path:
+            return
+        path = self.absolute(program.path, program.cwd)
+        if self.is_ours(path) and (has_slash or self.files.is_file(path)):
+            self.script(path, program.cwd)
+            self._environment(path)
+
+    def _whatever(self, name: str, words: Sequence[str]) -> None:
+        self.unsure(f"whatever `{shlex.join([name, *words[:2]])}` runs")
 
     def environment(self, variables: Mapping[str, str], cwd: str | None) -> None:
-        """What variables make programs load, where a line or a declaration sets them."""
+        """What variables make programs load, where a line, a script or a declaration sets them."""
         for name, value in variables.items():
             if name in SHELL_VARIABLES and value:
                 self._each(value, cwd, SHELL)
-            elif name in LOADING_VARIABLES and value:
+            elif name in FOLDERS:
+                self._looked_for_in(name, value, cwd)
+            elif name in KINDS and value:
                 self.unsure(f"what `{name}={value[:60]}` makes programs load")
+
+    def _looked_for_in(self, name: str, value: str, cwd: str | None) -> None:
+        """Folders in which programs or modules are looked for, unless the person's own environment has them too."""
+        known = {*self.roots.env.get(name, "").split(":")}
+        for folder in value.split(":") if value else ():
+            if folder in known and folder.startswith("/"):
+                continue
+            if "$" in folder or "`" in folder:
+                self.unsure(f"what is in a folder that only shows when it runs (`{name}={_cut(value)}`)")
+                continue
+            for base in dict.fromkeys((cwd or self.roots.project, self.roots.project)):
+                path = self.absolute(os.path.expanduser(folder) if folder.startswith("~/") else folder or ".", base)
+                if self.is_ours(path):
+                    self._folders.setdefault(name, {})[path] = None
+
+    def search(self, *names: str) -> list[str]:
+        """The folders that the hook itself gives these variables."""
+        return [folder for name in names for folder in self._folders.get(name, ())]
+
+    def folders(self, kind: str) -> list[str]:
+        """Where an interpreter looks before its own folders: by options, by variables, by the scripts' own words."""
+        return [*self._folders.get(kind, ()), *self.search(*SEARCHED[kind])]
+
+    def searched(self, kind: str, folders: Iterable[str]) -> None:
+        """Folders that an interpreter searches first: what is in them may take the place of what is installed."""
+        for folder in folders:
+            self._folders.setdefault(kind, {})[folder] = None
+        for folder in self.folders(kind):
+            key = f"{folder}/#{kind}"
+            if key not in self.parts and self.is_ours(folder) and self.files.is_folder(folder):
+                self.parts[key] = script_loads.shadowing(self, kind, folder)
+
+    def _on_path(self, name: str, cwd: str | None) -> None:
+        """The program of the project that this name finds."""
+        found = on_project_path([name], self.roots.env.get("PATH", ""), self.roots.project, self.files)
+        found += [path for folder in self.search("PATH") if self.files.is_file(path := f"{folder}/{name}")]
+        for path in found:
+            self.script(path, cwd)
 
     def _environment(self, path: str) -> None:
         """A virtual environment of the project: its settings are pinned, what is installed in it is not."""
@@ -225,10 +277,10 @@ class Reader:
                 self.pin(place)
                 self.unsure(f"the packages of the virtual environment {os.path.basename(os.path.dirname(place))}")
 
-    def _each(self, word: str, cwd: str | None, kind: str, folders: Sequence[str] = ()) -> None:
+    def _each(self, word: str, cwd: str | None, kind: str) -> None:
         """The script that a word names, or all that a pattern matches."""
         for path in self._matches(word, cwd):
-            self.script(path, cwd, kind, folders)
+            self.script(path, cwd, kind)
 
     def _matches(self, word: str, cwd: str | None) -> Sequence[str]:
         if any(sign in word for sign in "*?["):
@@ -236,31 +288,56 @@ class Reader:
             return [path for path in found if self.files.is_file(path)]
         return [self.absolute(word, cwd)]
 
-    def interpreted(self, kind: str, program: Program, words: Sequence[Word]) -> None:
+    def interpreted(self, kind: str, program: Program, texts: Sequence[str]) -> None:
         """An interpreter: its script, its code, and what its options load."""
+        cwd = program.cwd
         if kind in (MAKE, JUST):
-            self.targets(kind, [word.text for word in words], program.cwd)
+            self.targets(kind, texts, cwd)
             return
-        texts = [word.text for word in words]
         script, loads, module = _arguments(kind, texts)
-        for option, value in loads:
-            self._loaded_first(kind, option, value, program.cwd)
+        for option, value in sorted(loads, key=lambda load: load[0] != "-I"):
+            self._loaded_first(kind, option, value, cwd)
         if kind == PYTHON:
             self.python_started(program, texts, script, module)
-        elif script and (kind != OTHER or self.files.is_file(self.absolute(script, program.cwd))):
-            self._each(script, program.cwd, kind, _folders(loads, self, program.cwd))
-        elif program.code is not None and kind == NODE:
-            self.node(self.absolute("-", program.cwd), program.code, program.cwd)
+        elif kind == NODE and self._runs_task(program.name, texts, script, cwd):
+            return
+        elif script and (kind != OTHER or self.files.is_file(self.absolute(script, cwd))):
+            self._each(script, cwd, kind)
+        elif program.code is not None and kind in (NODE, RUBY, PERL):
+            script_loads.look_at_script(self, kind, self.absolute("-", cwd), program.code, cwd)
+
+    def _runs_task(self, name: str, texts: Sequence[str], script: str, cwd: str | None) -> bool:
+        """Whether Node and its relatives run a line of `package.json`, or a script that they find by a part of its
+        name."""
+        if "--run" in texts:
+            self.package_script(name, ["run", *texts[texts.index("--run") + 1 :]], cwd)
+            return True
+        if "--test" in texts or (name in ("deno", "bun") and texts[:1] in (["task"], ["test"])):
+            self._whatever(name, texts)
+            return True
+        if script and script_loads.node_file(self, self.absolute(script, cwd), cwd):
+            return True
+        if name == "bun" and script:
+            self.package_script(name, texts, cwd)
+            return True
+        return False
 
     def _loaded_first(self, kind: str, option: str, value: str, cwd: str | None) -> None:
-        if kind == NODE:
-            self.node_module(value, cwd or self.roots.project)
-        elif kind == RUBY and option == "-r" and ("/" in value or value.endswith(".rb")):
-            self.ruby_file(self.absolute(value, cwd), cwd)
+        """What an interpreter's options load. Folders come first, whatever their place."""
+        name = value.partition("=")[0]
+        if option == "-I" or (kind == PERL and name == "lib"):
+            folders = value.partition("=")[2].split(",") if option != "-I" else value.split(":")
+            self.searched(kind, [self.absolute(folder, cwd) for folder in folders if folder])
+        elif kind == NODE:
+            script_loads.node_module(self, value, cwd or self.roots.project, cwd)
+        elif kind == RUBY:
+            script_loads.ruby_module(self, value, cwd)
+        elif kind == PERL:
+            script_loads.perl_module(self, name.lstrip("-"), cwd)
 
     # -- a script
 
-    def script(self, path: str, cwd: str | None, kind: str = "", folders: Sequence[str] = ()) -> None:
+    def script(self, path: str, cwd: str | None, kind: str = "") -> None:
         """A script that runs: it is pinned, and read for what it runs."""
         if not self.is_ours(path):
             return
@@ -272,6 +349,8 @@ class Reader:
         if (kind, path) in self._read:
             return
         self._read.add((kind, path))
+        for word in _first_line(seen.head) if self.search("PATH") else ():
+            self._on_path(os.path.basename(word), cwd)
         name = os.path.basename(path)
         if len(self._read) > MAX_SCRIPTS or seen.size > len(seen.head):
             self.unsure(f"what {name} loads (it is too much to be read)")
@@ -280,9 +359,7 @@ class Reader:
         readers: dict[str, Callable[[], None]] = {
             SHELL: lambda: self.line(text, cwd, path, **{"0": path, "BASH_SOURCE": path}),
             PYTHON: lambda: self.python(path, text, cwd),
-            NODE: lambda: self.node(path, text, cwd),
-            RUBY: lambda: self.ruby(path, text, cwd, folders),
-            PERL: lambda: self.perl(path, text, cwd, folders),
+            **dict.fromkeys((NODE, RUBY, PERL), lambda: script_loads.look_at_script(self, kind, path, text, cwd)),
             MAKE: lambda: self.targets(MAKE, ["-f", path], cwd),
         }
         if kind in readers:
@@ -296,10 +373,9 @@ class Reader:
         cwd = program.cwd or self.roots.project
         flags = "".join(text[1:] for text in texts if re.fullmatch(r"-[A-Za-z]+", text))
         is_safe = bool({"I", "P"} & {*flags})
-        added = [value for name, value in program.set if name == "PYTHONPATH"]
-        first = [self.absolute(folder, cwd) for folder in ":".join(added).split(":") if folder]
-        search = PythonSearch(self.files, self.roots.home, first)
-        search.ignores_variables = bool({"I", "E"} & {*flags})
+        ignores_variables = bool({"I", "E"} & {*flags})
+        search = self._python_search(() if ignores_variables else self.search(*SEARCHED[PYTHON]))
+        search.ignores_variables = ignores_variables
         if script:
             path = self.absolute(script, cwd)
             if self.files.is_folder(path):
@@ -320,9 +396,16 @@ class Reader:
 
     def python(self, path: str, text: str, cwd: str | None) -> None:
         """A script that is started by its own name."""
-        search = PythonSearch(self.files, self.roots.home, [])
+        search = self._python_search(self.search(*SEARCHED[PYTHON]))
         search.first(os.path.dirname(self.files.real_path(path)))
         self.python_file(path, cwd, search)
+
+    def _python_search(self, folders: Sequence[str]) -> PythonSearch:
+        """`folders` are those of PYTHONPATH, which come before the standard library."""
+        search = PythonSearch(self.files, self.roots.home, [])
+        for folder in reversed(folders):
+            search.first(folder)
+        return search
 
     def python_file(self, path: str, cwd: str | None, search: PythonSearch) -> None:
         if not self.is_ours(path):
@@ -358,51 +441,9 @@ class Reader:
         for note in search.unknown:
             self.unsure(note)
 
-    # -- Node
+    # -- package.json
 
-    def node(self, path: str, text: str, cwd: str | None) -> None:
-        folder = os.path.dirname(self.files.real_path(path))
-        self._package_type(folder)
-        for found in IMPORTED.finditer(text):
-            name = found["a"] or found["b"]
-            if "${" in name:
-                self.unsure(f"modules that only show when it runs ({os.path.basename(path)})")
-            else:
-                self.node_module(name, folder)
-        if COMPUTED.search(text) or ("child_process" in text and STARTS_COMPUTED.search(text)):
-            self.unsure(f"what only shows when it runs ({os.path.basename(path)})")
-        if "child_process" in text or "Bun.$" in text or "zx" in text:
-            from anyhook.programs.code import look_at_code
-            from anyhook.programs.program import Program
-
-            collector = Collector(self.roots.home, self.variables)
-            look_at_code(Program("node", code=text, cwd=cwd), collector)
-            for program in collector.runs:
-                self.program(program)
-
-    def node_module(self, name: str, folder: str) -> None:
-        if name.startswith(("./", "../", "/", "file:")) or name in (".", ".."):
-            stem = self.absolute(name.removeprefix("file://"), folder)
-            for end in NODE_ENDS:
-                place = f"{stem}{end}"
-                if self.files.is_file(place):
-                    self.script(place, folder, NODE if not place.endswith((".json", ".node")) else "data")
-                    break
-        elif not name.startswith(("node:", "bun:", "data:")) and name.partition("/")[0] not in NODE_OWN:
-            package = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
-            for place in self._upward(folder):
-                self.files.look(f"{place}/node_modules/{package}")
-            self.unsure(f"the package `{package}` of node_modules")
-
-    def _package_type(self, folder: str) -> None:
-        """How Node reads a script follows from keys of the nearest `package.json`."""
-        for place in self._upward(folder):
-            path = f"{place}/package.json"
-            if self.files.is_file(path):
-                self.parts[f"{path}#type,imports"] = self._keys(path, ("type", "imports"))
-                return
-
-    def _upward(self, folder: str) -> Iterator[str]:
+    def upward(self, folder: str) -> Iterator[str]:
         outer = self.roots.outer or self.roots.project
         while within(folder, outer):
             yield folder
@@ -410,12 +451,17 @@ class Reader:
                 return
             folder = os.path.dirname(folder)
 
-    def _keys(self, path: str, keys: Sequence[str]) -> bytes:
-        document = self._json(path)
-        kept = {key: document[key] for key in keys if key in document}
-        return json.dumps(kept, sort_keys=True, indent=1).encode()
+    def pin_keys(self, path: str, keys: Iterable[str]) -> None:
+        """Some keys of a JSON file: its others may change. A key whose name has a dot of its own pins the whole."""
+        if any(key.count(".") > key.startswith("scripts.") or "," in key or "#" in key for key in keys):
+            self.pin(path)
+            return
+        before = next((name for name in self.parts if name.startswith(f"{path}#")), "")
+        pinned = {*before[len(path) + 1 :].split(","), *keys} - {""}
+        self.parts.pop(before, None)
+        self.parts[f"{path}#{','.join(sorted(pinned))}"] = json_keys(self.files.fingerprint(path).head, sorted(pinned))
 
-    def _json(self, path: str) -> dict[str, object]:
+    def json(self, path: str) -> dict[str, object]:
         try:
             document = json.loads(self.files.fingerprint(path).head)
         except (ValueError, RecursionError):
@@ -425,79 +471,43 @@ class Reader:
     def package_script(self, name: str, words: Sequence[str], cwd: str | None) -> None:
         """`npm test`, `npm run lint`, `yarn lint`: the line in `package.json`."""
         plain = [word for word in words if not word.startswith("-")]
-        verb = plain[0] if plain else ""
-        script = plain[1] if verb in RUN_VERBS and len(plain) > 1 else SCRIPT_VERBS.get(verb, "")
-        folder = cwd or self.roots.project
-        options = [word for word in words if word in ("-C", "--prefix", "--cwd", "-w", "--workspace", "-F", "--filter")]
-        path = next((f"{place}/package.json" for place in self._upward(folder) if self._has_package(place)), "")
-        scripts = self._json(path).get("scripts") if path else None
-        listed = scripts if isinstance(scripts, dict) else {}
-        if name in ("yarn", "pnpm", "bun") and verb in listed:
-            script = verb
-        if not script and verb in ("ls", "list", "view", "version", "config", "--version", ""):
+        found = (f"{place}/package.json" for place in self.upward(cwd or self.roots.project))
+        path = next(filter(self.files.is_file, found), "")
+        listed = self._lines_of(path)
+        script = _script_name(name, plain, listed)
+        if script is None:
             return
-        if not script or options or not isinstance(listed.get(script), str):
-            self.unsure(f"whatever `{shlex.join([name, *plain[:2]])}` runs")
+        if script not in listed or OTHER_PACKAGES.intersection(words):
+            self._whatever(name, plain)
             return
-        self.pin(path)
-        here = os.path.dirname(path)
-        for each in (f"pre{script}", script, f"post{script}"):
-            if isinstance(listed.get(each), str) and ("package.json", f"{path}:{each}") not in self._read:
-                self._read.add(("package.json", f"{path}:{each}"))
-                self._package_line(str(listed[each]), here, shlex.join([name, *plain[:2]]))
+        lines = [f"pre{script}", script, f"post{script}"]
+        self.pin_keys(path, [*(f"scripts.{each}" for each in lines), *(["packageManager"] if name != "npm" else [])])
+        for each in filter(listed.__contains__, lines):
+            if (path, each) not in self._read:
+                self._read.add((path, each))
+                self._package_line(listed[each], os.path.dirname(path), shlex.join([name, *plain[:2]]))
+                if "npm_package_" in listed[each]:
+                    self.pin(path)  # the line contains other parts of it
 
-    def _has_package(self, folder: str) -> bool:
-        return self.files.is_file(f"{folder}/package.json")
+    def _lines_of(self, path: str) -> dict[str, str]:
+        scripts = self.json(path).get("scripts") if path else None
+        return (
+            {key: line for key, line in scripts.items() if isinstance(line, str)} if isinstance(scripts, dict) else {}
+        )
 
     def _package_line(self, line: str, folder: str, called: str) -> None:
         """Its programs come from `node_modules/.bin` first."""
         collector = Collector(self.roots.home, self.variables)
         collector.shell(line, folder)
-        for program in collector.runs:
-            own = f"{folder}/node_modules/.bin/{program.name}"
-            if program.name and (self.files.look(own) is not None or not _is_known(program.name)):
+        names = {program.name for program in collector.runs if program.name and "/" not in program.path}
+        around = {each.partition(" ")[0] for program in collector.runs for each in program.via}
+        for name in sorted(names | around):
+            found = [own for at in self.upward(folder) if self.files.is_file(own := f"{at}/node_modules/.bin/{name}")]
+            for own in found:
+                self.pin(own)
+            if found or not _is_known(name):
                 self.unsure(f"whatever `{called}` runs (`{line[:60]}`)")
         self.collected(collector, f"{folder}/package.json")
-
-    # -- Ruby and Perl
-
-    def ruby(self, path: str, text: str, cwd: str | None, folders: Sequence[str]) -> None:
-        for found in REQUIRED.finditer(text):
-            how, name = found[1], found[3]
-            if how == "require_relative":
-                self.ruby_file(self.absolute(name, os.path.dirname(self.files.real_path(path))), cwd)
-            elif name.startswith(("./", "../", "/")):
-                self.ruby_file(self.absolute(name, cwd), cwd)
-            else:
-                for folder in folders:
-                    self.ruby_file(f"{folder}/{name}", cwd)
-        self._foreign(RUBY, path, text, cwd)
-
-    def ruby_file(self, stem: str, cwd: str | None) -> None:
-        for path in (f"{stem}.rb", stem):
-            if self.files.is_file(path):
-                self.script(path, cwd, RUBY)
-                return
-
-    def perl(self, path: str, text: str, cwd: str | None, folders: Sequence[str]) -> None:
-        here = os.path.dirname(self.files.real_path(path))
-        own = [re.sub(r"\$(?:FindBin::)?(?:Real)?Bin|\$RealBin", here, found) for found in USED_LIB.findall(text)]
-        places = [*(self.absolute(each, cwd) for text_ in own for each in text_.split()), *folders]
-        for module, _, file in USED.findall(text):
-            names = [f"{place}/{module.replace('::', '/')}.pm" for place in places] if module else []
-            for name in names or ([self.absolute(file, cwd)] if file else []):
-                if self.files.is_file(name):
-                    self.script(name, cwd, PERL, places)
-        self._foreign(PERL, path, text, cwd)
-
-    def _foreign(self, name: str, path: str, text: str, cwd: str | None) -> None:
-        """The lines that code of another language runs."""
-        from anyhook.programs.code import look_at_code
-        from anyhook.programs.program import Program
-
-        collector = Collector(self.roots.home, self.variables)
-        look_at_code(Program(name, code=text, cwd=cwd), collector)
-        self.collected(collector, path)
 
     # -- make and just
 
@@ -585,14 +595,18 @@ def _kind_of_program(name: str) -> str | None:
     return next((kind for pattern, kind in INTERPRETERS if pattern.fullmatch(name)), None)
 
 
+def _first_line(head: bytes) -> list[str]:
+    """The words of a script's first line that may be programs."""
+    words = head[2:4096].split(b"\n", 1)[0].decode("utf-8", "replace").split() if head.startswith(b"#!") else []
+    return [word for word in words if not word.startswith("-") and "=" not in word]
+
+
 def _kind_of_script(path: str, head: bytes) -> str:
     """The language of a script, by its first line or its name; "" if neither says."""
-    if head.startswith(b"#!"):
-        words = head[2:4096].split(b"\n", 1)[0].decode("utf-8", "replace").split()
-        for word in words:
-            name = os.path.basename(word)
-            if name != "env" and not name.startswith("-") and "=" not in name:
-                return _kind_of_program(name) or OTHER
+    for word in _first_line(head):
+        name = os.path.basename(word)
+        if name != "env":
+            return _kind_of_program(name) or OTHER
     return SUFFIXES.get(os.path.splitext(path)[1].lower(), "")
 
 
@@ -600,8 +614,9 @@ def _arguments(kind: str, texts: Sequence[str]) -> tuple[str, list[tuple[str, st
     """The script of an interpreter's command line, what its options load, and its module (`-m`)."""
     loads: list[tuple[str, str]] = []
     rest = iter(texts)
-    for text in rest:
-        name, equals, value = text.partition("=")
+    for word in rest:
+        name, equals, value = word.partition("=")
+        text = PERL_LETTERS.sub("-", word) if kind == PERL else word
         short = text[:2] if text[:2] in LOADING.get(kind, ()) and not text.startswith("--") else ""
         if name in LOADING.get(kind, ()):
             loads.append((name, value if equals else next(rest, "")))
@@ -613,15 +628,21 @@ def _arguments(kind: str, texts: Sequence[str]) -> tuple[str, list[tuple[str, st
             return "", loads, ""
         elif text in VALUED.get(kind, ()):
             next(rest, "")
-        elif kind == NODE and text in ("run", "test"):
+        elif (kind, text) in RUN_WORDS:
             continue
         elif not text.startswith(("-", "+")):
             return text, loads, ""
     return "", loads, ""
 
 
-def _folders(loads: Sequence[tuple[str, str]], reader: Reader, cwd: str | None) -> list[str]:
-    return [reader.absolute(value, cwd) for option, value in loads if option == "-I"]
+def _script_name(name: str, words: Sequence[str], listed: Mapping[str, str]) -> str | None:
+    """The line of `package.json` that these words run, "" if it is not known; None if they run nothing."""
+    verb = words[0] if words else ""
+    if verb in RUN_VERBS and len(words) > 1:
+        return words[1]
+    if name in ("yarn", "pnpm", "bun") and verb in listed:
+        return verb
+    return SCRIPT_VERBS.get(verb, None if verb in ("ls", "list", "view", "version", "config", "") else "")
 
 
 def _is_known(name: str) -> bool:
@@ -633,4 +654,8 @@ def _is_known(name: str) -> bool:
 
 def _short(note: str) -> str:
     text = note.partition(" from ")[2] or note
-    return f"`{text[:60]}`"
+    return f"`{_cut(text)}`"
+
+
+def _cut(text: str) -> str:
+    return text[:60]

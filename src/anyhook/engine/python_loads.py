@@ -42,10 +42,16 @@ class ImportingCode(PythonCode):
 
     def read(self, code: str) -> bool:
         try:
-            self.own |= {node.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)}
+            nodes = [*ast.walk(ast.parse(code))]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
-        return super().read(code)
+        self.own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        is_read = super().read(code)
+        for node in nodes:
+            for name, value in _variables(node):
+                given = self.value(value) if value is not None else None
+                self.into.assigned.append((name, given if isinstance(given, str) else "$"))
+        return is_read
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         super()._import(node)
@@ -119,6 +125,39 @@ class ImportingCode(PythonCode):
                 self.folders.append((path, place == 1))
             else:
                 self.computed = True
+
+
+def _variables(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """Variables in capitals that code may set for the programs that it starts: `os.environ["X"] = …`, `{"X": …}`,
+    `dict(os.environ, X=…)`, `os.putenv("X", …)`. None for a value that is added to another."""
+    if isinstance(node, ast.Assign):
+        yield from ((name, node.value) for target in node.targets for name in _key(target))
+    elif isinstance(node, ast.AugAssign):
+        yield from ((name, None) for name in _key(node.target))
+    elif isinstance(node, ast.Dict):
+        both = zip(node.keys, node.values, strict=True)
+        yield from ((str(key.value), value) for key, value in both if isinstance(key, ast.Constant))
+    elif isinstance(node, ast.Call):
+        yield from _given(node)
+
+
+def _given(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    yield from ((each.arg, each.value) for each in node.keywords if each.arg is not None and each.arg.isupper())
+    if len(node.args) == 2 and isinstance(node.args[0], ast.Constant) and _attribute(node.func) in SETTERS:
+        yield str(node.args[0].value), node.args[1]
+
+
+def _key(target: ast.expr) -> list[str]:
+    """`x["NAME"]`"""
+    is_plain = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
+    return [str(target.slice.value)] if is_plain else []  # type: ignore[attr-defined]
+
+
+SETTERS = ("putenv", "setdefault", "setenv", "__setitem__")
+
+
+def _attribute(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else ""
 
 
 class PythonSearch:

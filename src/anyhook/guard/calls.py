@@ -11,7 +11,7 @@ from anyhook.guard.agent_switches import turns_off
 from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.scripts import run_by
-from anyhook.guard.settings_change import breaks, new_variables
+from anyhook.guard.settings_change import breaks, breaks_keys, new_variables
 from anyhook.install.off_variables import SETTINGS
 from anyhook.model import lean_json
 from anyhook.platform.places import home_of
@@ -104,7 +104,10 @@ def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, h
             return f"`{tool}` would delete {path}, {_what(found, held)}."
     for path in facts.writes:
         found = hit(path, held)
-        if found and (found not in held.settings or breaks(found, given, variables)):
+        keys = held.partly.get(found, ())
+        if keys and breaks_keys(found, given, keys):
+            return f"`{tool}` would change {', '.join(keys)} in {path}, {_what(found, held)}."
+        if found and not keys and (found not in held.settings or breaks(found, given, variables)):
             return f"`{tool}` would change {path}, {_what(found, held)}."
     return None
 
@@ -126,6 +129,8 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
     for program in _with_scripts(facts.runs, home):
         if why := decides(program, held.launchers) or turns_off(program, host) or _mounted(program, held, home):
             return why
+        if why := _set_keys(program, held):
+            return why
         found = Collector(home)
         found.program(program.replace(remote=False))
         own = found.facts()
@@ -139,6 +144,18 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
     for path in facts.writes:
         if path not in seen and (found_path := hit(path, held)):
             return f"The line would write to {path}, {_what(found_path, held)}."
+    return None
+
+
+def _set_keys(program: Program, held: Protected) -> str | None:
+    """`npm pkg set scripts.test=…`, where an approval pins that key."""
+    texts = [word.text for word in program.words]
+    named = [text.partition("=")[0] for text in texts[2:]] if texts[:1] == ["pkg"] else []
+    if program.name not in ("npm", "pnpm") or texts[1:2] not in (["set"], ["delete"]):
+        return None
+    for path, keys in held.partly.items():
+        if found := next((key for key in keys if any(key == name or key.startswith(f"{name}.") for name in named)), ""):
+            return f"`{program.name}` would change {found} in {path}, {_what(path, held)}."
     return None
 
 

@@ -15,7 +15,7 @@ from anyhook.guard.same_file import SameFiles
 from anyhook.install.changes import roots_of
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of, state_dir
-from anyhook.programs.named import is_standard
+from anyhook.programs.named import MODULE_ENDS, Installed, is_standard
 from anyhook.state.ledger import Ledger
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 """Files in which an agent keeps its settings, hooks among them."""
 SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
+REPLACING = tuple(end for ends in MODULE_ENDS.values() for end in ends)
 LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
 MAX_NAMES = 2_000
 """How many names in one of our folders are matched against a pattern."""
@@ -51,6 +52,10 @@ class Protected(Record):
     searched: tuple[str, ...]
     """Folders from which pinned Python scripts import first: a new module there may take the place of an installed one,
     or of one that is pinned."""
+    partly: Mapping[str, tuple[str, ...]]
+    """JSON files of which approvals pin some keys: `package.json` with the line behind `npm test`."""
+    replaced: frozenset[tuple[str, str]]
+    """Folders in which pinned scripts look for modules first, and the language."""
     above: str
     """The project. A folder above it counts if it is deleted, but not if something is copied into it."""
 
@@ -59,7 +64,7 @@ class Protected(Record):
     same: SameFiles | None = None
 
     def all(self) -> Iterator[str]:
-        yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings)
+        yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings, *self.partly)
 
 
 def protected(
@@ -80,11 +85,23 @@ def protected(
                 folders.add(path)
         else:
             files.add(path)
-    for approval in Ledger(state_dir(env)).approvals.values():
-        files.update(path for item in approval.items.values() for path in item.files if path not in settings)
+    pinned = {path for each in Ledger(state_dir(env)).approvals.values() for item in each.items.values()
+              for path in item.files}  # fmt: skip
+    files |= pinned
+    settings -= pinned
     launchers = _launchers(env)
     searched = {path for path in files if path.endswith("/")}  # as approvals name them
-    files = files - searched | {*launchers}
+    parts = {path for path in files if "#" in os.path.basename(path)}
+    partly: dict[str, tuple[str, ...]] = {}
+    replaced: set[tuple[str, str]] = set()
+    for path in parts:
+        file, _, named = path.rpartition("#")
+        if file.endswith("/"):
+            replaced.update((each, named) for each in _both([file.rstrip("/")]))
+        else:
+            for each in _both([file]):
+                partly[each] = tuple(sorted({*partly.get(each, ()), *named.split(",")}))
+    files = files - searched - parts | {*launchers}
     held = Protected(
         _both(own_folders(env)),
         _both(_package(project)),
@@ -93,6 +110,8 @@ def protected(
         _both(settings),
         frozenset(_both(entries)),
         _both(path.rstrip("/") for path in searched),
+        partly,
+        frozenset(replaced),
         os.path.realpath(project),
         _both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
     )
@@ -180,7 +199,10 @@ def _hit(path: str, held: Protected, deletes: bool) -> str:
 
 
 def _imported_instead(path: str, held: Protected) -> str:
-    """The folder of a pinned Python script that would import this file in the place of another."""
+    """The file itself, if a pinned script would import it in the place of another."""
+    for folder, kind in held.replaced if path.endswith(REPLACING) else ():
+        if path.startswith(f"{folder}/") and Installed(kind).has(path[len(folder) + 1 :]):
+            return path
     for folder in held.searched if path.endswith(IMPORTABLE) else ():
         if path.startswith(f"{folder}/"):
             name = path[len(folder) + 1 :].partition("/")[0].partition(".")[0]

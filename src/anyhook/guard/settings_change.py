@@ -7,6 +7,7 @@ import re
 
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
+from anyhook.documents.pins import json_keys
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.off_variables import named_in_file
 from anyhook.rules.calls import PATHS
@@ -38,6 +39,13 @@ def breaks(path: str, given: dict[str, Json], variables: tuple[str, ...] = ()) -
     told = _about_hooks(path, before, variables) if before.strip() else {}
     left = _about_hooks(path, after, variables) if after.strip() else {}
     return told is None or left is None or told != left
+
+
+def breaks_keys(path: str, given: dict[str, Json], keys: tuple[str, ...]) -> bool:
+    """Whether a write or an edit would change what these keys of a JSON file say. True in doubt."""
+    before = _before(path)
+    after = _after(before, given) if before is not None else None
+    return before is None or after is None or json_keys(before, keys) != json_keys(after, keys)
 
 
 def new_variables(path: str, given: dict[str, Json], host: Host) -> list[str]:

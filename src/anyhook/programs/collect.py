@@ -45,6 +45,7 @@ class Collector:
         self.secrets: list[str] = []
         self.unknown: list[str] = []
         self.unread: list[str] = []
+        self.assigned: list[tuple[str, str]] = []
         self.doers: list[tuple[str, str, str]] = []
         self.links: list[str] = []
         self.trees: list[tuple[str, str]] = []
@@ -56,6 +57,7 @@ class Collector:
         line = read_line(text, cwd, self.home, self.variables)
         self.unknown.extend(line.unknown)
         self.unread.extend(line.unread)
+        self.assigned.extend(line.assigned)
         for found in line.programs:
             program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
             self.program(program)

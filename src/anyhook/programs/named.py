@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 SEPARATORS = {ord(char): " " for char in "\t\n\r;&|<>()=:,@'\"`{}"}
 """What may be between two paths inside one word: a shell line after `-c`, an assignment, a list."""
-ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "Makefile", "main.go")
+ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "Makefile", "main.go")
 """What runs if a folder is named instead of a script."""
 READ_BY = {
     "make": ("Makefile", "makefile", "GNUmakefile"),
     "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "Taskfile.yaml"),
     "rake": ("Rakefile",),
-    **dict.fromkeys(("npm", "npx", "yarn", "pnpm", "bun"), ("package.json",)),
     **dict.fromkeys(("pytest", "py.test"), ("conftest.py",)),
 }
 """What well-known programs read and run in their current folder by default."""
@@ -90,6 +89,40 @@ def stands_alone(path: str, files: Files) -> bool:
     writes itself, and those come and go with every run."""
     head = files.fingerprint(path).head
     return len(head) < 8 or head[4] & 0b11 == 0b01
+
+
+MODULE_ENDS = {"ruby": (".rb", ".so"), "perl": (".pm", ".pl")}
+MODULE_FOLDERS = {
+    "ruby": ("lib/ruby/*", "lib/ruby/*/*-linux*", "lib/*/ruby/*", "lib/*/ruby/vendor_ruby/*"),
+    "perl": ("share/perl5", "share/perl/*", "lib/*/perl5/*", "lib/*/perl/*", "lib/*/perl-base", "lib/perl5",
+             "lib/perl5/*"),
+}  # fmt: skip
+"""Where Ruby and Perl have their own modules, below `/usr` and the like."""
+
+
+class Installed:
+    """The modules of Ruby or Perl that are installed on this machine."""
+
+    def __init__(self, kind: str) -> None:
+        from glob import glob
+        from shutil import which
+
+        program = os.path.realpath(which(kind) or "/usr/bin/x")
+        bases = dict.fromkeys(["/usr", "/usr/local", os.path.dirname(os.path.dirname(program))])
+        self.ends = MODULE_ENDS[kind]
+        self.folders = [each for base in bases for inner in MODULE_FOLDERS[kind] for each in glob(f"{base}/{inner}")]
+
+    def has(self, path: str) -> bool:
+        """Whether a module of this relative path is installed. If none is found at all, any may be."""
+        if not path.endswith(self.ends):
+            return False
+        stem = path.rpartition(".")[0]
+        return not self.folders or any(
+            os.path.exists(f"{folder}/{stem}{end}") for folder in self.folders for end in self.ends
+        )
+
+    def has_folder(self, path: str) -> bool:
+        return not self.folders or any(os.path.isdir(f"{folder}/{path}") for folder in self.folders)
 
 
 def within(path: str, folder: str) -> bool:

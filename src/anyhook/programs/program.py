@@ -84,3 +84,5 @@ class ShellLine(Record):
     """The shell's folder afterwards."""
     unread: tuple[str, ...] = ()
     """Those of `unknown` that say that a part was not read at all: anything may be in it."""
+    assigned: tuple[tuple[str, str], ...] = ()
+    """Every value that it gives to a variable with a name in capitals; unknown parts as they were written."""

@@ -31,6 +31,13 @@ SHELL_WORDS = frozenset({
     "select", "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "typeset", "ulimit",
     "umask", "unalias", "unset", "until", "wait", "while",
 })  # fmt: skip
+STANDS_FOR = {
+    "python": ("/__main__.py",),
+    **dict.fromkeys(
+        ("node", "bun"), (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json")
+    ),
+}
+"""Interpreters that find a script in a folder, or without its ending."""
 _SHELL_SIGNS = frozenset("$`*?[]{}()<>|&;!#\n")
 _OPERATOR = re.compile(r"\|\|?|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9-])?|&>>?")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -159,6 +166,8 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
     if _SHELL_SIGNS & set(script) or not ("/" in script or script.endswith(SCRIPT_ENDINGS)):
         return None
     path = os.path.normpath(os.path.join(context.cwd, script))
+    if any(os.path.isfile(f"{path}{end}") for end in STANDS_FOR.get(interpreter.rstrip("0123456789."), ())):
+        return None
     if not os.path.exists(path):
         return _nothing_there(script, path, context)
     if os.path.isdir(path) or not os.access(path, os.R_OK):
@@ -174,8 +183,11 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
 def _line_fault(line: str, context: StartContext) -> Fault | None:
     """The first command of a shell's line, if it is plain."""
     words = [_expanded(word, context) for word in loose_words(line)]
+    has_own_path = False
     while words and is_assignment(words[0]):
-        words.pop(0)
+        has_own_path |= words.pop(0).startswith("PATH=")
+    if has_own_path and words and "/" not in words[0]:
+        return None
     if not words or words[0] in SHELL_WORDS or _SHELL_SIGNS & set(words[0]) or words[1:2] == ["()"]:
         return None
     end = next((place for place, word in enumerate(words) if _OPERATOR.fullmatch(word)), len(words))

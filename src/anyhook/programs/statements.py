@@ -109,6 +109,7 @@ class Commands(MadeFiles):
         self.programs: list[Program] = []
         self.unknown: list[str] = []
         self.unread: list[str] = []
+        self.assigned: dict[tuple[str, str], None] = {}
         self.visited: dict[int, Node] = {}
         """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
         self.steps = 0
@@ -396,6 +397,8 @@ class Commands(MadeFiles):
             self._run_later(name, value)
 
     def _assign(self, name: str, values: Sequence[str]) -> None:
+        if name.isupper():
+            self.assigned.update([((name, self._shown(plain(value))), None) for value in values[: expand.MAX_WORDS]])
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
 
     def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
@@ -1238,4 +1241,5 @@ def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str
     except RecursionError:
         reader.give_up(TOO_DEEP)
     unread = tuple(dict.fromkeys(reader.unread))
-    return ShellLine(tuple(reader.programs), tuple(dict.fromkeys([*reader.unknown, *unread])), scope.cwd, unread)
+    unknown = tuple(dict.fromkeys([*reader.unknown, *unread]))
+    return ShellLine(tuple(reader.programs), unknown, scope.cwd, unread, tuple(reader.assigned))

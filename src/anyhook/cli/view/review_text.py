@@ -145,7 +145,9 @@ def _cut(text: str) -> str:
 
 def _kind(path: str) -> str:
     """What a pinned path stands for: a folder that modules are imported from, some keys of a file, or a file."""
-    return "modules" if path.endswith("/") else "keys" if "#" in os.path.basename(path) else "file"
+    if path.partition("#")[0].endswith("/"):
+        return "modules"
+    return "keys" if "#" in os.path.basename(path) else "file"
 
 
 def _digest(seen: Fingerprint) -> str:
