@@ -94,10 +94,10 @@ ENVIRONMENTS = frozenset(
 )
 """Programs that run others with packages that the project names."""
 SHELL_VARIABLES = ("BASH_ENV", "ENV")
-SEARCHED = {RUBY: ("RUBYLIB",), PERL: ("PERL5LIB", "PERLLIB"), NODE: ("NODE_PATH",), PYTHON: ("PYTHONPATH",)}
+MODULE_VARIABLES = {RUBY: ("RUBYLIB",), PERL: ("PERL5LIB", "PERLLIB"), NODE: ("NODE_PATH",), PYTHON: ("PYTHONPATH",)}
 """The variables with the folders in which interpreters look for modules."""
-FOLDERS = frozenset({"PATH", *(name for names in SEARCHED.values() for name in names)})
-DECIDING = frozenset({*KINDS, *SHELL_VARIABLES, *FOLDERS})
+SEARCH_VARIABLES = frozenset({"PATH", *(name for names in MODULE_VARIABLES.values() for name in names)})
+VARIABLES_THAT_LOAD = frozenset({*KINDS, *SHELL_VARIABLES, *SEARCH_VARIABLES})
 """Variables that decide what programs load or run."""
 READ_BESIDE = {
     "bun": ("bunfig.toml",),
@@ -130,7 +130,7 @@ class Reader:
         self.found: dict[str, None] = {}
         self.parts: dict[str, bytes] = {}
         self.unknown: dict[str, None] = {}
-        self.deciding = DECIDING
+        self.deciding = VARIABLES_THAT_LOAD
         self._folders: dict[str, dict[str, None]] = {}
         self._read: set[tuple[str, str]] = set()
         self.has_closed_env = False
@@ -226,7 +226,7 @@ class Reader:
         for name, value in variables.items():
             if name in SHELL_VARIABLES and value:
                 self._each(value, cwd, SHELL)
-            elif name in FOLDERS:
+            elif name in SEARCH_VARIABLES:
                 self._looked_for_in(name, value, cwd)
             elif name in KINDS and value:
                 self.unsure(f"what `{name}={value[:60]}` makes programs load")
@@ -251,7 +251,7 @@ class Reader:
 
     def folders(self, kind: str) -> list[str]:
         """Where an interpreter looks before its own folders: by options, by variables, by the scripts' own words."""
-        return [*self._folders.get(kind, ()), *self.search(*SEARCHED[kind])]
+        return [*self._folders.get(kind, ()), *self.search(*MODULE_VARIABLES[kind])]
 
     def searched(self, kind: str, folders: Iterable[str]) -> None:
         """Folders that an interpreter searches first: what is in them may take the place of what is installed."""
@@ -374,7 +374,7 @@ class Reader:
         flags = "".join(text[1:] for text in texts if re.fullmatch(r"-[A-Za-z]+", text))
         is_safe = bool({"I", "P"} & {*flags})
         ignores_variables = bool({"I", "E"} & {*flags})
-        search = self._python_search(() if ignores_variables else self.search(*SEARCHED[PYTHON]))
+        search = self._python_search(() if ignores_variables else self.search(*MODULE_VARIABLES[PYTHON]))
         search.ignores_variables = ignores_variables
         if script:
             path = self.absolute(script, cwd)
@@ -396,7 +396,7 @@ class Reader:
 
     def python(self, path: str, text: str, cwd: str | None) -> None:
         """A script that is started by its own name."""
-        search = self._python_search(self.search(*SEARCHED[PYTHON]))
+        search = self._python_search(self.search(*MODULE_VARIABLES[PYTHON]))
         search.first(os.path.dirname(self.files.real_path(path)))
         self.python_file(path, cwd, search)
 

@@ -32,7 +32,7 @@ OWN_VARIABLE = re.compile(
     r"""\s*(?:\|\|)?(?:=>|=(?![=~>])|:(?!:))\s*(?:(?P<sign>['"])(?P<value>[^'"$#`\n]*)(?P=sign)\s*(?:[;,}\n]|$))?"""
 )
 """A variable for the programs that code starts: `process.env.X = …`, `ENV['X'] = …`, `$ENV{X} = …`, `{X: …}`."""
-STARTS = re.compile(r"child_process|Bun\.\$|\bzx\b|\b(?:system|exec|spawn|popen\w*|qx)\b|`")
+STARTS_PROGRAMS = re.compile(r"child_process|Bun\.\$|\bzx\b|\b(?:system|exec|spawn|popen\w*|qx)\b|`")
 COMPUTED_START = {
     NODE: re.compile(r"""\b(?:exec|execSync|execFile|execFileSync|spawn|spawnSync)\s*\(\s*(?!['"`\[)])"""),
     RUBY: re.compile(r"""(?<![\w.:'"])(?:system|exec|spawn|IO\.popen|Open3\.\w+)\b[ \t]*\(?[ \t]*(?=[a-z@$_*])"""),
@@ -87,7 +87,7 @@ class Text:
             place = self.next(rf"{re.escape(name)}(?![\w(:])", at)
             if place is not None:
                 return self.names[name], place
-        if (call := _CALL.match(self.text, at)) is not None:
+        if (call := _CALLED.match(self.text, at)) is not None:
             return self._called(call["name"], call.end())
         return None, at
 
@@ -132,7 +132,7 @@ class Text:
 
 
 _QUOTED = re.compile(r"""\s*(?P<sign>['"`])(?P<text>(?:(?!(?P=sign))[^\\\n])*)(?P=sign)""")
-_CALL = re.compile(r"\s*(?P<name>(?:new\s+)?[A-Za-z_][\w.:]*(?:->\w+)?)\s*\(")
+_CALLED = re.compile(r"\s*(?P<name>(?:new\s+)?[A-Za-z_][\w.:]*(?:->\w+)?)\s*\(")
 
 
 def look_at_script(reader: Reader, kind: str, path: str, text: str, cwd: str | None) -> None:
@@ -142,7 +142,7 @@ def look_at_script(reader: Reader, kind: str, path: str, text: str, cwd: str | N
     {NODE: _node, RUBY: _ruby, PERL: _perl}[kind](reader, read, path)
     if EVALUATED[kind].search(text):
         reader.unsure(f"code that only shows when it runs ({name})")
-    if not STARTS.search(text):
+    if not STARTS_PROGRAMS.search(text):
         return
     if COMPUTED_START[kind].search(text) and (kind != NODE or "child_process" in text):
         reader.unsure(f"programs that only show when it runs ({name})")
@@ -327,10 +327,14 @@ def _is_comment(text: str, at: int) -> bool:
 # -- Perl
 
 _LIB = re.compile(r"\buse\s+lib\b\s*|\b(?:unshift|push)\s*\(?\s*@INC\s*,\s*")
-_WORDS = re.compile(r"\s*\(?\s*qw\s*(?:\(([^)]*)\)|\[([^\]]*)\]|\{([^}]*)\}|<([^>]*)>|([/|!])(.*?)\5)", re.DOTALL)
+_QUOTED_WORDS = re.compile(
+    r"\s*\(?\s*qw\s*(?:\(([^)]*)\)|\[([^\]]*)\]|\{([^}]*)\}|<([^>]*)>|([/|!])(.*?)\5)", re.DOTALL
+)
 _MODULE = re.compile(r"(?<![\w$@%&>:'\"-])(?:use|require)\s+(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?![\w(']|\s*=>)")
 _PARENTS = re.compile(r"\buse\s+(?:parent|base)\b(?!\s+-norequire)\s*")
-_FILES = re.compile(r"(?<![\w$@%&>:'\"-])(?:require|do)\b(?!\s*[{;=])\s*\(?\s*(?=[$'\"_]|dirname|File::|catfile)")
+_REQUIRED_FILE = re.compile(
+    r"(?<![\w$@%&>:'\"-])(?:require|do)\b(?!\s*[{;=])\s*\(?\s*(?=[$'\"_]|dirname|File::|catfile)"
+)
 _PRAGMAS = ("lib", "parent", "base", "v5", "v6", "if")
 
 
@@ -352,7 +356,7 @@ def _perl(reader: Reader, read: Text, path: str) -> None:
                 _computed(reader, path)
             else:
                 perl_module(reader, name, read.cwd)
-    for found in _FILES.finditer(read.text):
+    for found in _REQUIRED_FILE.finditer(read.text):
         if _is_comment(read.text, found.start()):
             continue
         name, _ = read.value(found.end())
@@ -364,7 +368,7 @@ def _perl(reader: Reader, read: Text, path: str) -> None:
 
 def _listed(read: Text, at: int) -> list[str | None]:
     """The strings of a list."""
-    if words := _WORDS.match(read.text, at):
+    if words := _QUOTED_WORDS.match(read.text, at):
         return [*"".join(filter(None, words.group(1, 2, 3, 4, 6))).split()]
     inner = read.next(r"\(", at)
     found: list[str | None] = []

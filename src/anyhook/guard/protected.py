@@ -28,7 +28,7 @@ SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 """Files in which an agent keeps its settings, hooks among them."""
 SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
-REPLACING = tuple(end for ends in MODULE_ENDS.values() for end in ends)
+RUBY_AND_PERL = tuple(end for ends in MODULE_ENDS.values() for end in ends)
 LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
 MAX_NAMES = 2_000
 """How many names in one of our folders are matched against a pattern."""
@@ -85,22 +85,13 @@ def protected(
                 folders.add(path)
         else:
             files.add(path)
-    pinned = {path for each in Ledger(state_dir(env)).approvals.values() for item in each.items.values()
-              for path in item.files}  # fmt: skip
+    pinned = _pinned(env)
     files |= pinned
     settings -= pinned
     launchers = _launchers(env)
     searched = {path for path in files if path.endswith("/")}  # as approvals name them
     parts = {path for path in files if "#" in os.path.basename(path)}
-    partly: dict[str, tuple[str, ...]] = {}
-    replaced: set[tuple[str, str]] = set()
-    for path in parts:
-        file, _, named = path.rpartition("#")
-        if file.endswith("/"):
-            replaced.update((each, named) for each in _both([file.rstrip("/")]))
-        else:
-            for each in _both([file]):
-                partly[each] = tuple(sorted({*partly.get(each, ()), *named.split(",")}))
+    partly, replaced = _parts(parts)
     files = files - searched - parts | {*launchers}
     held = Protected(
         _both(own_folders(env)),
@@ -116,6 +107,25 @@ def protected(
         _both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
     )
     return held.replace(same=SameFiles(held.all()))
+
+
+def _pinned(env: Mapping[str, str]) -> set[str]:
+    approvals = Ledger(state_dir(env)).approvals.values()
+    return {path for each in approvals for item in each.items.values() for path in item.files}
+
+
+def _parts(named: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], set[tuple[str, str]]]:
+    """Parts as approvals name them: `FILE#KEYS`, and `FOLDER/#LANGUAGE`."""
+    partly: dict[str, tuple[str, ...]] = {}
+    replaced: set[tuple[str, str]] = set()
+    for path in named:
+        file, _, rest = path.rpartition("#")
+        for each in _both([file.rstrip("/")]):
+            if file.endswith("/"):
+                replaced.add((each, rest))
+            else:
+                partly[each] = tuple(sorted({*partly.get(each, ()), *rest.split(",")}))
+    return partly, replaced
 
 
 def _may_hold_hooks(folder: str, project: str) -> bool:
@@ -200,7 +210,7 @@ def _hit(path: str, held: Protected, deletes: bool) -> str:
 
 def _imported_instead(path: str, held: Protected) -> str:
     """The file itself, if a pinned script would import it in the place of another."""
-    for folder, kind in held.replaced if path.endswith(REPLACING) else ():
+    for folder, kind in held.replaced if path.endswith(RUBY_AND_PERL) else ():
         if path.startswith(f"{folder}/") and Installed(kind).has(path[len(folder) + 1 :]):
             return path
     for folder in held.searched if path.endswith(IMPORTABLE) else ():
