@@ -205,7 +205,7 @@ def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
     off = {name: agent.why for name, agent in agents.items() if agent.state == "off"}
     if not off:
         return ""
-    if all(why.startswith(ITSELF) for why in off.values()):
+    if all(agents[name].cause == "only_own_hooks" for name in off):
         return f", but not through anyhook in {', '.join(off)}: {ITSELF}"
     verb = "does" if len(off) == 1 else "do"
     return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"

@@ -447,7 +447,8 @@ def layer(dialect: Dialect, layers: Sequence[Layer], files: Files) -> list[Hook]
             never(dialect.layering)
     off = _switched_off(layers)
     if off:
-        hooks = [hook.replace(status=DISABLED, why=f"{off} turns all hooks off") for hook in hooks]
+        told = {"status": DISABLED, "why": f"{off} turns all hooks off", "off_cause": "all_off", "off_by": off}
+        hooks = [hook.replace(**told) for hook in hooks]
     return sorted(hooks, key=dialect.sort) if dialect.sort else hooks
 
 
@@ -802,7 +803,9 @@ def open_ledger(setup: Setup, files: Files) -> Ledger:
 
 
 def _switched(hook: Hook, off: frozenset[str]) -> Hook:
-    return hook.replace(status=DISABLED, why=SWITCHED_OFF) if hook.id in off and hook.scope != SCOPE else hook
+    if hook.id not in off or hook.scope == SCOPE:
+        return hook
+    return hook.replace(status=DISABLED, why=SWITCHED_OFF, off_cause="switched_off")
 
 
 def with_types(

@@ -95,7 +95,9 @@ class Engine:
                     from anyhook.engine.settle import runs_itself
 
                     if runs_itself(serves, hook):
-                        hooks[index] = hook.replace(status=DISABLED, why=f"{serves.title} runs it itself")
+                        hooks[index] = hook.replace(
+                            status=DISABLED, why=f"{serves.title} runs it itself", off_cause="host_runs_it"
+                        )
             catalog = catalog.replace(hooks=hooks, serves=serves.name)
         if options.model is not None or options.spare_model is not None:
             catalog = catalog.replace(has_model=True)

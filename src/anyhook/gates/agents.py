@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anyhook.install.lean import Tools
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
+    from anyhook.model.words import AgentCause
     from anyhook.tables.host_rows import Host
 
     AgentState = Literal["on", "off", "unknown"]
@@ -46,6 +47,8 @@ class AgentStatus(Record):
     installed: bool
     state: AgentState
     why: str
+    cause: AgentCause
+    """Decisions look at the state and the cause, and never at `why`."""
     channel: str | None
     """The channel through which it shows messages to a person."""
     dead: bool = False
@@ -83,22 +86,26 @@ def agent_status(
     events = dict.fromkeys(gate.event for gate in found if gate.state == "armed" and gate.event)
     seen = diagnose(table, home, setup.project, setup.env, events)
     found = covered(table, seen, catalog, found)
-    state, why = _judged(table, seen, found)
+    state, cause, why = _judged(table, seen, found)
     if others:
         again = f"anyhook install {table.name}"
         told = f"its entry fixes other places than this shell ({', '.join(others)}), and those count there"
         why = "; ".join(filter(None, (why, f"{told}. To use those of this shell: {again}")))
     through = borrowed(table, setup) if seen.status == NOT_INSTALLED else ()
     if through:
-        state, why = "unknown", f"{why}; it may run {through[0]}, and then gets answers in its own format"
+        why = f"{why}; it may run {through[0]}, and then gets answers in its own format"
+        state, cause = "unknown", "borrowed"
     known = version(table, setup.project, setup.env, may_start=may_start)
-    if seen.installed and known.contract == "changed":
-        state, why = "off", known.why
+    changed = bool(seen.installed) and known.contract == "changed"
+    if changed:
+        state, cause, why = "off", "version_changed", known.why
     elif seen.installed and known.why:
         why = "; ".join(filter(None, (why, known.why)))
-    dead = seen.status == INERT or bool(seen.installed and known.contract == "changed")
+    dead = seen.status == INERT or changed
     words = seen.fixed if others else ()
-    agent = AgentStatus(bool(seen.installed), state, why, channel_of(table), dead, bool(seen.waits), known, words)
+    agent = AgentStatus(
+        bool(seen.installed), state, why, cause, channel_of(table), dead, bool(seen.waits), known, words
+    )
     return agent, [_unasked(gate, agent) for gate in found]
 
 
@@ -148,23 +155,25 @@ def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
     """The state of a gate in an agent: one that is on is not covered if the agent's entry cannot work."""
     if gate.state != "armed" or not (agent.dead or agent.waits):
         return gate
-    return gate.replace(state="uncovered", why=agent.why, fix=f"anyhook doctor {gate.agent}")
+    fix = f"anyhook doctor {gate.agent}"
+    return gate.replace(state="uncovered", cause="agent_does_not_call", why=agent.why, fix=fix)
 
 
-def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, str]:
+def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, AgentCause, str]:
     if table.entry is None:
-        return "unknown", seen.reason
+        return "unknown", "no_entry_known", seen.reason
     if seen.status == NOT_INSTALLED:
-        return "off", f"not installed: {seen.reason}"
+        return "off", "not_installed", f"not installed: {seen.reason}"
     if seen.status in (INERT, REFUSING):
-        return "off", seen.reason
+        return "off", "inert", seen.reason
     if seen.waits:
-        return "off", seen.waits
+        return "off", "waits", seen.waits
     if not guards_actions(found):
-        return "off", unguarded(found)
+        return "off", "only_own_hooks" if only_own_hooks(found) else "unguarded", unguarded(found)
     if set(seen.scopes) <= set(table.confirms) and not seen.approved:
-        return "unknown", f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
-    return "on", seen.hint
+        why = f"the entry is in place, but whether it was confirmed cannot be seen: {table.confirm}"
+        return "unknown", "unconfirmed", why
+    return "on", "", seen.hint
 
 
 def unheard(table: Host) -> str:
@@ -214,8 +223,8 @@ def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> Gate
     for event in hook.events:
         missed = passes_over(table, seen.asked, event, tools_wanted(hook, event, table))
         if missed:
-            why = f"the entry leaves out {missed}"
-            return gate.replace(state="uncovered", why=why, fix=f"anyhook install {table.name} --lean")
+            why, fix = f"the entry leaves out {missed}", f"anyhook install {table.name} --lean"
+            return gate.replace(state="uncovered", cause="left_out", why=why, fix=fix)
     return gate
 
 
@@ -226,12 +235,17 @@ def in_own_files(table: Host, found: Sequence[GateStatus]) -> list[GateStatus]:
     return [gate for gate in found if gate.id != gate.source or gate.dialect not in elsewhere]
 
 
+def only_own_hooks(found: Sequence[GateStatus]) -> bool:
+    """Whether all that guards an agent are hooks that it runs itself."""
+    return not (protected(found) or not_holding(found)) and any(gate.state == "native" for gate in found)
+
+
 def unguarded(found: Sequence[GateStatus]) -> str:
     """Why an agent that asks us is not guarded by every guard; "" if it is."""
     if protected(found):
         return ""
     off = not_holding(found)
-    if not off and any(gate.state == "native" for gate in found):
+    if only_own_hooks(found):
         return ITSELF
     if not off:
         return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"

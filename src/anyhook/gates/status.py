@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.engine.catalog import SWITCHED_OFF, TRUST, approval_of
+from anyhook.engine.catalog import TRUST, approval_of
 from anyhook.engine.settle import is_gate, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
-from anyhook.model.hook import ASKING, BROKEN, CHANGED, DISABLED, UNTRUSTED
+from anyhook.model.hook import ASKING, BROKEN
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
+from anyhook.model.words import never
 from anyhook.platform.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import GateState, HookScope, Mode
+    from anyhook.model.words import GateCause, GateState, HookScope, Mode
     from anyhook.state.plans import Setup
+    from anyhook.state.settings import Settings
     from anyhook.tables.host_rows import EntryFault, Host
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
@@ -43,7 +45,6 @@ NOTHING_LOST = ("repeated-key", "ignored-value", "invalid-relaxation", "unknown-
 """Errors after which every declaration still counts."""
 QUICK, QUICK_S = ("rule", "builtin"), 2.0
 """Handlers that start nothing, and the time that anyhook itself may take to start on a busy machine."""
-TURNED_OFF = " turns all hooks off"
 ENABLE, CHECK = "anyhook enable", "anyhook check"
 
 
@@ -58,6 +59,8 @@ class GateStatus(Record):
     scope: HookScope
     source: str
     state: GateState
+    cause: GateCause
+    """Decisions look at the state and the cause, and never at the sentences."""
     agent: str | None = None
     why: str = ""
     fix: str = ""
@@ -81,16 +84,20 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
     lost = list(_unreadable(catalog.problems))
     blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
     found = [_of_hook(hook, setup, catalog, host, mode) for hook in catalog.hooks if is_gate(hook)]
-    # A hook in a file that cannot be read does not count as gone.
-    left = [hook for hook in catalog.gone if is_gate(hook) and not blind & {hook.dialect, ""}]
-    found += [_gate(hook, "changed", hook.why, TRUST) for hook in left]
-    found += [*lost, *dropped(catalog)]
+    found += [*_gone(catalog, blind), *lost, *dropped(catalog)]
     if host is None:
         longest_s = max((needed_s(hook) for hook in catalog.hooks if is_gate(hook)), default=0.0)
         found += entries_off(catalog.entries, longest_s)
     else:
         found += entries_off(fault for fault in catalog.entries if fault.agent == agent)
     return [gate.replace(agent=agent) for gate in found]
+
+
+def _gone(catalog: Catalog, blind: set[str]) -> Iterator[GateStatus]:
+    """Gates that are no longer declared. A hook in a file that cannot be read does not count as gone."""
+    for hook in catalog.gone:
+        if is_gate(hook) and not blind & {hook.dialect, ""}:
+            yield _gate(hook, "changed", "gone", hook.why, TRUST)
 
 
 def protected(found: Iterable[GateStatus]) -> bool:
@@ -140,45 +147,69 @@ def _can_stop(name: str, event: str) -> bool:
     return any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
 
 
-def _gate(hook: Hook, state: GateState, why: str = "", fix: str = "", excused: bool = False) -> GateStatus:
+def _gate(
+    hook: Hook, state: GateState, cause: GateCause = "", why: str = "", fix: str = "", excused: bool = False
+) -> GateStatus:
     event = hook.events[0] if hook.events else None
-    return GateStatus(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, None, why, fix, excused)
+    return GateStatus(
+        hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, cause, None, why, fix, excused
+    )
 
 
 def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None) -> GateStatus:
     """The first state that applies."""
-    if hook.status == DISABLED:
-        excused = by_user(hook, setup)
-        return _gate(hook, "disabled", hook.why, f"{ENABLE} {hook.id}" if hook.why == SWITCHED_OFF else "", excused)
-    if hook.status == UNTRUSTED:
-        return _gate(hook, "waiting", hook.why, approval_of(hook))
-    if hook.status == CHANGED:
-        return _gate(hook, "changed", hook.why, approval_of(hook))
-    why = hook.why if hook.status == BROKEN else cannot_start(hook, setup, catalog)
-    if why:
-        return _gate(hook, "broken", why, CHECK)
-    native = host is not None and runs_itself(host, hook)
+    return (
+        _not_armed(hook, setup, catalog)
+        or _not_reached(hook, setup, catalog, host)
+        or _in_shadow(hook, catalog.config, mode)
+        or _gate(hook, "armed", "", misspelt(hook) or also_runs(hook))
+    )
+
+
+def _not_armed(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
+    """The gate, if its hook is turned off, waits for its user, or cannot start."""
+    match hook.status:
+        case "disabled":
+            cause, own = hook.off_cause or "declared_off", hook.off_cause == "switched_off"
+            return _gate(hook, "disabled", cause, hook.why, f"{ENABLE} {hook.id}" if own else "", by_user(hook, setup))
+        case "untrusted":
+            return _gate(hook, "waiting", "not_approved", hook.why, approval_of(hook))
+        case "changed":
+            return _gate(hook, "changed", "changed", hook.why, approval_of(hook))
+        case "broken":
+            return _gate(hook, "broken", "loaded_broken", hook.why, CHECK) if hook.why else None
+        case "armed":
+            why = cannot_start(hook, setup, catalog)
+            return _gate(hook, "broken", "cannot_start", why, CHECK) if why else None
+        case _:
+            never(hook.status)
+
+
+def _not_reached(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None) -> GateStatus | None:
+    """The gate, if no call of the agent, or of any, can reach its hook through us."""
+    if host is not None and runs_itself(host, hook):
+        return _gate(hook, "native", "host_runs_it", f"{host.title} runs it itself")
     agent = host.name if host is not None else catalog.serves
     for fault in catalog.entries:
-        if fault.agent == agent and not native and (why := too_short(fault, needed_s(hook))):
-            return _gate(hook, "broken", why, f"anyhook install {agent}")
+        if fault.agent == agent and (why := too_short(fault, needed_s(hook))):
+            return _gate(hook, "broken", "waits_too_short", why, f"anyhook install {agent}")
     if host is not None:
-        if native:
-            return _gate(hook, "native", f"{host.title} runs it itself")
         asked = {event for row in host.events if row.installed or row.on_demand for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
             fix = "Move it to an event that this agent has; `anyhook doctor` lists them."
-            return _gate(hook, "uncovered", f"{host.title} never asks at {hook.events[0]}", fix)
+            return _gate(hook, "uncovered", "never_asked", f"{host.title} never asks at {hook.events[0]}", fix)
     why = never_matches(hook, setup, host)
-    if why:
-        return _gate(hook, "unmatched", why)
-    config = catalog.config
+    return _gate(hook, "unmatched", "never_matches", why) if why else None
+
+
+def _in_shadow(hook: Hook, config: Settings, mode: Mode | None) -> GateStatus | None:
+    """The gate, if what its hook decides does not count."""
     own = config.hook_mode.get(hook.id)
-    if "shadow" in (mode, own) or (own is None and (mode or config.mode) == "shadow"):
-        where = f'[hooks."{hook.id}"]' if own else "the settings"
-        why = f"its decisions do not count: `mode` is `shadow` in {where}"
-        return _gate(hook, "shadow", why, f"anyhook enforce {hook.id}")
-    return _gate(hook, "armed", misspelt(hook) or also_runs(hook))
+    if "shadow" not in (mode, own) and (own is not None or (mode or config.mode) != "shadow"):
+        return None
+    where = f'[hooks."{hook.id}"]' if own else "the settings"
+    why = f"its decisions do not count: `mode` is `shadow` in {where}"
+    return _gate(hook, "shadow", "shadow", why, f"anyhook enforce {hook.id}")
 
 
 def also_runs(hook: Hook) -> str:
@@ -220,7 +251,10 @@ def entries_off(faults: Iterable[EntryFault], longest_s: float = 0.0) -> list[Ga
         why = too_short(fault, longest_s) if fault.limit_s else fault.why
         if why:
             fix = f"anyhook install {fault.agent}"
-            found.append(GateStatus(fault.path, fault.agent, None, "", "user", fault.path, "broken", None, why, fix))
+            cause: GateCause = "waits_too_short" if fault.limit_s else "entry_gone"
+            found.append(
+                GateStatus(fault.path, fault.agent, None, "", "user", fault.path, "broken", cause, None, why, fix)
+            )
     return found
 
 
@@ -232,12 +266,11 @@ def too_short(fault: EntryFault, hook_s: float) -> str:
 
 def by_user(hook: Hook, setup: Setup) -> bool:
     """Whether the user disabled a hook, and not the project."""
-    if hook.why == SWITCHED_OFF:
+    if hook.off_cause == "switched_off":
         return True
-    if hook.why.endswith(TURNED_OFF):
-        path = hook.why.removesuffix(TURNED_OFF)
+    if hook.off_cause == "all_off":
         home = setup.env.get("HOME", "")
-        return not lies_in(path, setup.project) or bool(home and lies_in(home, setup.project))
+        return not lies_in(hook.off_by, setup.project) or bool(home and lies_in(home, setup.project))
     return hook.scope != "project"
 
 
@@ -253,7 +286,7 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
             why = f"{problem.what} ({problem.why})" if problem.why else problem.what
             yield GateStatus(
                 path, os.path.basename(path), None, problem.dialect, problem.scope, problem.where, "unreadable",
-                None, why, told["fix"],
+                "unreadable", None, why, told["fix"],
             )  # fmt: skip
 
 
@@ -263,7 +296,17 @@ def _unusable(problem: Problem) -> GateStatus:
     row = dialect(problem.dialect).row(problem.event) if problem.event else None
     event = row.canonical[0] if row is not None and row.canonical else None
     return GateStatus(
-        problem.where, name, event, problem.dialect, problem.scope, problem.where, "broken", None, problem.what, fix
+        problem.where,
+        name,
+        event,
+        problem.dialect,
+        problem.scope,
+        problem.where,
+        "broken",
+        "unusable",
+        None,
+        problem.what,
+        fix,
     )
 
 

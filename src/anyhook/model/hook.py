@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind, HookScope, HookState
+    from anyhook.model.words import HandlerKind, HookScope, HookState, OffCause
     from anyhook.rules.language import Condition
 
 # Statuses of a hook in the catalog.
@@ -89,6 +89,10 @@ class Hook(Record):
     """What an approved hook of a project runs: path → what it held when the approval was checked (`places.content`)."""
     unpinned: tuple[str, ...] = ()
     """What such a hook runs as well and no approval pins, each as the end of "it also runs …"."""
+    off_cause: OffCause = ""
+    """Why it is disabled."""
+    off_by: str = ""
+    """The file that turns all hooks off, if that is the cause."""
 
     @property
     def trusted(self) -> bool:

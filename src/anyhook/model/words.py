@@ -42,6 +42,20 @@ if TYPE_CHECKING:
         "disabled", "unreadable", "waiting", "changed", "broken", "native", "uncovered", "unmatched", "shadow", "armed"
     ]
     """Whether a gate works; the first state that applies, in this order."""
+    OffCause = Literal["", "switched_off", "all_off", "declared_off", "host_runs_it"]
+    """Why a hook is disabled: its user turned it off, a file turns all hooks off, its own declaration does (or a switch
+    for it beside it), or the agent runs it itself. "" for a hook that is not disabled, or by no one of these."""
+    GateCause = Literal[
+        "", "switched_off", "all_off", "declared_off", "host_runs_it", "not_approved", "changed", "gone", "unreadable",
+        "unusable", "loaded_broken", "cannot_start", "entry_gone", "waits_too_short", "never_asked", "never_matches",
+        "shadow", "left_out", "agent_does_not_call",
+    ]  # fmt: skip
+    """Why a gate is in its state; "" if it is armed."""
+    AgentCause = Literal[
+        "", "no_entry_known", "not_installed", "inert", "waits", "unguarded", "only_own_hooks", "unconfirmed",
+        "borrowed", "version_changed",
+    ]  # fmt: skip
+    """Why an agent is in its state; "" if it is on."""
     Severity = Literal["error", "warning"]
     HookScope = Literal["", "managed", "user", "project", "plugin", "builtin"]
     """Whose files declare a hook; `builtin` for a hook that is part of a product, "" if unknown."""
