@@ -4,7 +4,7 @@ only for type checkers. This is the only such list. Every other module imports n
 from __future__ import annotations
 
 HOT_MODULES = {
-    "": "__init__ entry satellites",
+    "": "__init__ entry ",
     "agents": """
         _claude_family _claude_replies _family _patches _results agenthooks amp antigravity antigravity.dialect
         antigravity.host anyhook augment augment.dialect claude claude.dialect claude.files claude.host
@@ -26,24 +26,22 @@ HOT_MODULES = {
     "extra": """
         warm.launched warm.place warm.start warm.zygote warm.zygote_run
     """,
-    "gates": "inspect",
     "guard": "calls guard own_programs protected same_file scripts settings_change",
-    "handlers": "__init__ background callable_host function http python",
+    "handlers": "__init__ function python",
     "hooks": "call decide when worker",
-    "journal": "files journal record recording redact secret_names secrets suspect writer",
+    "journal": "files journal record redact secret_names secrets suspect writer",
     "model": """
         call decision deep_json event firing hook json_types lean_json outcome problem record texts words
     """,
-    "platform": "above answer_once async_wait beside child places run spawn start_failure store tree watcher",
+    "platform": "beside child places run spawn store tree",
     "programs": """
-        code collect commands continuations effects expand facts git grammar links named options outputs rows scope
+        collect commands continuations effects expand facts git grammar links named options outputs rows scope
         special statements table trees wrappers
     """,
-    "replay": "warm_worker",
     "rules": "calls evaluate language marks paths programs rule_file templates",
-    "state": "entry_places hook_settings kept_status managed plans refused settings start_variables turns",
+    "state": "entry_places hook_settings plans refused settings start_variables turns",
     "tables": """
-        cells extend folders found_agents host_rows hosted inprocess isolation patterns readers registry rows shapes
+        cells extend folders host_rows hosted inprocess isolation patterns readers registry rows shapes
         translate
     """,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -31,6 +32,40 @@ NOT_FOR_NOTHING = (
     "anyhook.engine.catalog",
 )
 """Modules that need not be loaded if nothing is hooked."""
+
+OTHER_WAITS = {
+    f"anyhook.{name}"
+    for name in [
+        "engine.bridge_failure",
+        "engine.cases",
+        "engine.dedupe",
+        "engine.long_context",
+        "engine.off_gates",
+        "engine.sessions",
+        "engine.tell",
+        "engine.unknown_tool",
+        "extra.warm.launched",
+        "extra.warm.place",
+        "extra.warm.start",
+        "extra.warm.zygote",
+        "extra.warm.zygote_run",
+        "handlers.function",
+        "handlers.python",
+        "hooks.call",
+        "hooks.decide",
+        "hooks.when",
+        "hooks.worker",
+        "model.deep_json",
+        "model.json_types",
+        "platform.beside",
+        "state.hook_settings",
+        "tables.extend",
+        "tables.folders",
+        "tables.hosted",
+    ]
+}
+"""Modules that an agent waits for in calls of other kinds: a hook in Python or behind an address, one call with several
+entries, a hook that fails, the warm server's processes, agents whose tables extend another. They are lean as well."""
 
 # The process ends with os._exit, which runs no exit handlers, so the probe reports from there. `-S` leaves out
 # site-packages, which this path does not use.
@@ -177,16 +212,48 @@ def test_rules_load_nothing_where_there_are_none(world: World) -> None:
     assert found == []
 
 
-def test_only_these_modules_go_without_typing() -> None:
-    """A module that is not on the hot path imports its types normally."""
+def _lean() -> set[str]:
+    """The modules that import types only for type checkers, without `typing`; not agents' tables, one of which is on
+    the path of every call of that agent."""
     source = Path(anyhook.__file__).parent
-    lean = {
-        ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
+    return {
+        name
         for path in source.rglob("*.py")
         if "\nTYPE_CHECKING = False\n" in path.read_text(encoding="utf-8")
+        if not (name := _name(path, source)).startswith("anyhook.agents.")
     }
-    known = {name.removesuffix(".__init__") for name in HOT}
-    agents = "anyhook.agents."  # an agent waits for these tables too, and a new agent is not listed in HOT
-    assert {name for name in lean if not name.startswith(agents)} == {
-        name for name in known if not name.startswith(agents)
-    }
+
+
+def _with_private_modules() -> set[str]:
+    """The modules that import one of Python's private modules, such as `_thread`."""
+    source = Path(anyhook.__file__).parent
+    private = re.compile(r"^ *(?:from|import) _(?!_)\w+", re.MULTILINE)
+    return {_name(path, source) for path in source.rglob("*.py") if private.search(path.read_text(encoding="utf-8"))}
+
+
+def _name(path: Path, source: Path) -> str:
+    return ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def test_the_lean_modules_are_those_that_a_cold_call_loads(world: World) -> None:
+    """Quiet calls, calls with one command hook, and calls with the guards on; refused ones too."""
+    calls = [
+        json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": str(world.project)})
+        for line in ("ls", "git push --force", f"echo x > {world.home}/.claude/settings.json")
+    ]
+    bridge, fire = ("bridge", "claude", "PreToolUse"), ("fire", "pre_tool", "--tool", "Bash", "--json")
+    loaded = loaded_by(world, *fire)[1] | loaded_by(world, *bridge, stdin=calls[0])[1]
+    world.hook("kodik", "PreToolUse", "exit 2")
+    for words in (fire, bridge):
+        loaded |= loaded_by(world, *words, stdin=calls[0])[1]
+    (world.home / ".kodik" / "hooks.json").unlink(missing_ok=True)
+    add = [sys.executable, "-m", "anyhook", "add", "guard", "--yes"]
+    subprocess.run(add, env=world.env, cwd=world.project, capture_output=True, check=True)
+    for call in calls:
+        loaded |= loaded_by(world, *bridge, stdin=call)[1]
+    lean = _lean()
+    assert lean - loaded == OTHER_WAITS, "a module that no cold call loads imports as usual"
+    private = {name for name in _with_private_modules() if not name.startswith("anyhook.agents.")}
+    assert private <= loaded | OTHER_WAITS, "a private C module of Python saves time only where a call waits for it"
+    known = {name.removesuffix(".__init__") for name in HOT if not name.startswith("anyhook.agents.")}
+    assert lean == known

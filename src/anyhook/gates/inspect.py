@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.documents.mistakes import conflict_line
@@ -20,7 +21,6 @@ from anyhook.tables.patterns import BadPattern, PatternTimeout, can_never_match,
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from importlib.machinery import ModuleSpec

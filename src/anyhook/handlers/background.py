@@ -6,8 +6,8 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
     from anyhook.journal.journal import Journal

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 import threading
 from time import monotonic, time_ns
+from typing import TYPE_CHECKING
 
 from anyhook.model.call import Call, Run
 from anyhook.platform.child import OUTPUT_LIMIT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from http.client import HTTPConnection

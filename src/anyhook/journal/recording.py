@@ -3,11 +3,12 @@ whatever the journal keeps. Secrets are left out here too, and the journal itsel
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.journal.journal import Journal
 from anyhook.journal.record import head_of, record
 from anyhook.model.words import FULL, RECORD, RUN_VARIABLE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

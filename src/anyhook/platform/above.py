@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.platform.places import NO_WAIT
 from anyhook.platform.tree import PS_LIMIT_S, contents, read_process
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -10,12 +10,12 @@ import re
 import shlex
 import textwrap
 import warnings
+from typing import TYPE_CHECKING
 
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import HERE
 from anyhook.programs.table import row_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program

@@ -12,8 +12,8 @@ import marshal
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 

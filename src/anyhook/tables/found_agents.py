@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from anyhook.model.hook import Layer, Source
 from anyhook.platform.places import content, open_regular, stamp
@@ -12,7 +13,6 @@ from anyhook.tables.cells import everything
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
 from anyhook.tables.rows import Dialect, Launch
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

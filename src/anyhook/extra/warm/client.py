@@ -7,8 +7,8 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
-from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
 from anyhook.extra.warm.messages import (
@@ -265,7 +265,7 @@ def _keep_stdin() -> bool:
     rest, (end, start) = os.dup(0), os.pipe()
     os.dup2(end, 0)
     os.close(end)
-    start_new_thread(_pour, ((kept, rest), start))
+    threading.Thread(target=_pour, args=((kept, rest), start), daemon=True).start()
     return False
 
 
