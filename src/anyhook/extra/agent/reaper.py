@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
 
 from anyhook.platform.leftovers import end_marked, mark_this_process
@@ -56,8 +57,6 @@ class Reaper:
 
 
 def main() -> None:
-    from _signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
-
     for number in (SIGHUP, SIGINT, SIGTERM):  # a signal to every process of this user also reaches the agent
         signal(number, SIG_IGN)
     agent, mark = int(sys.argv[1]), sys.argv[2]
