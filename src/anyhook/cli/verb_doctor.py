@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -17,20 +18,25 @@ from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapped
+from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
 from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unguarded, unheard, wanted
 from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN, diagnose
 from anyhook.gates.status import SAFE_STATES, gates
 from anyhook.install.organisation import decided
 from anyhook.install.versions import Version, version
-from anyhook.platform.places import home_of
+from anyhook.journal.timespec import parse_time
+from anyhook.platform.places import home_of, state_dir
+from anyhook.replay.past import PastProof, counted, installed_since, prove
 from anyhook.satellites import needed, part
+from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
-from anyhook.tables.registry import HOSTS, INSTALLABLE, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host, past
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import FrameType
 
     from anyhook.engine.routes import Catalog
@@ -48,11 +54,14 @@ WITHOUT_US = {
     "unknown": "what it does if anyhook cannot be run is not known",
 }
 INDENT = " " * 4
+SINCE, MAX_LISTED = "7d", 10
 
 
 class DoctorOptions(JsonOptions):
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal works.")
+    past: bool = switch("--past", "Compare the agents' own transcripts with the journal: what was never asked about?")
+    since: str | None = option("--since", "With --past: from this time on; default: 7d.", "TIME")
     limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 
@@ -69,8 +78,12 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     could not tell, and says why. REFUSING, with and without --live: anyhook cannot be run, so the agent refuses
     everything.
 
+    With --past, it reads the transcripts that the agents keep of your sessions, and names every tool call since our
+    entry was written that the agent never asked about, and every call that ran although it was refused.
+
     \b
-    Exit status: 0 nothing wrong, 1 an entry or a guard that cannot work (INERT, REFUSING), 3 bad call.
+    Exit status: 0 nothing wrong, 1 an entry or a guard that cannot work (INERT, REFUSING), or with --past a call that
+    was not guarded, 3 bad call.
     """
     for name in agents:
         if name not in HOSTS:
@@ -80,17 +93,68 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     limit_s = _limit_s(options.limit) if options.live else None
     if options.live:
         needed("live.check")
+    since_ns = _since_ns(options)
     setup = Setup.of(project, dict(os.environ))
     catalog = build(setup, may_start=False)
     found = {name: _look(host(name), setup, catalog, limit_s) for name in names}
+    proofs = _proofs(found, setup, since_ns) if options.past else {}
     if options.json:
-        render.json_out({name: state.as_dict() for name, state in found.items()})
+        told: dict[str, Json] = {name: state.as_dict() for name, state in found.items()}
+        if options.past:
+            told = {name: {**found[name].as_dict(), "past": _past_of(name, proofs)} for name in found}
+        render.json_out(told)
+    elif options.past:
+        for name, proof in proofs.items():
+            _tell_past(host(name), proof)
+        if not proofs:
+            render.out("None of these agents has our entry and transcripts that anyhook can read.")
     else:
         for name, state in found.items():
             _tell(host(name), state)
         if not agents:
             _tell_warm()
-    return FINDINGS if any(state.status in (INERT, REFUSING) for state in found.values()) else DONE
+    if any(not proof.is_clean for proof in proofs.values()):
+        return FINDINGS
+    broken = any(state.status in (INERT, REFUSING) for state in found.values())
+    return FINDINGS if broken and not options.past else DONE
+
+
+def _since_ns(options: DoctorOptions) -> int:
+    if options.since is not None and not options.past:
+        raise BadCall("--since goes with --past.")
+    try:
+        return parse_time(options.since or SINCE, datetime.now())
+    except ValueError as error:
+        raise BadCall(f"--since: {error}") from None
+
+
+def _proofs(found: Mapping[str, AgentState], setup: Setup, since_ns: int) -> dict[str, PastProof]:
+    """What the transcripts of each agent with our entry say, from when that entry was written."""
+    state = state_dir(os.environ)
+    known, made = Installs(state).known, dict[str, PastProof]()
+    for name in found:
+        reader, begun_ns = past(name), installed_since(name, known)
+        if reader is not None and begun_ns is not None:
+            made[name] = prove(name, reader, setup.roots(()), state, max(since_ns, begun_ns))
+    return made
+
+
+def _past_of(agent: str, proofs: Mapping[str, PastProof]) -> Json:
+    """None for an agent whose transcripts anyhook cannot read."""
+    return proofs.get(agent, PastProof()).as_dict() if past(agent) is not None else None
+
+
+def _tell_past(table: Host, proof: PastProof) -> None:
+    render.out(f"{table.title}: {counted(proof)}", _style(ARMED if proof.is_clean else INERT))
+    for word, some in (("missed", proof.missed), ("disobeyed", proof.disobeyed)):
+        for each in some[:MAX_LISTED]:
+            record = f", record {each.record}" if each.record is not None else ""
+            for line in wrapped(f"{when(each.at)} {each.tool}: {each.what}{record}", f"    {word:<10} ", " " * 15):
+                render.out(line)
+        if len(some) > MAX_LISTED:
+            render.out(f"    and {len(some) - MAX_LISTED:,} more; --json lists them all")
+    for why in proof.unread:
+        render.say(f"    not read: {why}")
 
 
 def _limit_s(given: str | None) -> float:

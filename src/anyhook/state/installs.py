@@ -7,6 +7,7 @@ import json
 import os
 import re
 from contextlib import contextmanager, suppress
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
@@ -59,6 +60,8 @@ class Install(Record):
     """The name of the backup; None if there was no file."""
     folders: tuple[str, ...] = ()
     """The folders that were created for it, the innermost first."""
+    at_ns: int = 0
+    """When the entry was written; 0 for one of an earlier version."""
 
     @classmethod
     def read(cls, row: Json) -> Install | None:
@@ -72,12 +75,14 @@ class Install(Record):
             str(row.get("after")),
             backup if isinstance(backup, str) else None,
             tuple(str(folder) for folder in folders) if isinstance(folders, list) else (),
+            at if isinstance(at := row.get("at"), int) else 0,
         )
 
     def as_json(self) -> dict[str, Json]:
         folders: list[Json] = [*self.folders]
         return {
             "agent": self.agent, "scope": self.scope, "after": self.after, "backup": self.backup, "folders": folders,
+            "at": self.at_ns,
         }  # fmt: skip
 
 
@@ -133,7 +138,7 @@ class Installs:
             backup = f"{digest(path.encode())[:12]}-{digest(before)[:12]}.bak"
             write_private(f"{self.folder}/{backup}", before)
         old = self._known.get(path)
-        self._known[path] = Install(agent, scope, digest(after), backup, folders)
+        self._known[path] = Install(agent, scope, digest(after), backup, folders, time_ns())
         self._write()
         if old is not None and old.backup != backup:
             self._drop(old.backup)

@@ -38,6 +38,10 @@ class Past(Record):
     places: Callable[[Roots], list[str]]
     events: Callable[[str], Iterator[PastEvent]]
     """The events of one file; raises OSError if it cannot be read."""
+    refusals: tuple[str, ...] = ()
+    """Texts in what the agent notes instead of a result if a hook has refused the call."""
+    unasked: tuple[str, ...] = ()
+    """Tools in transcripts that it does not ask hooks about: gaps that are known."""
 
 
 class TranscriptSession:

@@ -77,4 +77,4 @@ def _result(output: Json) -> tuple[Json, bool]:
     return output, failed
 
 
-PAST = Past(places, events)
+PAST = Past(places, events, ("Command blocked by PreToolUse hook",), ("web_search", "write_stdin", "update_plan"))
