@@ -119,6 +119,17 @@ off, with the reason. **REFUSING** (also without `--live`): anyhook cannot be ru
 check; if the system does not allow that, the answer says so. The check does not see hooks that only interactive
 sessions hold back, or settings that an organisation manages outside your home.
 
+`--live` proves one moment. Whether you were guarded last week, in the sessions that you really had, is in the agents'
+own transcripts:
+
+```sh
+anyhook doctor --past            # the last seven days; or --since 30d
+```
+
+It names every tool call since our entry was written that the agent never asked about, and every call that ran although
+it was refused (status 1). It can read the transcripts of Claude Code (also of its sessions in editors), Codex, Gemini
+CLI, Copilot CLI, goose and opencode. `anyhook status` shows the last result in one line.
+
 ## Whose guards an entry asks
 
 An entry in your own config says whose settings, state and hooks count: `--home` names the home it was written for, and

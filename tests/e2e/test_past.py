@@ -97,8 +97,9 @@ def test_a_call_that_nobody_asked_about_is_named(guarded: World) -> None:
         ("two", "Bash", "touch a"),
     ]
     assert found["disobeyed"] == []
-    said = guarded.command("doctor", "claude", "--past").stdout
-    assert "3 calls, 1 asked; 2 never asked about (Bash 2×)" in said
+    line = "3 calls, 1 asked; 2 never asked about (Bash 2×)"
+    assert line in guarded.command("doctor", "claude", "--past").stdout
+    assert line in guarded.command("status").stdout, "the last result is shown"
 
 
 def test_a_call_that_ran_although_it_was_refused(guarded: World) -> None:

@@ -142,7 +142,7 @@ START_S = 1_700_000_000.0
 YEAR, PROJECTS = 365, 500
 SIZES = {
     "plans": 40_000, "told": 400, "turns": 60, "refused": 90, "payloads": 60_000, "versions": 60, "firings": 9_000,
-    "allowed": 60, "context": 120_000, "types": 40, "agents": 3_000, "sessions": 5_000, "failures": 12_000,
+    "allowed": 60, "context": 120_000, "types": 40, "past": 200, "agents": 3_000, "sessions": 5_000, "failures": 12_000,
     "conversations": 150_000,
 }  # fmt: skip
 """Bytes of one file of each kind: not the smallest."""

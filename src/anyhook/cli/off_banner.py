@@ -11,6 +11,8 @@ from anyhook.engine.catalog import build
 from anyhook.engine.tell import guards_not_holding, sentence
 from anyhook.gates.agents import calling_agents, gates_here
 from anyhook.gates.status import not_holding, protected
+from anyhook.platform.places import state_dir
+from anyhook.replay.past import last_result
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
             return False, f"Not protected. {told}" + ("" if not_holding(found) else ". Run: anyhook setup")
         if alone := unasked(True, agents):
             return False, f"Not protected. {folder}: {summary(found)}{alone}"
-        return True, f"Protected. {folder}: {summary(found)}"
+        past = [f"{name}: {line}" for name in agents if (line := last_result(state_dir(env), name)[1])]
+        return True, ". ".join(("Protected", f"{folder}: {summary(found)}", *past))
 
     return standing
 

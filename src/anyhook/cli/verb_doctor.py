@@ -8,6 +8,7 @@ import signal
 import sys
 from dataclasses import dataclass
 from datetime import datetime
+from time import time_ns
 from typing import TYPE_CHECKING
 
 import click
@@ -27,7 +28,7 @@ from anyhook.install.organisation import decided
 from anyhook.install.versions import Version, version
 from anyhook.journal.timespec import parse_time
 from anyhook.platform.places import home_of, state_dir
-from anyhook.replay.past import PastProof, counted, installed_since, prove
+from anyhook.replay.past import PastProof, counted, installed_since, keep, prove
 from anyhook.satellites import needed, part
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
@@ -136,6 +137,7 @@ def _proofs(found: Mapping[str, AgentState], setup: Setup, since_ns: int) -> dic
         reader, begun_ns = past(name), installed_since(name, known)
         if reader is not None and begun_ns is not None:
             made[name] = prove(name, reader, setup.roots(()), state, max(since_ns, begun_ns))
+            keep(state, name, made[name], time_ns())
     return made
 
 

@@ -16,6 +16,7 @@ from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
+from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
@@ -30,7 +31,8 @@ from anyhook.gates.status import (
     path_of,
     protected,
 )
-from anyhook.platform.places import upward
+from anyhook.platform.places import state_dir, upward
+from anyhook.replay.past import last_result
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import HOSTS, INSTALLABLE, dialect, host
@@ -137,7 +139,7 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> File
             with_interpreters([*named], setup.roots(()), files)
     for folder in upward(setup.project, "/"):
         files.look(f"{folder}/.git")
-    for path in entry_files(setup):
+    for path in (*entry_files(setup), f"{state_dir(setup.env)}/past"):
         files.watch(path)
     for table in map(host, INSTALLABLE):
         if program := shutil.which(table.program, path=setup.env.get("PATH")):
@@ -235,5 +237,8 @@ def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
     for name, each in hosts.items():
         lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
+        at_ns, last = last_result(state_dir(os.environ), name)
+        if last:
+            lines.append(render.plain(f"  transcripts: {last} (looked at {when(at_ns)}; `anyhook doctor --past`)"))
         lines += filter(None, [unheard(host(name))])
     return lines

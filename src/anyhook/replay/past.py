@@ -8,7 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.search import Wanted, search
+from anyhook.model.lean_json import dumps
 from anyhook.model.record import Record
+from anyhook.platform.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -200,3 +202,16 @@ def counted(proof: PastProof) -> str:
     if proof.disobeyed:
         said += f"; {len(proof.disobeyed):,} ran although refused"
     return said
+
+
+def keep(state_dir: str, agent: str, proof: PastProof, now_ns: int) -> None:
+    """Remember the last result, for `status` and the page."""
+    said: dict[str, Json] = {"at": now_ns, "line": counted(proof), "clean": proof.is_clean}
+    Store(state_dir, "past").write(agent, dumps(said).encode())
+
+
+def last_result(state_dir: str, agent: str) -> tuple[int, str]:
+    """When transcripts were last compared, and the result in one line; 0 and "" if they never were."""
+    kept = Store(state_dir, "past").read_object(agent)
+    at, line = kept.get("at"), kept.get("line")
+    return (at, line) if isinstance(at, int) and isinstance(line, str) else (0, "")
