@@ -99,25 +99,29 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     catalog = build(setup, may_start=False)
     found = {name: _look(host(name), setup, catalog, limit_s) for name in names}
     proofs = _proofs(found, setup, since_ns) if options.past else {}
+    _print(found, proofs, options, agents)
+    if options.past:
+        return FINDINGS if any(not proof.is_clean for proof in proofs.values()) else DONE
+    return FINDINGS if any(state.status in (INERT, REFUSING) for state in found.values()) else DONE
+
+
+def _print(
+    found: Mapping[str, AgentState], proofs: Mapping[str, PastProof], options: DoctorOptions, named: tuple[str, ...]
+) -> None:
     if options.json:
-        told: dict[str, Json] = {name: state.as_dict() for name, state in found.items()}
-        if options.past:
-            told = {name: {**found[name].as_dict(), "past": _past_of(name, proofs)} for name in found}
-        render.json_out(told)
-    elif options.past:
-        for name, proof in proofs.items():
-            _tell_past(host(name), proof)
-        if not proofs:
-            render.out("None of these agents has our entry and transcripts that anyhook can read.")
-    else:
-        for name, state in found.items():
-            _tell(host(name), state)
-        if not agents:
-            _tell_warm()
-    if any(not proof.is_clean for proof in proofs.values()):
-        return FINDINGS
-    broken = any(state.status in (INERT, REFUSING) for state in found.values())
-    return FINDINGS if broken and not options.past else DONE
+        past_of: dict[str, dict[str, Json]] = {
+            name: {"past": _past_of(name, proofs)} if options.past else {} for name in found
+        }
+        render.json_out({name: {**state.as_dict(), **past_of[name]} for name, state in found.items()})
+        return
+    for name, state in found.items() if not options.past else ():
+        _tell(host(name), state)
+    for name, proof in proofs.items():
+        _tell_past(host(name), proof)
+    if options.past and not proofs:
+        render.out("None of these agents has our entry and transcripts that anyhook can read.")
+    if not options.past and not named:
+        _tell_warm()
 
 
 def _since_ns(options: DoctorOptions) -> int:

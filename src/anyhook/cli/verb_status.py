@@ -237,8 +237,11 @@ def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
     for name, each in hosts.items():
         lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
-        at_ns, last = last_result(state_dir(os.environ), name)
-        if last:
-            lines.append(render.plain(f"  transcripts: {last} (looked at {when(at_ns)}; `anyhook doctor --past`)"))
-        lines += filter(None, [unheard(host(name))])
+        lines += filter(None, [_past_line(name), unheard(host(name))])
     return lines
+
+
+def _past_line(agent: str) -> str:
+    """What `doctor --past` last found; "" if nobody has looked."""
+    at_ns, last = last_result(state_dir(os.environ), agent)
+    return render.plain(f"  transcripts: {last} (looked at {when(at_ns)}; `anyhook doctor --past`)") if last else ""

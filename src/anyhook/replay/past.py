@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from anyhook.tables.past import Past, PastEvent
     from anyhook.tables.rows import Roots
 
-ASKED = ("pre_tool", "permission_request")
-RESULTS = ("post_tool", "post_tool_failure")
+BEFORE_A_CALL = ("pre_tool", "permission_request")
+AFTER_A_CALL = ("post_tool", "post_tool_failure")
 NEAR_NS = 600 * 10**9
 """How far the times of a call without an id may be apart in the transcript and in the journal."""
-SHOWN = 200
+MAX_CALL_LENGTH = 200
 """How many characters of a call are shown."""
-REASON = 40
+RECOGNISED = 40
 """How many characters of a reason are enough to recognise it in what a host tells its model."""
 
 
@@ -68,7 +68,7 @@ class PastProof(Record):
         return {**counts, "missed": missed, "disobeyed": disobeyed, "unread": [*self.unread]}
 
 
-class Call(Record):
+class PastCall(Record):
     """One tool call of a transcript, and its result."""
 
     event: PastEvent
@@ -77,7 +77,7 @@ class Call(Record):
 
 def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -> PastProof:
     """Compare an agent's transcripts with the journal, from this time on. It reads only files that changed since."""
-    calls: list[Call] = []
+    calls: list[PastCall] = []
     unread: list[str] = []
     for path in past.places(roots):
         try:
@@ -113,7 +113,7 @@ def _changed_ns(path: str) -> int:
         return 0
 
 
-def _calls(past: Past, path: str, since_ns: int) -> Iterator[Call]:
+def _calls(past: Past, path: str, since_ns: int) -> Iterator[PastCall]:
     """The tool calls of one transcript that the agent asks hooks about, each with its result."""
     waiting: dict[str, PastEvent] = {}
     for event in past.events(path):
@@ -124,10 +124,10 @@ def _calls(past: Past, path: str, since_ns: int) -> Iterator[Call]:
             if key:
                 waiting[key] = event
             else:
-                yield Call(event)
-        elif event.name in RESULTS and key in waiting:
-            yield Call(waiting.pop(key), event)
-    yield from map(Call, waiting.values())
+                yield PastCall(event)
+        elif event.name in AFTER_A_CALL and key in waiting:
+            yield PastCall(waiting.pop(key), event)
+    yield from map(PastCall, waiting.values())
 
 
 class Asked:
@@ -136,7 +136,7 @@ class Asked:
     def __init__(self, agent: str, state_dir: str, since_ns: int) -> None:
         self._by_call: dict[tuple[str, str], JournalLine] = {}
         self._by_time: dict[tuple[str, str], list[JournalLine]] = {}
-        for event in ASKED:
+        for event in BEFORE_A_CALL:
             wanted = Wanted(since_ns=since_ns, agent=agent, event=event)
             for line in search(state_dir, wanted) if os.path.isdir(state_dir) else ():
                 self._add(line)
@@ -167,14 +167,14 @@ def _refused(line: JournalLine) -> bool:
     return isinstance(decision, dict) and decision.get("verdict") == "block" and decision.get("enforced") is not False
 
 
-def _ran_anyway(call: Call, line: JournalLine, past: Past) -> bool:
+def _ran_anyway(call: PastCall, line: JournalLine, past: Past) -> bool:
     """Whether a refused call has a result that is not the host's refusal."""
     if not _refused(line) or call.result is None:
         return False
     decision = (line.record or {}).get("decision")
     reason = str(decision.get("reason") or "") if isinstance(decision, dict) else ""
     said = " ".join(str(call.result.data.get("tool_error") or call.result.data.get("output") or "").split())
-    told = " ".join(reason.split())[:REASON]
+    told = " ".join(reason.split())[:RECOGNISED]
     return not (told and told in said) and not any(mark in said for mark in past.refusals)
 
 
@@ -184,7 +184,7 @@ def _shown(event: PastEvent) -> str:
     values = list(given.values()) if isinstance(given, dict) else []
     text = next((value for value in values if isinstance(value, str)), "")
     line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+    return line if len(line) <= MAX_CALL_LENGTH else f"{line[: MAX_CALL_LENGTH - 1]}…"
 
 
 def counted(proof: PastProof) -> str:
