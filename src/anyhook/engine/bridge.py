@@ -15,7 +15,7 @@ from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
-from anyhook.state.turns import Turn
+from anyhook.state.turns import Turn, exhausted, keeper
 from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import HOSTS, dialect, host
 
@@ -245,7 +245,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         part = begun.run_to_end() if isinstance(begun, Walk) else Part(event, begun)
         decision = part.decision
         if turn is not None and decision.effect == "keep_working" and decision.stops:
-            turn.count(next((report.dialect for report in decision.hooks if report.id == decision.hook), ""))
+            turn.count(keeper(decision))
         if incoming.doubts:
             from anyhook.engine.bridge_failure import doubted
 
@@ -303,14 +303,11 @@ def _has_not_judged(report: Report) -> bool:
 def _with_bounds(context: Context, event: Event) -> tuple[Context, Turn | None]:
     """The context, with the dialects whose blocks no longer count. Blocks that keep the agent working are counted per
     turn, and ignored once their dialect's bound is reached. Not every agent has its own bound."""
-    rows = {name: dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}}
-    bounds = {name: row.bound for name, row in rows.items() if row is not None and row.bound}
-    if not bounds:
+    rows = [dialect(name).row_for(event.name) for name in {hook.dialect for hook in context.routes.catalog.hooks}]
+    if not any(row is not None and row.bound for row in rows):
         return context, None
     turn = Turn(state_dir(context.setup.env), context.host, str(event.data.get("session")))
-    counts = turn.counts()
-    exhausted = frozenset(name for name, bound in bounds.items() if counts.get(name, 0) >= bound)
-    return context.replace(exhausted=exhausted), turn
+    return context.replace(exhausted=exhausted(turn.counts(), event.name)), turn
 
 
 def _combined(incoming: Incoming, parts: list[tuple[Event, Decision]]) -> tuple[Decision, int]:

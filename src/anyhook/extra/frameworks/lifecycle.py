@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anyhook.engine.receive import recalled
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
-from anyhook.tables.registry import dialect
+from anyhook.state.turns import exhausted, keeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,13 +120,9 @@ class KeepWorkingBounds:
 
     def count(self, decision: Decision) -> None:
         """One more block that keeps the agent working."""
-        name = next((report.dialect for report in decision.hooks if report.id == decision.hook), None)
-        row = dialect(name).row_for(decision.event) if name else None
-        if name is None or row is None:
-            return
-        self._counts[name] = self._counts.get(name, 0) + 1
-        if row.bound and self._counts[name] >= row.bound:
-            self._spent.add(name)
+        if name := keeper(decision):
+            self._counts[name] = self._counts.get(name, 0) + 1
+            self._spent |= exhausted(self._counts, decision.event)
 
 
 def denied(tool: str, decision: Decision) -> str | None:
