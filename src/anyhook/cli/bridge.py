@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from anyhook.engine.bridge import Incoming
     from anyhook.model.firing import Answer
     from anyhook.model.words import Trust
+    from anyhook.state.plans import CatalogPlan
     from anyhook.tables.host_rows import Host, HostEvent
 
 OWN_SCRIPTS = (b"anyhook", b"anyhook-python", b"zygote.py")
@@ -93,14 +94,9 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     incoming = with_self_protection(incoming, setup.env, setup.project, known, elsewhere(setup.env, setup.given))
     incoming = incoming.replace(notice=notice(table.name)) if Caller.is_gone or setup.given is not None else incoming
     watchdog.refusal = incoming.refusal
-    asked = incoming.refusal or incoming.doubts or incoming.notice or concerns_refused(setup.env, incoming)
-    names = [event.name for event in events]
-    opens = names[0] in OPENINGS and names[0] == opening(table)
     sways = swaying(Caller.given or setup.env, setup.project, state_dir(setup.env))
-    if sways:
-        incoming = incoming.replace(sways=sways)
-        asked = asked or opens
-    if plan is not None and not asked and plan.is_quiet(*names, opens=opens):
+    incoming = incoming.replace(sways=sways) if sways else incoming
+    if plan is not None and _is_quiet(plan, incoming, setup):
         lost = lost_record(quiet(setup, plan, events, table.name, options))
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
     from anyhook.engine.engine import EngineOptions, open_engine
@@ -113,6 +109,15 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
             setup, options.on_failure, options.mode, model=options.model or None, one_shot=True, serves=table
         )
         return open_engine(own, catalog_of(plan, setup)).bridge(table.name, row.native, incoming)
+
+
+def _is_quiet(plan: CatalogPlan, incoming: Incoming, setup: Setup) -> bool:
+    """Whether nothing is hooked, and there is nothing else to say about this call."""
+    names = [event.name for event in incoming.received.events]
+    opens = names[0] in OPENINGS and names[0] == opening(incoming.table)
+    if incoming.refusal or incoming.doubts or incoming.notice or (incoming.sways and opens):
+        return False
+    return plan.is_quiet(*names, opens=opens) and not concerns_refused(setup.env, incoming)
 
 
 def setup_of(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anyhook.engine.receive import Received
     from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
+    from anyhook.model.firing import Settled
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
 
@@ -204,8 +205,7 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
             setup = context.setup
             incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
         refused = incoming.refusal
-        waits = [fault.limit_s for fault in context.routes.catalog.entries if fault.agent == table.name]
-        row = row.replace(limit_s=min([row.limit_s, *filter(None, waits)])) if any(waits) else row
+        row = _as_entered(context, table, row)
         hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
         own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
         if refused and not own.config.protect:
@@ -224,43 +224,32 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
         return failed(table, row, error, context.setup.env, posture, context.mode, refused)
 
 
+def _as_entered(context: Context, table: Host, row: HostEvent) -> HostEvent:
+    """The row, with the time limit of our entry if that is shorter."""
+    waits = [fault.limit_s for fault in context.routes.catalog.entries if fault.agent == table.name]
+    return row.replace(limit_s=min([row.limit_s, *filter(None, waits)])) if any(waits) else row
+
+
 def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Decision]]) -> Answer:
     """Ask the hooks about every part of a call, answer in the agent's format, and record what happened. `decided`
     collects the decisions so far, for a caller that has to answer if this fails."""
-    row, received = incoming.row, incoming.received
+    received = incoming.received
     first, recent, aside, off = received.events[0], None, "", None
     if first.data.get("session") and first.data.get("call_id"):  # without them, two calls cannot be told apart
         from anyhook.engine.dedupe import Recent
 
         recent = Recent(context, incoming)
-        known = recent.decision()
-        if known is not None:
+        if (known := recent.decision()) is not None:
             return _settle_and_record(context, incoming, (Part(first, known),), known, 0)
-    from anyhook.engine.walk import Walk, begin
-
     parts: list[Part] = []
     for event in received.events:
-        own, turn = _with_bounds(context, event) if event.name in KEEPING else (context, None)
-        begun = begin(own, event)
-        part = begun.run_to_end() if isinstance(begun, Walk) else Part(event, begun)
-        decision = part.decision
-        if turn is not None and decision.effect == "keep_working" and decision.stops:
-            turn.count(keeper(decision))
-        if incoming.doubts:
-            from anyhook.engine.bridge_failure import doubted
-
-            decision = doubted(decision, row.says, incoming.where, "; ".join(incoming.doubts), context.on_failure)
-        if received.tool is None and event.name in ("pre_tool", "permission_request") and context.routes.catalog.hooks:
-            from anyhook.engine.unknown_tool import with_doubt
-
-            decision, aside = with_doubt(context, incoming, event, decision)
+        part = _walked(context, event)
+        decision, aside = _with_doubts(context, incoming, event, part.decision)
         parts.append(part)
         decided.append((event, decision))
         if decision.stops:
             break  # the call is refused as a whole
-    index = 0
-    if received.split:
-        decision, index = _combined(incoming, decided)
+    decision, index = _combined(incoming, decided) if received.split else (decision, 0)
     if recent is not None:
         recent.keep(decision)
     if first.name in AFTER_CALLS and concerns_refused(context.setup.env, incoming):
@@ -268,32 +257,57 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
 
         decision, told = with_breach(context.setup.env, incoming, decision)
         aside = "\n".join(filter(None, (aside, told)))
-    config, catalog = context.config, context.routes.catalog
-    is_told = config.off == "tell" or "tell" in config.hook_off.values()
-    if (
-        incoming.notice
-        or incoming.sways
-        or (
-            is_told
-            and (
-                catalog.gone
-                or catalog.problems
-                or catalog.entries
-                or any(hook.status in OFF for hook in catalog.hooks)
-                or any(map(_has_not_judged, decision.hooks))
-                # A guard whose program is gone is found only by looking for it.
-                or (catalog.hooks and first.name in OPENINGS and first.name == opening(incoming.table))
-            )
-        )
-    ):
+    if incoming.notice or incoming.sways or _may_be_off(context, incoming, decision):
         from anyhook.engine.tell import with_warning
 
         decision, off = with_warning(context, incoming, decision)
-    line = "\n".join(filter(None, (off.line if off is not None else "", aside)))
+    if off is None:
+        return _settle_and_record(context, incoming, tuple(parts), decision, index, aside)
+    line = "\n".join(filter(None, (off.line, aside)))
     answer = _settle_and_record(context, incoming, tuple(parts), decision, index, line)
-    if off is not None and off.line in answer.stderr:
+    if off.line in answer.stderr:
         off.was_shown()
     return answer
+
+
+def _walked(context: Context, event: Event) -> Part:
+    """One event of the call, past its hooks. A block that keeps the agent working is counted."""
+    from anyhook.engine.walk import Walk, begin
+
+    own, turn = _with_bounds(context, event) if event.name in KEEPING else (context, None)
+    begun = begin(own, event)
+    part = begun.run_to_end() if isinstance(begun, Walk) else Part(event, begun)
+    if turn is not None and part.decision.effect == "keep_working" and part.decision.stops:
+        turn.count(keeper(part.decision))
+    return part
+
+
+def _with_doubts(context: Context, incoming: Incoming, event: Event, decision: Decision) -> tuple[Decision, str]:
+    """The decision, with why hooks may not have seen what really happens; and what goes to stderr."""
+    if incoming.doubts:
+        from anyhook.engine.bridge_failure import doubted
+
+        why = "; ".join(incoming.doubts)
+        decision = doubted(decision, incoming.row.says, incoming.where, why, context.on_failure)
+    is_call = event.name in ("pre_tool", "permission_request")
+    if incoming.received.tool is not None or not is_call or not context.routes.catalog.hooks:
+        return decision, ""
+    from anyhook.engine.unknown_tool import with_doubt
+
+    return with_doubt(context, incoming, event, decision)
+
+
+def _may_be_off(context: Context, incoming: Incoming, decision: Decision) -> bool:
+    """Whether a guard may be off, and its user wants to be told."""
+    config, catalog, first = context.config, context.routes.catalog, incoming.received.events[0]
+    if config.off != "tell" and "tell" not in config.hook_off.values():
+        return False
+    if catalog.gone or catalog.problems or catalog.entries:
+        return True
+    if any(hook.status in OFF for hook in catalog.hooks) or any(map(_has_not_judged, decision.hooks)):
+        return True
+    # A guard whose program is gone is found only by looking for it.
+    return bool(catalog.hooks) and first.name in OPENINGS and first.name == opening(incoming.table)
 
 
 def _has_not_judged(report: Report) -> bool:
@@ -332,11 +346,7 @@ def _settle_and_record(
 
     table, row, received = incoming.table, incoming.row, incoming.received
     if decision.tool_input is not None:
-        labels = received.tool.labels if received.tool is not None else ()
-        given = received.input or {}
-        made = {**{name: given[name] for name in labels if name in given}, **decision.tool_input}
-        # A rewrite that changes nothing is not a rewrite.
-        decision = decision.replace(tool_input=None if lean_json.same(made, received.input) else made)
+        decision = decision.replace(tool_input=_rewrite(received, decision.tool_input))
     shaped = decision
     if decision.tool_output is not None and table.result is not None:
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
@@ -352,11 +362,7 @@ def _settle_and_record(
 
         answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
     if received.events[0].name not in AFTER_CALLS:
-        refused = str(settled.effects["block"]) if "block" in settled.effects else None
-        if refused is not None or concerns_refused(context.setup.env, incoming):
-            from anyhook.engine.disobeyed import remember
-
-            remember(context.setup.env, incoming, refused)
+        _remember_refusal(context, incoming, settled)
     if settled.problems:
         decision = as_carried_out(decision, settled)
         decision = decision.replace(problems=(*decision.problems, *settled.problems))
@@ -366,6 +372,23 @@ def _settle_and_record(
     if taken or not (aside or lost):
         return answer
     return answer.replace(stderr="\n".join(filter(None, (aside, answer.stderr, lost))))
+
+
+def _remember_refusal(context: Context, incoming: Incoming, settled: Settled) -> None:
+    """So that a call that runs although it was refused is noticed."""
+    refused = str(settled.effects["block"]) if "block" in settled.effects else None
+    if refused is not None or concerns_refused(context.setup.env, incoming):
+        from anyhook.engine.disobeyed import remember
+
+        remember(context.setup.env, incoming, refused)
+
+
+def _rewrite(received: Received, wanted: dict[str, Json]) -> dict[str, Json] | None:
+    """The input that a hook wants, with what labels the call; None if that changes nothing."""
+    labels = received.tool.labels if received.tool is not None else ()
+    given = received.input or {}
+    made = {**{name: given[name] for name in labels if name in given}, **wanted}
+    return None if lean_json.same(made, received.input) else made
 
 
 def lost_record(decision: Decision) -> str:
