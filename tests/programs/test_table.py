@@ -10,11 +10,11 @@ from anyhook.journal import secrets
 from anyhook.programs.facts import Facts
 from anyhook.programs.row_check import mistakes
 from anyhook.programs.rows import ProgramRow, Wraps
-from anyhook.programs.table import BY_NAME, ROWS, row_of
+from anyhook.programs.table import BY_NAME, KNOWN_PROGRAMS, row_of
 from anyhook.rules.calls import facts_of
 
 CWD, HOME = "/nowhere/project", "/nowhere/home"
-EXAMPLES = [(row.name, example) for row in ROWS for example in row.examples]
+EXAMPLES = [(row.name, example) for row in KNOWN_PROGRAMS for example in row.examples]
 
 
 def facts(line: str) -> Facts:
@@ -53,7 +53,7 @@ def holds(line: str, found: Facts, expected: str) -> bool:
 
 
 def test_the_table_has_no_mistakes() -> None:
-    assert mistakes(ROWS) == []
+    assert mistakes(KNOWN_PROGRAMS) == []
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[f"{name}: {example}" for name, example in EXAMPLES])
@@ -77,7 +77,7 @@ def test_the_check_can_fail() -> None:
     assert wrong(traits=("text", "looks")) == ["x: the traits are not in order, or one is there twice"]
     assert wrong(wraps=Wraps(line="-c")) == ["x: -c is followed by what it runs, and is not in `values`"]
     assert wrong(code_by="e") == ["x: code_by without a language"]
-    assert mistakes([ROWS[0], ROWS[0]]) == [
+    assert mistakes([KNOWN_PROGRAMS[0], KNOWN_PROGRAMS[0]]) == [
         "sh: it is in the rows of sh and sh",
         "bash: it is in the rows of sh and sh",
     ]

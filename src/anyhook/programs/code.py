@@ -79,8 +79,36 @@ SCRIPT_TICKS = re.compile(r"\$\\?`([^`]+?)\\?`")
 """A line in a template that some libraries run: $`LINE`."""
 
 
+WORD_LISTS = re.compile(r"\*?(?:\bqw|%[wW])\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>)")
+"""`qw(rm -rf x)` of perl, `%w[rm -rf x]` of ruby."""
+OTHER_QUOTES = {
+    "perl": re.compile(r"\bqq?\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>|([|/!])([^|/!]*)[|/!])"),
+    "ruby": re.compile(r"(?<![\w)\]])%[qQ]?(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>|([|!])([^|!]*)[|!])"),
+    "lua": re.compile(r"\[=*\[(.*?)\]=*\]", re.DOTALL),
+    "php": re.compile(r"<<<\s*['\"]?\w+['\"]?\n(.*?)\n\s*\w+", re.DOTALL),
+    "node": re.compile(r"(?<!\$)`([^`$]*)`"),
+}
+"""Quotes of some languages besides the usual two. The text is in the last group that matched."""
+
+
+def _plainly_quoted(code: str, language: str) -> str:
+    """The code with its texts in double quotes."""
+
+    def inside(found: re.Match[str]) -> str:
+        return found[found.lastindex or 0]
+
+    def quoted(found: re.Match[str]) -> str:
+        return '"' + inside(found).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "; ") + '"'
+
+    if language in ("perl", "ruby"):
+        code = WORD_LISTS.sub(lambda found: ", ".join(f'"{word}"' for word in inside(found).split()), code)
+    return OTHER_QUOTES[language].sub(quoted, code) if language in OTHER_QUOTES else code
+
+
 def _others(program: Program, into: Collector) -> None:
-    code = _with_home(program.code or "", into.home)
+    language = row_of(program.name).language
+    written = _with_home(program.code or "", into.home)
+    code = _plainly_quoted(written, language)
     for action, pattern in _PATTERNS:
         for found in pattern.finditer(code):
             path = found["path"]
@@ -98,12 +126,13 @@ def _others(program: Program, into: Collector) -> None:
             into.note("write", found["to"], program.cwd)
     for found in OPENED.finditer(code):
         _opened(found, program, into)
-    is_script = row_of(program.name).language == "node"
-    for groups in SCRIPT_TICKS.findall(code) if is_script else TICKS.findall(code):
+    for groups in SCRIPT_TICKS.findall(written) if language == "node" else TICKS.findall(written):
         into.line("".join(groups), program)
     for url in URL.findall(code):
         into.connect(url)
-    if re.search(r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]", code):
+    if re.search(
+        r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+", code
+    ):
         into.unknown.append(f"code or path computed by {program.name}")
 
 

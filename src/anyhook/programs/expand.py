@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from anyhook.programs.program import Program
 
-MAX_MADE = 10_000_000
+MAX_MADE = 2_000_000
 """How many characters the words of one line may grow to: `b=$a$a; c=$b$b` doubles each time."""
 MAX_WORDS = 64
 """How many words one word may become."""
@@ -75,6 +75,8 @@ class Values:
         self.made = 0
         """How many characters the expansions of the line have made."""
         self.assign: Callable[[str, Sequence[str]], None] = lambda _name, _values: None
+        self.prompt: Callable[[str], None] = lambda _text: None
+        """Runs the substitutions in a text that is expanded once more."""
 
 
 CAN_BE_EMPTY = ("string", "raw_string", "ansi_c_string", "concatenation", "translated_string")
@@ -172,14 +174,23 @@ def _split(marked: str, signs: str) -> list[str]:
 
 
 def _product(parts: list[list[str]], values: Values) -> list[str]:
+    if all(len(part) == 1 for part in parts):  # joined at once, so that the cost is linear
+        whole = "".join([part[0] for part in parts])
+        _count(len(whole) if len(whole) > 1_000 else 0, values)
+        return [whole]
     made = [""]
     for part in parts:
         wanted = itertools.islice(itertools.product(made, part), MAX_WORDS)
         made = [before + after for before, after in wanted]
-        values.made += sum(map(len, made)) if len(made) > 1 or len(made[0]) > 1_000 else 0
-        if values.made > MAX_MADE:
-            raise UnreadError(f"its words grow to more than {MAX_MADE} characters")
+        _count(sum(map(len, made)), values)
     return made
+
+
+def _count(size: int, values: Values) -> None:
+    """Counts what expansions make, so that a short line cannot take all memory."""
+    values.made += size
+    if values.made > MAX_MADE:
+        raise UnreadError(f"its words grow to more than {MAX_MADE} characters")
 
 
 def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
@@ -313,6 +324,9 @@ def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
         return _default(node, found, sign, known, values, quoted)
     if known is None:
         return [values.unknowns.sign(source)]
+    if rest == "@P":
+        for value in known:
+            values.prompt(value)
     if found["name"] in ("@", "*") and (part := re.fullmatch(r":\s*(\d+)(?::(\d+))?", rest)):
         begin = max(int(part[1]), 1) - 1
         known, rest = known[begin : None if part[2] is None else begin + int(part[2])], ""

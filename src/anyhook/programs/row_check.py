@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from anyhook.programs.rows import ProgramRow
 
-VALUED = ("read_by", "write_by", "delete_by", "name_by", "folder_by", "target", "links_by")
+TAKING_VALUES = ("read_by", "write_by", "delete_by", "name_by", "folder_by", "target", "links_by")
 """Fields of options that take a value."""
-FLAGS = ("deletes_if", "moves_if", "not_if", "links_if")
+TAKING_NONE = ("deletes_if", "moves_if", "not_if", "links_if")
 """Fields of options that take none."""
 ACTING = ("writes", "deletes", "changes", "wraps", "runs", "language", "escape", "line_by", "output_by", "write_by")
 """What a program that only looks has nothing in."""
@@ -34,27 +34,7 @@ def mistakes(rows: Iterable[ProgramRow]) -> list[str]:
 
 
 def _of_row(row: ProgramRow) -> Iterator[str]:
-    valued = options_with_value(row)
-    for field in VALUED:
-        yield from (
-            f"{field} has {option}, which is not in `values`"
-            for option in str(getattr(row, field)).split()
-            if option not in valued
-        )
-    for field in FLAGS:
-        yield from (
-            f"{field} has {option}, which takes a value"
-            for option in str(getattr(row, field)).split()
-            if option in valued
-        )
-    if row.wraps is not None:
-        wrapped = valued if row.wraps.values is None else options_with_value(row.replace(values=row.wraps.values))
-        for option in f"{row.wraps.line} {row.wraps.folder}".split():
-            if option not in wrapped:
-                yield f"{option} is followed by what it runs, and is not in `values`"
-    for letter in row.code_by:
-        if f"-{letter}" not in valued and row.values:
-            yield f"code_by has -{letter}, which is not in `values`"
+    yield from _of_options(row, options_with_value(row))
     if row.code_by and not row.language:
         yield "code_by without a language"
     if row.has("looks") and (acts := [field for field in ACTING if getattr(row, field)]):
@@ -63,6 +43,25 @@ def _of_row(row: ProgramRow) -> Iterator[str]:
     if [*row.traits] != sorted(set(row.traits)):
         yield "the traits are not in order, or one is there twice"
     yield from _of_examples(row)
+
+
+def _of_options(row: ProgramRow, valued: frozenset[str]) -> Iterator[str]:
+    for field in TAKING_VALUES:
+        for option in _missing(getattr(row, field), valued):
+            yield f"{field} has {option}, which is not in `values`"
+    for field in TAKING_NONE:
+        for option in valued.intersection(getattr(row, field).split()):
+            yield f"{field} has {option}, which takes a value"
+    if row.wraps is not None:
+        wrapped = valued if row.wraps.values is None else options_with_value(row.replace(values=row.wraps.values))
+        for option in _missing(f"{row.wraps.line} {row.wraps.folder}", wrapped):
+            yield f"{option} is followed by what it runs, and is not in `values`"
+    for option in _missing(" ".join(f"-{letter}" for letter in row.code_by), valued) if row.values else ():
+        yield f"code_by has {option}, which is not in `values`"
+
+
+def _missing(options: str, known: frozenset[str]) -> list[str]:
+    return [option for option in options.split() if option not in known]
 
 
 def _of_examples(row: ProgramRow) -> Iterator[str]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Which = Literal["", "all", "first", "rest", "last", "sources", "copied", "http"]
     """Which arguments: `rest` is all but the first, `sources` all but the last, `copied` the last one or, if that is a
-    folder, the sources' names in it, `http` the first that is no method."""
+    folder, the sources' names in it, `http` the first that is not a method."""
     Language = Literal[
         "", "sh", "othersh", "python", "node", "perl", "ruby", "php", "lua", "applescript", "tcl", "r", "julia",
         "elixir", "groovy", "guile", "powershell",
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     State = Literal[
         "", "cd", "popd", "eval", "trap", "read", "link", "hash", "alias", "printf", "set", "shift", "declare",
+        "mapfile", "complete", "enable", "bind", "fc", "evaluate",
     ]  # fmt: skip
     Trait = Literal[
         "assigns", "builtin", "copies", "environment", "fed", "filters", "hands on", "hidden", "kills", "lists",
@@ -210,7 +211,7 @@ TRAITS: dict[Trait, str] = {
     "schedules": "it runs something later",
     "scripts": "it runs the scripts in package.json",
     "slashes": "it has options like `/s`",
-    "spares": "it leaves the files among its arguments as they are, as far as we know",
+    "spares": "it does not change the files among its arguments, to our knowledge",
     "tags": "its `-t` is a name",
     "text": "an address among its arguments is only text",
     "versions": "its name may end in a version",

@@ -1,5 +1,5 @@
-"""What one program does, as far as its row does not say it by itself: its own language, patches, and programs whose
-arguments need a function."""
+"""What one program does: what its row says, shell lines and files in its own language, patches, and functions for
+programs whose arguments need one."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
 from anyhook.programs.found import producers_words
 from anyhook.programs.grammar import parse, text_of
+from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream
@@ -93,6 +94,12 @@ def _bundles(text: str, option: str) -> bool:
 # Simple commands: what one is, what it changes in the scope, and what else it runs.
 
 
+PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4", "RPROMPT", "RPS1", "BASH_ENV", "ENV"})
+"""Variables whose value a shell expands when it uses it."""
+
+START_FILES = ("BASH_ENV", "ENV")
+"""Variables that name a script which a shell runs first."""
+
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 """Arguments that make an interpreter read its program from stdin."""
@@ -122,6 +129,9 @@ class Commands(MadeFiles):
         self.values.lookup = self._lookup
         self.values.output = self._substituted
         self.values.assign = self._assign
+        self.values.prompt = self.prompt
+        self.names: dict[str, str] = {}
+        """Names that stand for other variables: `declare -n NAME=VARIABLE`."""
         self.scope = Scope(None, {})
 
     def command(
@@ -218,8 +228,27 @@ class Commands(MadeFiles):
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
         return self._inside(inner, set_, stdin)
 
+    def prompt(self, text: str) -> None:
+        """A text that a shell expands once more, as it does with a prompt: the substitutions in it run."""
+        if "$(" in text or "`" in text:
+            self._apart(lambda: self.line(f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n", self.scope))
+
+    def evaluate(self, words: Sequence[Word]) -> None:
+        """Names of variables: a shell evaluates the subscript of an array, whoever quoted it."""
+        for word in words:
+            if "[" in word.text:
+                self.prompt(word.text)
+
     def _run_later(self, key: str, value: str) -> None:
-        """A variable whose value another program will run as a line."""
+        """A variable whose value another program will run as a line, or a shell will expand."""
+        if key in PROMPTS:
+            self.prompt(value)
+        if key in START_FILES and value:
+            kept = self.scope.files.get(self._absolute(value))
+            if kept is not None and kept.text is not None:
+                self._apart(lambda: self._via(key, lambda: self.line(kept.text or "", self.scope)))
+            elif "$(" not in value and "`" not in value:
+                self.unknown.append(f"code from the file that {key} names, {self._shown(value)[:60]}")
         if key in LINE_VARIABLES and value:
             self._apart(lambda: self._via(key, lambda: self._text(self.unknowns.word(value), NOTHING)))
 
@@ -384,7 +413,15 @@ class Commands(MadeFiles):
             return None
         return self._absolute(folder.text) if self.scope.cwd or folder.text.startswith("/") else None
 
+    def _meant(self, name: str) -> str:
+        for _ in range(MAX_DEPTH):
+            if name not in self.names:
+                break
+            name = self.names[name]
+        return name
+
     def _lookup(self, name: str) -> Sequence[str] | None:
+        name = self._meant(name)
         if name == "PWD":
             return (self.scope.cwd,) if self.scope.cwd else None
         found = self.scope.variables.get(name)
@@ -397,6 +434,7 @@ class Commands(MadeFiles):
             self._run_later(name, value)
 
     def _assign(self, name: str, values: Sequence[str]) -> None:
+        name = self._meant(name)
         if name.isupper():
             self.assigned.update([((name, self._shown(plain(value))), None) for value in values[: expand.MAX_WORDS]])
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
@@ -485,13 +523,15 @@ def _eval(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
 
 
 def _trap(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    if len(words) > 2 and words[1].text not in ("-", "-p", "-l"):
-        shell.traps.append(words[1])
-        if not {"EXIT", "0"}.issuperset([word.text for word in words[2:]]):  # it may run earlier, too
-            shell._via("trap", lambda: shell._text(words[1], NOTHING))
+    given = words[2:] if words[1:] and words[1].text == "--" else words[1:]
+    if len(given) > 1 and given[0].text not in ("-", "-p", "-l"):
+        shell.traps.append(given[0])
+        if not {"EXIT", "0"}.issuperset([word.text for word in given[1:]]):  # it may run earlier, too
+            shell._via("trap", lambda: shell._text(given[0], NOTHING))
 
 
 def _read(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
+    shell.evaluate(words[1:])
     given = (stdin.text or "").split()
     named = producers_words(stdin.origins) if stdin.origins else []
     if named and all(each.known for each in named):
@@ -524,6 +564,7 @@ def _alias(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
 
 def _printf(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     if len(words) > 3 and words[1].text == "-v":
+        shell.evaluate(words[2:3])
         name, given = words[2].text, words[3:]
         program = Program("printf", tuple(word.text for word in given), tuple(given))
         out = output_of(program, shell.scope.cwd, shell._file)
@@ -542,6 +583,55 @@ def _shift(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
         shell._number(shell.scope.variables["@"][by:])
 
 
+def _mapfile(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
+    """Lines into an array; `-C LINE` is run for some of them."""
+    options = sort_options(words[1:], row_of("mapfile").values)
+    _run_values(shell, "mapfile", options.values("-C"))
+    shell.evaluate(options.rest)
+    given = stdin.text.splitlines() if stdin.text is not None else []
+    for word in options.rest[-1:]:
+        shell._assign(word.text, given or [shell.unknowns.sign(f"${word.text}", stdin.origins)])
+
+
+def _run_values(shell: Commands, label: str, lines: Sequence[Word]) -> None:
+    for line in lines:
+        shell._via(label, lambda line=line: shell._text(line, NOTHING))  # type: ignore[misc]
+
+
+def _complete(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    """`-C LINE` and the words of `-W` are run when somebody completes a word, at the latest."""
+    options = sort_options(words[1:], row_of("complete").values)
+    _run_values(shell, "complete", options.values("-C"))
+    for word in options.values("-W"):
+        shell.prompt(word.text)
+
+
+def _enable(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    for word in sort_options(words[1:], row_of("enable").values).values("-f"):
+        shell.unknown.append(f"code from {word.source}")
+
+
+def _bind(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    """`-x 'KEYS: LINE'` runs a line; what other keys type is not known."""
+    options = sort_options(words[1:], row_of("bind").values)
+    given = options.values("-x")
+    _run_values(shell, "bind", [Word(each.text.partition(":")[2], each.source.partition(":")[2]) for each in given])
+    if options.rest or options.has("-f"):
+        shell.unknown.append(f"code from keys, `{' '.join(word.source for word in words)[:60]}`")
+
+
+def _fc(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    """It runs commands of the history, after an editor has seen them."""
+    options = sort_options(words[1:], row_of("fc").values)
+    _run_values(shell, "fc", options.values("-e"))
+    if not options.has("-l"):
+        shell.unknown.append("code from the history")
+
+
+def _evaluate(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
+    shell.evaluate(words[1:])
+
+
 def _declare(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     for word in words[1:]:
         key, sign, value = word.text.partition("=")
@@ -552,6 +642,7 @@ def _declare(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
 STATES: dict[State, Callable[[Commands, Sequence[Word], Stream], None]] = {
     "cd": _cd, "popd": _popd, "eval": _eval, "trap": _trap, "read": _read, "link": _link, "hash": _hash,
     "alias": _alias, "printf": _printf, "set": _set_options, "shift": _shift, "declare": _declare,
+    "mapfile": _mapfile, "complete": _complete, "enable": _enable, "bind": _bind, "fc": _fc, "evaluate": _evaluate,
 }  # fmt: skip
 
 
@@ -970,9 +1061,14 @@ class LineReader(Commands):
         return Stream("")
 
     def _run_declaration_command(self, node: Node, _stdin: Stream) -> Stream:
-        words = []
+        words: list[Word] = []
         for child in node.named_children:
-            if child.type == "variable_assignment":
+            if any(word.text[:1] == "-" and "n" in word.text for word in words) and not text_of(node).startswith(
+                "export"
+            ):
+                name, _, target = text_of(child).partition("=")
+                self.names[name] = target.strip("\"'")
+            elif child.type == "variable_assignment":
                 self._set(child)
                 words.append(Word(text_of(child), text_of(child)))
             else:
@@ -981,11 +1077,13 @@ class LineReader(Commands):
                     if sign and name.isidentifier():
                         self._declare(name, [value])
                     words.append(self.unknowns.word(each))
+        self.evaluate(words)
         self._tell(Word(text_of(node.children[0]), ""), words, (), (), NOTHING, ())
         return Stream("")
 
     def _run_unset_command(self, node: Node, _stdin: Stream) -> Stream:
         for child in node.named_children:
+            self.prompt(text_of(child) if "[" in text_of(child) else "")
             self.scope.variables[text_of(child)] = ("",)
         return Stream("")
 

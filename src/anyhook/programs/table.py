@@ -20,7 +20,7 @@ CURL = (
     "output-dir write-out resolve netrc-file dump-header range limit-rate interface form-string json "
     "oauth2-bearer proxy-user"
 )
-SCRIPT = "cEIBmoOT command echo log-in log-out log-io log-timing output-limit"
+TYPESCRIPT = "cEIBmoOT command echo log-in log-out log-io log-timing output-limit"
 CONTAINER = (
     "uewvpmhlc user env workdir volume publish name network entrypoint env-file label mount memory hostname platform "
     "cpus add-host gpus"
@@ -29,7 +29,7 @@ KUBE = "nslo namespace context cluster user kubeconfig server token as selector"
 TMUX = "new-session new new-window neww send-keys send split-window run-shell"
 PLAIN = Wraps()
 
-ROWS: tuple[ProgramRow, ...] = (
+KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
     # -- shells, and what belongs to them
     R("sh bash", values="oO rcfile init-file", runs="shell", language="sh", traits=("hands on", "hidden"),
         examples=("sh -c 'rm x' -> runs rm x; deletes x", "bash -lc 'cat x' -> reads x", "bash -n x.sh -> nothing")),
@@ -60,7 +60,8 @@ ROWS: tuple[ProgramRow, ...] = (
     R("shift", state="shift", traits=("builtin", "spares"), examples=("set -- a b; shift; rm $1 -> deletes b",)),
     R("read", state="read", traits=("builtin", "spares"),
         examples=("echo a | while read x; do rm $x; done -> deletes a",)),
-    R("trap", state="trap", traits=("builtin", "spares"), examples=("trap 'rm x' EXIT -> runs rm x",)),
+    R("trap", state="trap", traits=("builtin", "spares"), examples=("trap 'rm x' EXIT -> runs rm x",
+        "trap -- 'rm x' EXIT -> runs rm x")),
     R("alias", state="alias", traits=("builtin", "spares"), examples=("alias l='rm x'; l -> runs rm x",)),
     R("hash", state="hash", traits=("builtin", "spares"), examples=("hash -p /bin/rm l; l x -> runs rm x",)),
     R("printf", prints="printf", state="printf", traits=("builtin", "spares", "text"),
@@ -68,13 +69,22 @@ ROWS: tuple[ProgramRow, ...] = (
     R("echo", prints="echo", traits=("builtin", "looks", "spares", "text"), examples=("rm $(echo a) -> deletes a",)),
     R("pwd", prints="pwd", traits=("builtin", "looks", "spares"), examples=("rm $(pwd)/a -> deletes a",)),
     R("true :", prints="nothing", traits=("builtin", "spares", "text"), examples=("true > a -> writes a; deletes a",)),
-    R("test", traits=("builtin", "looks", "spares", "text"), examples=("test -f a -> nothing",)),
-    R("[ false", traits=("builtin", "spares", "text"), examples=("[ -f a ] -> nothing",)),
+    R("test", state="evaluate", traits=("builtin", "looks", "spares", "text"), examples=("test -f a -> nothing",)),
+    R("[ let unset wait", state="evaluate", traits=("builtin", "spares", "text"), examples=("[ -f a ] -> nothing",)),
     R("type", prints="type", traits=("builtin", "looks", "spares"), examples=("$(type -p rm) x -> runs rm x",)),
     R("kill", traits=("builtin", "hidden", "kills"), examples=("kill 1 -> nothing",)),
-    R("let unset return exit wait [[ break continue bg fg jobs times ulimit umask unalias getopts disown dirs "
-        "caller help history logout suspend shopt compgen compopt", traits=("builtin", "spares"),
-        examples=("unset a -> nothing",)),
+    R("false", traits=("builtin", "spares", "text"), examples=("false -> nothing",)),
+    R("mapfile readarray", values="dnOsuCc", state="mapfile", traits=("builtin", "spares"),
+        examples=("mapfile -C 'rm x' -c 1 a -> runs rm x", "mapfile -t a <<< x; rm ${a[0]} -> deletes x")),
+    R("complete compgen", values="oAGWFCXPS", state="complete", traits=("builtin", "spares"),
+        examples=("complete -C 'rm x' y -> runs rm x", "compgen -W '$(rm x)' y -> runs rm x")),
+    R("enable", values="f", state="enable", traits=("builtin", "spares"), examples=("enable -f ./x.so y -> unknown",)),
+    R("bind", values="mqurfx", state="bind", traits=("builtin", "spares"),
+        examples=("bind -x '\"\\\\C-a\": rm x' -> runs rm x", "bind '\"\\\\C-m\":\"rm x\"' -> unknown")),
+    R("fc", values="e", state="fc", traits=("builtin", "spares"), examples=("fc -e 'rm x' -> runs rm x",
+        "fc -s -> unknown")),
+    R("return exit [[ break continue bg fg jobs times ulimit umask unalias getopts disown dirs caller help "
+        "history logout suspend shopt compopt", traits=("builtin", "spares"), examples=("exit 1 -> nothing",)),
     R("env", values="uCS unset chdir split-string", special="environment", traits=("assigns", "spares"),
         wraps=Wraps(folder="-C --chdir", line="-S --split-string"), examples=("env A=1 rm x -> runs rm x",
         "env -C y rm x -> deletes y/x", "env -S 'rm x' -> runs rm x", "env -> secrets environment")),
@@ -161,7 +171,7 @@ ROWS: tuple[ProgramRow, ...] = (
         examples=("valgrind --log-file=l rm x -> runs rm x; writes l",)),
     R("flock", values="wEc timeout command", wraps=Wraps(skip=1, line="-c --command"),
         examples=("flock l rm x -> runs rm x", "flock l -c 'rm x' -> runs rm x")),
-    R("script", values=SCRIPT, writes="first", wraps=Wraps(line="-c --command", skip=1, keep=True),
+    R("script", values=TYPESCRIPT, writes="first", wraps=Wraps(line="-c --command", skip=1, keep=True),
         write_by="-I -O -B -T --log-in --log-out --log-io --log-timing",
         examples=("script -c 'rm x' f -> runs rm x; writes f",)),
     R("logsave", writes="first", wraps=Wraps(skip=1, keep=True), examples=("logsave f rm x -> runs rm x; writes f",)),
@@ -493,9 +503,8 @@ ROWS: tuple[ProgramRow, ...] = (
     R("xattr", changes="last", examples=("xattr -c a -> changes a",)),
     R("setcap chflags", changes="rest", examples=("setcap x a -> changes a",)),
     R("chcon", values="turl", changes="rest", examples=("chcon -t x y a -> changes a",)),
-    R("mount", values="toLU", changes="last", links_if="bind rbind --bind --rbind -B -R --move -M",
-        traits=("removes", "tags"),
-        examples=("mount --bind a b -> links a; changes b", "mount -o bind a b -> links a")),
+    R("mount", values="toLU", changes="last", links_if="bind rbind --bind --rbind -B -R --move -M", traits=("removes",
+        "tags"), examples=("mount --bind a b -> links a; changes b", "mount -o bind a b -> links a")),
     R("umount", values="ONt", changes="all", examples=("umount a -> changes a",)),
     R("stow", values="tdS target dir", tree="stow", examples=("stow -t d a -> trees d",)),
     R("dd gdd dcfldd", special="dd", traits=("copies", "hidden"), examples=("dd if=a of=b -> reads a; writes b",)),
@@ -749,7 +758,7 @@ ROWS: tuple[ProgramRow, ...] = (
     R("anyhook anyhook-python", traits=("spares",), examples=("anyhook status -> nothing",)),
 )  # fmt: skip
 
-BY_NAME: dict[str, ProgramRow] = {name: row for row in ROWS for name in row.names.split()}
+BY_NAME: dict[str, ProgramRow] = {name: row for row in KNOWN_PROGRAMS for name in row.names.split()}
 FAMILIES = ("mkfs", "newfs")
 """Programs with relatives for each kind of file system: `mkfs.ext4`, `newfs_msdos`."""
 
@@ -770,4 +779,4 @@ def row_of(name: str) -> ProgramRow:
 def named(*traits: Trait) -> list[str]:
     """The names of all programs with one of these traits."""
     wanted = set(traits)
-    return [name for row in ROWS if not wanted.isdisjoint(row.traits) for name in row.names.split()]
+    return [name for row in KNOWN_PROGRAMS if not wanted.isdisjoint(row.traits) for name in row.names.split()]

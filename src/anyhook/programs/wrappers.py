@@ -1,5 +1,5 @@
 """Programs that run other programs: the other program comes after their options, in a word that is a shell line, or
-between `-exec` and `;`. How each names it stands in its row."""
+between `-exec` and `;`. Its row says how it names them."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
             yield InnerCommand(f"git {option}", line=line, keep=True)
 
 
-SWITCHES = ("true", "false", "yes", "no", "on", "off", "1", "0", "")
+YES_OR_NO = ("true", "false", "yes", "no", "on", "off", "1", "0", "")
 
 
 def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
