@@ -151,7 +151,7 @@ def in_foreground(words: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 def partner(words: Sequence[str], env: Mapping[str, str], cwd: str) -> subprocess.Popen[bytes]:
-    """Start a process of ours that reads tasks and writes answers, in its own process group."""
+    """Start one of our processes, which reads tasks and writes answers, in its own process group."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, cwd=cwd, process_group=0

@@ -224,6 +224,7 @@ def _pieces(node: Node, values: Values, quoted: bool) -> list[str]:
 def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
     """A node with parts, and the text between them that the grammar leaves out."""
     whole, start = node.text or b"", node.start_byte
+    alone = (whole, whole.strip(b'"'))
     parts: list[list[str]] = []
     place = 0
 
@@ -239,7 +240,7 @@ def _mixed(node: Node, values: Values, quoted: bool) -> list[str]:
             continue
         if child.type == '"':
             plain(end - 1)  # blanks before it belong to the text
-        elif is_nothing(child, values) and child.text not in (whole, whole.strip(b'"')):
+        elif is_nothing(child, values) and child.text not in alone:
             plain(begin)  # `r$1m` or `r${@}m`, which disguises a name
         elif child.is_named or child.type == "``":
             lead = len(text_of(child)) - len(text_of(child).lstrip()) if child.type == "command_substitution" else 0
@@ -327,13 +328,9 @@ def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
     if rest == "@P":
         for value in known:
             values.prompt(value)
-    if found["name"] in ("@", "*") and (part := re.fullmatch(r":\s*(\d+)(?::(\d+))?", rest)):
-        begin = max(int(part[1]), 1) - 1
-        known, rest = known[begin : None if part[2] is None else begin + int(part[2])], ""
+    known, rest = _chosen(found, known, rest)
     if quoted and (found["name"] == "*" or found["index"] == "*") and not rest:
         known = [" ".join(known)]
-    if found["index"] is not None and found["index"].isdigit() and int(found["index"]) < len(known):
-        known = [known[int(found["index"])]]
     try:
         made = [_edited(value, rest) for value in known]
     except (re.error, ValueError):
@@ -341,6 +338,16 @@ def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
     if None in made:
         return [values.unknowns.sign(source)]
     return [str(value).translate(QUOTED) if quoted else str(value) for value in made]
+
+
+def _chosen(found: re.Match[str], known: Sequence[str], rest: str) -> tuple[Sequence[str], str]:
+    """The values that are meant: some parameters (`${@:2}`), or one element of an array. And what is done to them."""
+    if found["name"] in ("@", "*") and (part := re.fullmatch(r":\s*(\d+)(?::(\d+))?", rest)):
+        begin = max(int(part[1]), 1) - 1
+        return known[begin : None if part[2] is None else begin + int(part[2])], ""
+    if found["index"] is not None and found["index"].isdigit() and int(found["index"]) < len(known):
+        return [known[int(found["index"])]], rest
+    return known, rest
 
 
 def _indirect(found: re.Match[str] | None, source: str, values: Values, quoted: bool) -> list[str]:

@@ -97,7 +97,7 @@ def _bundles(text: str, option: str) -> bool:
 PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4", "RPROMPT", "RPS1", "BASH_ENV", "ENV"})
 """Variables whose value a shell expands when it uses it."""
 
-START_FILES = ("BASH_ENV", "ENV")
+STARTING_SCRIPTS = ("BASH_ENV", "ENV")
 """Variables that name a script which a shell runs first."""
 
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -234,7 +234,7 @@ class Commands(MadeFiles):
             self._apart(lambda: self.line(f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n", self.scope))
 
     def evaluate(self, words: Sequence[Word]) -> None:
-        """Names of variables: a shell evaluates the subscript of an array, whoever quoted it."""
+        """Names of variables: a shell evaluates the subscript of an array, also a quoted one."""
         for word in words:
             if "[" in word.text:
                 self.prompt(word.text)
@@ -243,7 +243,7 @@ class Commands(MadeFiles):
         """A variable whose value another program will run as a line, or a shell will expand."""
         if key in PROMPTS:
             self.prompt(value)
-        if key in START_FILES and value:
+        if key in STARTING_SCRIPTS and value:
             kept = self.scope.files.get(self._absolute(value))
             if kept is not None and kept.text is not None:
                 self._apart(lambda: self._via(key, lambda: self.line(kept.text or "", self.scope)))
