@@ -1,4 +1,4 @@
-"""The core on systems that are not this one, as far as this one can stand in for them: without what only POSIX has,
+"""The core on systems that are not this one, where this one can stand in for them: without what only POSIX has,
 with an empty /proc, without pidfd and subreaper, and on a folder that ignores case."""
 
 from __future__ import annotations

@@ -99,6 +99,49 @@ def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_b
     return (held != found and path_like(whole, held)) or _covered(whole, held) or _may_be(whole, found)
 
 
+FEW = 8
+"""Up to this many paths are compared one by one."""
+
+
+def matching(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, covers: bool) -> list[str]:
+    """The paths that one of the patterns matches, in their order. Of many paths, most are ruled out by their name or by
+    the folder that they are in, so that a thousand of them take milliseconds."""
+    plain = [path for path in paths if is_plain(path)] if len(paths) > FEW else []
+    found = {
+        path
+        for path in (paths if not plain else [path for path in paths if not is_plain(path)])
+        if any(matches(pattern, path, places, covers) for pattern in patterns)
+    }
+    if plain:
+        by_name: dict[str, list[str]] = {}
+        for path in plain:
+            by_name.setdefault(path.rstrip("/").rsplit("/", 1)[-1], []).append(path)
+        above = [path for path in plain if _whole(path, places.project)] if covers else []
+        for pattern in patterns:
+            for path in _candidates(pattern, plain, by_name, places) + above:
+                if path not in found and matches(pattern, path, places, covers):
+                    found.add(path)
+    return [path for path in paths if path in found]
+
+
+def _candidates(pattern: PathPattern, paths: list[str], by_name: dict[str, list[str]], places: Places) -> list[str]:
+    """The paths without wildcards that a pattern may match, besides those above the project."""
+    start, parts = pattern
+    if start == "@":
+        return paths
+    if start == "/" and len(parts) == 2 and parts[0] == "**":
+        if is_plain(parts[1]):
+            return by_name.get(parts[1], [])
+        return [path for name, named in by_name.items() if like(parts[1], name) for path in named]
+    base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
+    fixed = base
+    for part in parts:
+        if not is_plain(part):
+            break
+        fixed += f"/{part}"
+    return [path for path in paths if path.startswith(fixed) or fixed.startswith(path)]
+
+
 def _begins(name: str) -> bool:
     """Whether enough of a name comes before its first wildcard to tell what is meant: `id_r*`, `.env*`."""
     return not is_plain(name) and min(name.find(sign) for sign in SIGNS if sign in name) >= MIN_KNOWN
