@@ -26,7 +26,7 @@ def test_many_paths_match_like_each_of_them() -> None:
         patterns = tuple(compile_path(word) for word in (*words, f"@{rng.choice([*CLASSES])}"))
         for covers in (False, True):
             alone = [path for path in paths if any(matches(each, path, PLACES, covers) for each in patterns)]
-            assert matching(patterns, paths, PLACES, covers) == alone, words
+            assert matching(patterns, paths, PLACES, covers=covers) == alone, words
             matched, missed = matched + len(alone), missed + len(paths) - len(alone)
     assert matched > 1_000
     assert missed > 1_000

@@ -180,7 +180,7 @@ def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
         return False
     places = call.places
     counted = [path for path in found if not _is_spared(path, call, hits)] if hits.spared else found
-    hit = matching(patterns, counted, places, bool(covers)) if patterns else counted
+    hit = matching(patterns, counted, places, covers=bool(covers)) if patterns else counted
     if not hit or (every and len(hit) < len(found)):
         return False
     if saying and not _found(str(saying), *texts_of(call.event.data.get("input"))):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from anyhook.model.record import Record
 from anyhook.rules.wildcards import SIGNS, is_plain, like, path_like
 
@@ -103,25 +105,31 @@ FEW = 8
 """Up to this many paths are compared one by one."""
 
 
-def matching(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, covers: bool) -> list[str]:
+def matching(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, *, covers: bool) -> list[str]:
     """The paths that one of the patterns matches, in their order. Of many paths, most are ruled out by their name or by
     the folder that they are in, so that a thousand of them take milliseconds."""
-    plain = [path for path in paths if is_plain(path)] if len(paths) > FEW else []
-    found = {
-        path
-        for path in (paths if not plain else [path for path in paths if not is_plain(path)])
-        if any(matches(pattern, path, places, covers) for pattern in patterns)
-    }
-    if plain:
-        by_name: dict[str, list[str]] = {}
-        for path in plain:
-            by_name.setdefault(path.rstrip("/").rsplit("/", 1)[-1], []).append(path)
-        above = [path for path in plain if _whole(path, places.project)] if covers else []
-        for pattern in patterns:
-            for path in _candidates(pattern, plain, by_name, places) + above:
-                if path not in found and matches(pattern, path, places, covers):
-                    found.add(path)
+    if len(paths) <= FEW:
+        return [path for path in paths if any(matches(each, path, places, covers) for each in patterns)]
+    plain = [path for path in paths if is_plain(path)]
+    found = _plain_matches(patterns, plain, places, covers=covers)
+    for path in paths:
+        if not is_plain(path) and any(matches(each, path, places, covers) for each in patterns):
+            found.add(path)
     return [path for path in paths if path in found]
+
+
+def _plain_matches(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, *, covers: bool) -> set[str]:
+    """The paths without wildcards that one of the patterns matches."""
+    found: set[str] = set()
+    by_name: dict[str, list[str]] = {}
+    for path in paths:
+        by_name.setdefault(path.rstrip("/").rsplit("/", 1)[-1], []).append(path)
+    above = [path for path in paths if _whole(path, places.project)] if covers else []
+    for pattern in patterns:
+        for path in (*_candidates(pattern, paths, by_name, places), *above):
+            if path not in found and matches(pattern, path, places, covers):
+                found.add(path)
+    return found
 
 
 def _candidates(pattern: PathPattern, paths: list[str], by_name: dict[str, list[str]], places: Places) -> list[str]:
@@ -134,11 +142,7 @@ def _candidates(pattern: PathPattern, paths: list[str], by_name: dict[str, list[
             return by_name.get(parts[1], [])
         return [path for name, named in by_name.items() if like(parts[1], name) for path in named]
     base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
-    fixed = base
-    for part in parts:
-        if not is_plain(part):
-            break
-        fixed += f"/{part}"
+    fixed = "/".join([base, *takewhile(is_plain, parts)])
     return [path for path in paths if path.startswith(fixed) or fixed.startswith(path)]
 
 
