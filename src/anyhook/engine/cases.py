@@ -5,6 +5,7 @@ seen the final form of a call; callables of the embedding program."""
 from __future__ import annotations
 
 import os
+from sys import getrefcount
 
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import Judged, ignore_block, judge, merge, posture_of
@@ -13,7 +14,7 @@ from anyhook.engine.present import own_scene, scene_of
 from anyhook.engine.routes import Route, match
 from anyhook.engine.walk import NotAsked, Prepared, SharedReading, start_hook
 from anyhook.handlers import inside_hook
-from anyhook.model.event import GATES
+from anyhook.model.event import GATES, Event
 from anyhook.model.hook import ARMED, BROKEN, Hook
 from anyhook.model.lean_json import same
 from anyhook.model.outcome import ALLOW, BLOCK, EFFECTS, SILENT, STOPPING, STRENGTH, Failure, Outcome
@@ -27,13 +28,13 @@ from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import SupportsIndex
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import Callback, HookStep
     from anyhook.engine.walk import Progress, Queue
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Report
-    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
     from anyhook.tables.rows import Dialect, EventRow, Launch
@@ -558,10 +559,20 @@ def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> H
 
 def first_answers(callbacks: tuple[Callback, ...], event: Event) -> list[object]:
     """Call them in turn until one answers or raises. Returns the answers so far; [] if all stay silent."""
-    for index, callback in enumerate(callbacks):
-        answer = answer_of(callback, event)
-        if answer is not None:
-            return [None] * index + [answer]
+    token = inside_hook.set(True)
+    index = 0
+    lent = _lent(event)
+    try:
+        for index, callback in enumerate(callbacks):
+            answer = callback(lent)
+            if type(lent) is Event or getrefcount(lent) > NOT_KEPT:
+                lent = _lent(event)
+            if answer is not None:
+                return [None] * index + [answer]
+    except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
+        return [None] * index + [error]
+    finally:
+        inside_hook.reset(token)
     return []
 
 
@@ -571,22 +582,60 @@ def acts(context: Context, step: HookStep, event: Event) -> bool:
 
 
 def answer_of(callback: Callback, event: Event) -> object:
-    """What it returns, or the exception that it raises. It gets its own copy of the event: no other hook may see
-    what it changes there."""
+    """What it returns, or the exception that it raises."""
     token = inside_hook.set(True)
     try:
-        return callback(_own(event))
+        return callback(_lent(event))
     except Exception as error:  # noqa: BLE001 (one hook's failure is a value)
         return error
     finally:
         inside_hook.reset(token)
 
 
-def _own(event: Event) -> Event:
-    try:
-        return event.replace(data=_copied(event.data))
-    except RecursionError:  # nested more deeply than any tool's input
-        return event.replace(data={**event.data})
+class Lent(Event):
+    """The event for one callable. No other may see its changes, so the first look at the data makes it an ordinary
+    event with a copy of them. Until then the object can be lent to the next one. A copy for each callable takes three
+    times as long (`make bench`, "ten in-process hooks": 2.9 times pluggy instead of less than once)."""
+
+    def _keep(self) -> Event:
+        shared = DATA.__get__(self)
+        object.__setattr__(self, "__class__", Event)
+        try:
+            DATA.__set__(self, _copied(shared))
+        except RecursionError:  # nested more deeply than any tool's input
+            pass
+        return self
+
+    @property  # type: ignore[misc]
+    def data(self) -> dict[str, Json]:
+        return self._keep().data
+
+    def replace(self, **changes: object) -> Event:  # type: ignore[override]
+        return self._keep().replace(**changes)
+
+    def __eq__(self, other: object) -> bool:
+        return self._keep() == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._keep())
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        return self._keep().__reduce_ex__(protocol)
+
+
+DATA = Event.__dict__["data"]
+
+NOT_KEPT = 2
+
+"""How many references an object has that only its variable holds: the second is the count's own."""
+
+
+def _lent(event: Event) -> Event:
+    lent = Event(event.name, event.data, event.raw, event.hosted, event.ours, event.inputs, event.also, event.refused)
+    object.__setattr__(lent, "__class__", Lent)
+    return lent
 
 
 def _copied(value: Json) -> Json:
