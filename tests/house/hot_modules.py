@@ -27,13 +27,13 @@ HOT_MODULES = {
         warm.launched warm.place warm.start warm.zygote warm.zygote_run
     """,
     "guard": "calls guard own_programs protected same_file scripts settings_change",
-    "handlers": "__init__ function python",
+    "handlers": "__init__ callable_host function python",
     "hooks": "call decide when worker",
     "journal": "files journal record redact secret_names secrets suspect writer",
     "model": """
         call decision deep_json event firing hook json_types lean_json outcome problem record texts words
     """,
-    "platform": "beside child places run spawn store tree",
+    "platform": "answer_once beside child places run spawn store tree",
     "programs": """
         collect commands continuations effects expand facts git grammar links named options outputs rows scope
         special statements table trees wrappers

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import marshal
 import sys
-from typing import TYPE_CHECKING
 
 from anyhook.model.call import Call, Run
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
     from anyhook.model.hook import Hook
