@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -30,6 +31,8 @@ SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
 RUBY_AND_PERL = tuple(end for ends in MODULE_ENDS.values() for end in ends)
 LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
+MAX_PARTS = 200
+"""Paths with more parts are left to `os.path.realpath`."""
 MAX_NAMES = 2_000
 """How many names in one of our folders are matched against a pattern."""
 
@@ -93,18 +96,19 @@ def protected(
     parts = {path for path in files if "#" in os.path.basename(path)}
     partly, replaced = _parts(parts)
     files = files - searched - parts | {*launchers}
+    both = RealPaths().both
     held = Protected(
-        _both(own_folders(env)),
-        _both(_package(project)),
-        _both(files - {"/dev/null", "/dev/stdin"}),
-        _both(folders),
-        _both(settings),
-        frozenset(_both(entries)),
-        _both(path.rstrip("/") for path in searched),
+        both(own_folders(env)),
+        both(_package(env, project)),
+        both(files - {"/dev/null", "/dev/stdin"}),
+        both(folders),
+        both(settings),
+        frozenset(both(entries)),
+        both(path.rstrip("/") for path in searched),
         partly,
         frozenset(replaced),
         os.path.realpath(project),
-        _both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
+        both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
     )
     return held.replace(same=SameFiles(held.all()))
 
@@ -137,8 +141,41 @@ def _may_hold_hooks(folder: str, project: str) -> bool:
     return parts[-1].lower() == "hooks" or any(part.startswith(".") for part in parts)
 
 
-def _both(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, os.path.realpath(path))))
+class RealPaths:
+    """`os.path.realpath` of many paths at one moment: a folder that several share is looked at once."""
+
+    def __init__(self) -> None:
+        self._known = {"/": "/"}
+        self._missing: set[str] = set()
+
+    def both(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The paths, and where they really are."""
+        return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, self.of(path))))
+
+    def of(self, path: str) -> str:
+        parts = path.split("/")
+        if parts[0] or len(parts) > MAX_PARTS or not {"", ".", ".."}.isdisjoint(parts[1:]):
+            return os.path.realpath(path)
+        real = place = "/"
+        for part in parts[1:]:
+            place = f"{place}/{part}" if place != "/" else f"/{part}"
+            real = self._known.get(place) or self._below(real, place, part)
+        return real
+
+    def _below(self, folder: str, place: str, name: str) -> str:
+        found = f"{folder}/{name}" if folder != "/" else f"/{name}"
+        if folder in self._missing:
+            self._missing.add(found)
+        else:
+            try:
+                if stat.S_ISLNK(os.lstat(found).st_mode):
+                    found = os.path.realpath(found)
+            except FileNotFoundError:
+                self._missing.add(found)
+            except (OSError, ValueError):
+                return os.path.realpath(found)
+        self._known[place] = found
+        return found
 
 
 def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator[str]:
@@ -154,7 +191,7 @@ def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator
             continue  # its root is known only to the agent
 
 
-def _package(project: str) -> list[str]:
+def _package(env: Mapping[str, str], project: str) -> list[str]:
     """Our own code, unless it is the project itself, and the packages of its interpreter: a file there may run whenever
     Python starts."""
     import sysconfig
@@ -164,7 +201,10 @@ def _package(project: str) -> list[str]:
     folder = os.path.dirname(os.path.abspath(anyhook.__file__))
     own = [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
     packages = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
-    return [*own, *sorted(packages), sysconfig.get_path("purelib", f"{os.name}_user")]
+    # On Linux by the caller's own variables: what `sysconfig` has read once, it keeps, and a process may serve many.
+    base = env.get("PYTHONUSERBASE") or f"{home_of(env)}/.local"
+    users = sysconfig.get_path("purelib", f"{os.name}_user", {"userbase": base} if sys.platform == "linux" else None)
+    return [*own, *sorted(packages), users]
 
 
 def _launchers(env: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,49 @@
+"""Where protected paths really are: as `os.path.realpath` says, with one look at each folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anyhook.guard.protected import RealPaths, _package
+from examples import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+NAMES = ("a", "b", "link", "loop", "file", "gone", "..", ".", "")
+
+
+def made(folder: Path) -> Path:
+    for name in ("a/b/a", "b/a"):
+        (folder / name).mkdir(parents=True)
+    for place in (folder, folder / "a", folder / "a/b"):
+        (place / "file").touch()
+        (place / "link").symlink_to(folder / "b")
+        (place / "loop").symlink_to("loop")
+    return folder
+
+
+def test_the_same_as_the_library(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = made(tmp_path_factory.mktemp("real"))
+
+    @examples(500)
+    @given(st.lists(st.lists(st.sampled_from(NAMES), max_size=5), min_size=1, max_size=6))
+    def check(paths: list[list[str]]) -> None:
+        real = RealPaths()
+        for parts in paths:
+            path = "/".join([str(folder), *parts])
+            assert real.of(path) == os.path.realpath(path)
+
+    check()
+
+
+def test_a_users_packages_are_those_of_the_caller(tmp_path: Path) -> None:
+    """A warm worker serves callers with different homes, one after the other."""
+    for name in ("one", "two"):
+        assert any(path.startswith(f"{tmp_path}/{name}/") for path in _package({"HOME": f"{tmp_path}/{name}"}, "/"))
