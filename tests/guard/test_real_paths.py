@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.guard.protected import RealPaths, _package
+from anyhook.guard.protected import _package
+from anyhook.platform.places import RealPaths
 from examples import examples
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 import sys
 
 from anyhook.model import lean_json
-from anyhook.platform.places import INSTALLS, config_file, home_of, read_object, runtime_dir, state_dir
+from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,12 +103,13 @@ def _may_matter(
     parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
     # Most lines that name the project only go there.
     is_visit = is_line and REMOVERS.isdisjoint(text.translate(_WORDS).split())
+    folders = {path[: end + 1] for path in map(str.lower, held) for end, sign in enumerate(path) if sign == "/"}
+    real_paths = RealPaths()
     for word in {part.strip(";&|<>()") for part in parts} - {""}:
         plain = os.path.normpath(os.path.join(real, word))
-        if "\0" not in plain and os.path.realpath(plain) != plain:
+        if "\0" not in plain and real_paths.of(plain) != plain:
             return True
-        above = f"{plain.rstrip('/')}/".lower()
-        if not (is_visit and plain == real) and any(path.lower().startswith(above) for path in held):
+        if not (is_visit and plain == real) and f"{plain.rstrip('/')}/".lower() in folders:
             return True
     return False
 

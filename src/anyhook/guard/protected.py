@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -15,7 +14,7 @@ from anyhook.guard.own_programs import OURS
 from anyhook.guard.same_file import SameFiles
 from anyhook.install.changes import roots_of
 from anyhook.model.record import Record
-from anyhook.platform.places import home_of, state_dir
+from anyhook.platform.places import RealPaths, home_of, state_dir
 from anyhook.programs.named import MODULE_ENDS, Installed, is_standard
 from anyhook.state.ledger import Ledger
 
@@ -31,8 +30,6 @@ SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
 RUBY_AND_PERL = tuple(end for ends in MODULE_ENDS.values() for end in ends)
 LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
-MAX_PARTS = 200
-"""Paths with more parts are left to `os.path.realpath`."""
 MAX_NAMES = 2_000
 """How many names in one of our folders are matched against a pattern."""
 
@@ -124,7 +121,7 @@ def _parts(named: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], set[tuple[
     replaced: set[tuple[str, str]] = set()
     for path in named:
         file, _, rest = path.rpartition("#")
-        for each in _both([file.rstrip("/")]):
+        for each in RealPaths().both([file.rstrip("/")]):
             if file.endswith("/"):
                 replaced.add((each, rest))
             else:
@@ -139,43 +136,6 @@ def _may_hold_hooks(folder: str, project: str) -> bool:
         return False
     parts = folder.removeprefix(f"{project}/").split("/")
     return parts[-1].lower() == "hooks" or any(part.startswith(".") for part in parts)
-
-
-class RealPaths:
-    """`os.path.realpath` of many paths at one moment: a folder that several share is looked at once."""
-
-    def __init__(self) -> None:
-        self._known = {"/": "/"}
-        self._missing: set[str] = set()
-
-    def both(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """The paths, and where they really are."""
-        return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, self.of(path))))
-
-    def of(self, path: str) -> str:
-        parts = path.split("/")
-        if parts[0] or len(parts) > MAX_PARTS or not {"", ".", ".."}.isdisjoint(parts[1:]):
-            return os.path.realpath(path)
-        real = place = "/"
-        for part in parts[1:]:
-            place = f"{place}/{part}" if place != "/" else f"/{part}"
-            real = self._known.get(place) or self._below(real, place, part)
-        return real
-
-    def _below(self, folder: str, place: str, name: str) -> str:
-        found = f"{folder}/{name}" if folder != "/" else f"/{name}"
-        if folder in self._missing:
-            self._missing.add(found)
-        else:
-            try:
-                if stat.S_ISLNK(os.lstat(found).st_mode):
-                    found = os.path.realpath(found)
-            except FileNotFoundError:
-                self._missing.add(found)
-            except (OSError, ValueError):
-                return os.path.realpath(found)
-        self._known[place] = found
-        return found
 
 
 def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from anyhook.model import lean_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
@@ -144,6 +144,43 @@ def real_path(path: str) -> str:
         return os.path.realpath(path.replace("\0", "").encode("utf-8", "replace").decode())
 
 
+class RealPaths:
+    """`os.path.realpath` of many paths at one moment: a folder that several share is looked at once."""
+
+    def __init__(self) -> None:
+        self._known = {"/": "/"}
+        self._missing: set[str] = set()
+
+    def both(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The paths, and where they really are."""
+        return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, self.of(path))))
+
+    def of(self, path: str) -> str:
+        parts = path.split("/")
+        if parts[0] or len(parts) > MAX_PATH_PARTS or not {"", ".", ".."}.isdisjoint(parts[1:]):
+            return os.path.realpath(path)
+        real = place = "/"
+        for part in parts[1:]:
+            place = f"{place}/{part}" if place != "/" else f"/{part}"
+            real = self._known.get(place) or self._below(real, place, part)
+        return real
+
+    def _below(self, folder: str, place: str, name: str) -> str:
+        found = f"{folder}/{name}" if folder != "/" else f"/{name}"
+        if folder in self._missing:
+            self._missing.add(found)
+        else:
+            try:
+                if stat.S_ISLNK(os.lstat(found).st_mode):
+                    found = os.path.realpath(found)
+            except FileNotFoundError:
+                self._missing.add(found)
+            except (OSError, ValueError):
+                return os.path.realpath(found)
+        self._known[place] = found
+        return found
+
+
 def config_file(env: Mapping[str, str]) -> str:
     """The user's settings."""
     return base_of(env, "XDG_CONFIG_HOME", ".config") + "/anyhook/config.toml"
@@ -163,6 +200,8 @@ def stamp(path: str) -> Stamp | None:
     return (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode)
 
 
+MAX_PATH_PARTS = 200
+"""Paths with more parts are left to `os.path.realpath`."""
 MAX_HASHED_BYTES = 256 * 1024 * 1024
 
 
