@@ -109,7 +109,7 @@ def _rows(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds
     above = {way: sorted(time - quartile(h) for time in taken[f"hooked {way}"]) for way in ("cold", "warm")}
     return [
         ratio("bridge, nobody hooked, cold", "T", sorted(taken["unhooked cold"]), t, float("inf")),
-        ratio("bridge, nobody hooked, warm", "T", sorted(taken["unhooked warm"]), t, 1.5),
+        ratio("bridge, nobody hooked, warm", "T", sorted(taken["unhooked warm"]), t, 2.0),
         ratio("bridge, one shell hook above H, cold", "T", above["cold"], t, float("inf")),
         ratio("bridge, one shell hook above H, warm", "T", above["warm"], t, 4.0),
     ]

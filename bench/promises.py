@@ -373,6 +373,7 @@ def all_rows(rounds: int) -> list[Row]:
     from bench import agent, trials
     from bench.bridged import bridged
     from bench.door import door
+    from bench.guards import guards
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -384,6 +385,7 @@ def all_rows(rounds: int) -> list[Row]:
             *asyncio.run(ten_callables(folder / "ten", rounds)),
             *commands(folder / "commands", rounds),
             *bridged(folder / "bridged", rounds),
+            *guards(folder / "guards", rounds),
             *door(folder / "door", rounds),
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),

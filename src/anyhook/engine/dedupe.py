@@ -61,7 +61,7 @@ class Recent:
             incoming.row.native,
             incoming.payload,
             context.setup.project,
-            _fingerprint(catalog),
+            fingerprint(catalog),
             (context.mode, context.on_failure),
             sorted(context.setup.env.items()),
         )
@@ -131,7 +131,7 @@ class Recent:
         return Decision(self._event).replace(**made, problems=(problem,))
 
 
-def _fingerprint(catalog: Catalog) -> str:
+def fingerprint(catalog: Catalog) -> str:
     """What identifies the hooks and their files."""
     made, key = catalog.made, ("fingerprint", catalog.serves)
     if made is not None and key in made:

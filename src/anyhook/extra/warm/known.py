@@ -6,9 +6,11 @@ from __future__ import annotations
 import binascii
 import marshal
 import os
+from _thread import start_new_thread
 from typing import TYPE_CHECKING
 
 from anyhook.engine.bridge import named, read
+from anyhook.engine.dedupe import fingerprint
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import from_plan
 from anyhook.engine.rules import RuleIndex
@@ -22,6 +24,7 @@ from anyhook.tables.registry import VARIABLES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.engine.engine import Engine
     from anyhook.model.json_types import Json
 
 SAMPLE_LINES = (
@@ -30,6 +33,8 @@ SAMPLE_LINES = (
 )  # fmt: skip
 TURNS = 10
 """Python specialises code that has run eight times."""
+MAX_TOOLS = 12
+"""For how many of an agent's tools the server prepares."""
 MAX_TOLD = 4000
 """The longest message that arrives in one piece."""
 
@@ -47,7 +52,7 @@ def practise() -> None:
         return
 
 
-def news(words: list[str], payload: Mapping[str, Json] | None = None) -> bytes:
+def news(words: list[str]) -> bytes:
     """What the server is told after a call that has read a plan from disk: which one; b"" if there is nothing new."""
     setups, kept.news[:] = kept.news[:], []
     if not setups or words[:1] != ["bridge"]:
@@ -58,9 +63,8 @@ def news(words: list[str], payload: Mapping[str, Json] | None = None) -> bytes:
         (setup.project, seen[0], setup.dialects, setup.trust, setup.plugin_dirs, setup.state_dir, None, setup.outer),
         seen[1],
         words[1:3],
-        str((payload or {}).get("tool_name", "")),
     )
-    told = binascii.hexlify(marshal.dumps(values)) + b"\n"
+    told = binascii.b2a_base64(marshal.dumps(values))
     return told if len(told) <= MAX_TOLD else b""
 
 
@@ -68,10 +72,31 @@ def _named(env: Mapping[str, str]) -> dict[str, str]:
     return {name: env[name] for name in VARIABLES if name in env}
 
 
+class Latest:
+    """The engine of the plan that was learnt last."""
+
+    engine: Engine | None = None
+
+
+def touch() -> None:
+    """In a new worker that nobody waits for yet: judge a line, which starts nothing and is not recorded. A fork copies
+    each page of memory when it first writes to it, and that would be half the time of its first call."""
+    start_new_thread(touch_nothing, ())
+    if Latest.engine is not None:
+        try:
+            Latest.engine.explain(Event.pre_tool("Bash", {"command": SAMPLE_LINES[1]}))
+        except Exception:  # noqa: BLE001 (a call that fails in the same way reports it)
+            return
+
+
+def touch_nothing() -> None:
+    """A thread's first act."""
+
+
 def learn(told: bytes) -> bool:
     """Keep the plan that a worker names, and what calls of this kind need. False if that is not possible."""
     try:
-        values, given, (agent, native), tool = marshal.loads(binascii.unhexlify(told.strip(b".")))  # noqa: S302 (from our own worker)
+        values, given, (agent, native) = marshal.loads(binascii.a2b_base64(told.strip(b".")))  # noqa: S302 (from our own worker)
         setup = Setup(*values).replace(given=given)
         before = kept.find(setup.key())
         plan = read_plan(setup)
@@ -80,11 +105,15 @@ def learn(told: bytes) -> bool:
             return False
         table, row = named(agent, native)
         engine = open_engine(EngineOptions(setup, one_shot=True, serves=table), catalog)
-        routes = engine.context.routes
-        sample: dict[str, Json] = {"tool_name": tool, "tool_input": {"command": "ls"}, "session_id": "-"}
-        for event in read(table, row, lean_json.dumps(sample).encode(), 0.0, setup.env).received.events:
-            steps = routes.find(event).steps
-            routes.rule_indexes[id(steps)] = RuleIndex(steps)
+        fingerprint(engine.catalog)
+        routes, line = engine.context.routes, SAMPLE_LINES[1]
+        for tool in [*table.tools][:MAX_TOOLS]:
+            sample: dict[str, Json] = {"tool_name": tool, "tool_input": {"command": line}, "session_id": "-"}
+            for event in read(table, row, lean_json.dumps(sample).encode(), 0.0, setup.env).received.events:
+                steps = routes.find(event).steps
+                routes.rule_indexes[id(steps)] = RuleIndex(steps)
+        Latest.engine = engine
+        engine.explain(Event.pre_tool("Bash", {"command": line}))  # it starts nothing, and compiles every pattern
     except Exception:  # noqa: BLE001 (then each worker reads it again)
         return False
     finally:

@@ -1,0 +1,207 @@
+"""The guards, on: what one call of an agent costs, with the server and without. T is `/bin/true`, P `python -c pass`.
+Rows are ratios within one run, first quartile of interleaved calls; CPU is that of the launcher, the server and its
+workers together. No test asserts any of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.promises import Place, Row, quartile, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LAUNCHER = Path(sys.executable).with_name("anyhook")
+HOOK = "read -r event; echo '{}'"
+FUNCTIONS = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(100))
+LINES = {
+    "ls": "ls",
+    "a test run": "cd src && python -m pytest -q tests/test_a.py 2>&1 | tail -5",
+    "a refusal": "rm -rf ~",
+    "a script of 200 lines in a here-document": f"cat > run.py <<'END'\n{FUNCTIONS}END\npython3 run.py",
+}
+PROJECTS, AT_ONCE, CPU_CALLS = 10, 64, 200
+AGENTS = ("grok", "cline", "copilot", "kilo", "codex", "goose")
+
+
+def guards(folder: Path, rounds: int) -> list[Row]:
+    """Empty if the launcher is not installed."""
+    if not LAUNCHER.with_name("anyhook-python").exists():
+        return []
+    place = Place(folder)
+    runtime = tempfile.mkdtemp(prefix="ah-")
+    cold = {**place.env, "ANYHOOK_WARM": "off"}
+    warm = {**place.env, "ANYHOOK_WARM": "auto", "XDG_RUNTIME_DIR": runtime}
+    os.makedirs(place.project, exist_ok=True)
+    subprocess.run([LAUNCHER, "add", "guard", "--yes"], env=cold, cwd=place.project, check=True, capture_output=True)
+    try:
+        _call(_bridge(), {**warm, "ANYHOOK_WARM": "on"}, place.project, _shell("ls", place, 0))
+        return [
+            *_single(place, cold, warm, max(20, rounds // 8)),
+            *_cpu(place, warm),
+            *_at_once(place, warm),
+            *_resident(place, warm),
+        ]
+    finally:
+        subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=False, capture_output=True)
+        shutil.rmtree(runtime)
+
+
+def _bridge(native: str = "PreToolUse") -> list[str]:
+    return [str(LAUNCHER), "bridge", "claude", native]
+
+
+def _shell(line: str, place: Place, number: int) -> bytes:
+    return _payload("Bash", {"command": line}, str(place.project), number)
+
+
+def _payload(tool: str, given: dict[str, str], cwd: str, number: int) -> bytes:
+    sent = {"session_id": "s", "cwd": cwd, "tool_name": tool, "tool_input": given, "tool_use_id": f"t{number}"}
+    return json.dumps(sent).encode()
+
+
+def _begin(argv: list[str], env: Mapping[str, str], cwd: Path, payload: bytes) -> int:
+    os.chdir(cwd)
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(payload)
+        stdin.seek(0)
+        silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+        return os.posix_spawn(argv[0], argv, env, file_actions=[(os.POSIX_SPAWN_DUP2, stdin.fileno(), 0), *silence])
+
+
+def _call(argv: list[str], env: Mapping[str, str], cwd: Path, payload: bytes) -> tuple[float, float]:
+    """The wall-clock time and the caller's CPU time of one call."""
+    before = time.perf_counter()
+    _, _, usage = os.wait4(_begin(argv, env, cwd, payload), 0)
+    return time.perf_counter() - before, usage.ru_utime + usage.ru_stime
+
+
+def _single(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
+    big = "".join(f"line {number}\n" for number in range(2000))
+    place.write("big.py", big)
+    edit = {"file_path": f"{place.home}/big.py", "old_string": "line 1000\n", "new_string": "line 1,000\n"}
+    whole = {"file_path": f"{place.project}/big.py", "content": big}
+    inputs = {**{name: ("Bash", {"command": line}) for name, line in LINES.items()}}
+    inputs |= {"an edit of a file of 2,000 lines": ("Edit", edit), "2,000 lines written": ("Write", whole)}
+    cases: dict[str, tuple[list[str], Mapping[str, str], str, dict[str, str]]] = {
+        "T": (["/bin/true"], cold, "", {}),
+        "P": ([sys.executable, "-c", "pass"], cold, "", {}),
+        "after a call, nothing hooked": (_bridge("PostToolUse"), warm, "Bash", {"command": "make"}),
+        "cold: ls": (_bridge(), cold, "Bash", {"command": "ls"}),
+        "cold: a refusal": (_bridge(), cold, "Bash", {"command": LINES["a refusal"]}),
+        **{name: (_bridge(), warm, tool, given) for name, (tool, given) in inputs.items()},
+    }
+    for agent in AGENTS:
+        cases[f"{agent}: ls"] = ([str(LAUNCHER), "bridge", agent, _pre_tool(agent)], warm, "Bash", {"command": "ls"})
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    number = 0
+    for turn in range(rounds + 3):
+        for name in random.sample(list(cases), len(cases)):
+            argv, env, tool, given = cases[name]
+            number += 1
+            spent, _ = _call(argv, env, place.project, _payload(tool, given, str(place.project), number))
+            if turn > 2:  # the first calls store a plan
+                taken[name].append(spent)
+            time.sleep(0.01)
+    ordered = {name: sorted(times) for name, times in taken.items()}
+    rows = []
+    for name, times in ordered.items():
+        if name.startswith("cold"):
+            rows.append(ratio(f"guards on, {name}", "P", times, ordered["P"], 2.5))
+        elif name not in ("T", "P"):
+            bound = 2.0 if name.startswith("after") else 8.0 if "lines" in name else 4.0
+            rows.append(ratio(f"guards on, {name}", "T", times, ordered["T"], bound))
+    return [*rows, *_with_hook(place, warm, rounds)]
+
+
+def _pre_tool(agent: str) -> str:
+    from anyhook.tables.registry import host
+
+    return next(row.native for row in host(agent).events if "pre_tool" in row.canonical)
+
+
+def _with_hook(place: Place, warm: Mapping[str, str], rounds: int) -> list[Row]:
+    """The same with one shell hook, above the hook alone."""
+    settings = place.home / "Documents/Kodik/Hooks/hooks.json"
+    hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": HOOK}]}]}
+    place.write(str(settings.relative_to(place.home)), json.dumps({"hooks": hooks}))
+    cases = {"T": ["/bin/true"], "H": ["/bin/bash", "-c", HOOK], "both": _bridge()}
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for turn in range(rounds + 3):
+        for name, argv in cases.items():
+            spent, _ = _call(argv, warm, place.project, _shell("ls", place, 500_000 + turn))
+            if turn > 2:
+                taken[name].append(spent)
+            time.sleep(0.05)
+    settings.unlink()
+    ordered = {name: sorted(times) for name, times in taken.items()}
+    above = [spent - quartile(ordered["H"]) for spent in ordered["both"]]
+    return [ratio("guards on and one shell hook, above H", "T", above, ordered["T"], 6.0)]
+
+
+def _cpu_s(server: int) -> float:
+    """The CPU time of the server, its living workers, and those that it has reaped."""
+    total = 0
+    for pid in (str(server), *Path(f"/proc/{server}/task/{server}/children").read_text().split()):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += sum(map(int, fields[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def _server(env: Mapping[str, str]) -> int:
+    done = subprocess.run([LAUNCHER, "warm", "--json"], env=env, check=True, capture_output=True)
+    return int(json.loads(done.stdout)["pid"])
+
+
+def _cpu(place: Place, warm: Mapping[str, str]) -> list[Row]:
+    server, rows = _server(warm), []
+    for name in ("ls", "a test run", "a refusal"):
+        before, callers = _cpu_s(server), 0.0
+        for number in range(CPU_CALLS):
+            callers += _call(_bridge(), warm, place.project, _shell(LINES[name], place, 600_000 + number))[1]
+        spent = (_cpu_s(server) - before + callers) / CPU_CALLS * 1000
+        rows.append(Row(f"guards on, {name}: CPU", "absolute, mean", spent, spent, 4.0, "ms"))
+    return rows
+
+
+def _at_once(place: Place, warm: Mapping[str, str]) -> list[Row]:
+    payloads = [_shell("ls", place, 700_000 + number) for number in range(2 * AT_ONCE)]
+    alone = sorted(_call(_bridge(), warm, place.project, payload)[0] for payload in payloads[:AT_ONCE])
+    begun = time.perf_counter()
+    running = [_begin(_bridge(), warm, place.project, payload) for payload in payloads[AT_ONCE:]]
+    for pid in running:
+        os.waitpid(pid, 0)
+    slowest = (time.perf_counter() - begun) / (AT_ONCE * quartile(alone))
+    return [Row(f"guards on, {AT_ONCE} calls at once, slowest", f"{AT_ONCE} × one", slowest, slowest, 1.5)]
+
+
+def _resident(place: Place, warm: Mapping[str, str]) -> list[Row]:
+    """The server's memory, with one project and with ten."""
+    found = []
+    for count in (1, PROJECTS):
+        for number in range(count):
+            project = place.home / f"projects/{number}"
+            project.mkdir(parents=True, exist_ok=True)
+            for turn in range(4):
+                sent = _payload("Bash", {"command": "ls"}, str(project), 800_000 + 10 * number + turn)
+                _call(_bridge(), warm, project, sent)
+                time.sleep(0.1)
+        status = Path(f"/proc/{_server(warm)}/status").read_text()
+        found.append(int(status.partition("VmRSS:")[2].split()[0]) / 1024)
+    names = ("one project", f"{PROJECTS} projects")
+    return [
+        Row(f"server with the guards, {name}", "absolute", size, size, bound, "MB")
+        for name, size, bound in zip(names, found, (60.0, 80.0), strict=True)
+    ]
