@@ -30,6 +30,8 @@ LINES = {
     "a script of 200 lines in a here-document": f"cat > run.py <<'END'\n{FUNCTIONS}END\npython3 run.py",
 }
 PROJECTS, AT_ONCE, CPU_CALLS = 10, 64, 200
+PEERS = {"nah": ("_claude-hook",), "cc-safety-net": ("hook", "--coding-cli")}
+"""Other guards for the same call, if they are on the PATH."""
 AGENTS = ("grok", "cline", "copilot", "kilo", "codex", "goose")
 
 
@@ -100,6 +102,9 @@ def _single(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
         "cold: a refusal": (_bridge(), cold, "Bash", {"command": LINES["a refusal"]}),
         **{name: (_bridge(), warm, tool, given) for name, (tool, given) in inputs.items()},
     }
+    for name, words in PEERS.items():
+        if program := shutil.which(name):
+            cases[f"{name}: ls"] = ([program, *words], cold, "Bash", {"command": "ls"})
     for agent in AGENTS:
         cases[f"{agent}: ls"] = ([str(LAUNCHER), "bridge", agent, _pre_tool(agent)], warm, "Bash", {"command": "ls"})
     taken: dict[str, list[float]] = {name: [] for name in cases}
@@ -118,8 +123,9 @@ def _single(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
         if name.startswith("cold"):
             rows.append(ratio(f"guards on, {name}", "P", times, ordered["P"], 2.5))
         elif name not in ("T", "P"):
-            bound = 2.0 if name.startswith("after") else 8.0 if "lines" in name else 4.0
-            rows.append(ratio(f"guards on, {name}", "T", times, ordered["T"], bound))
+            is_peer = name.partition(":")[0] in PEERS
+            bound = 2.0 if name.startswith("after") else 8.0 if "lines" in name else float("inf") if is_peer else 4.0
+            rows.append(ratio(name if is_peer else f"guards on, {name}", "T", times, ordered["T"], bound))
     return [*rows, *_with_hook(place, warm, rounds)]
 
 

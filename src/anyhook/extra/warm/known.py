@@ -33,7 +33,7 @@ SAMPLE_LINES = (
 )  # fmt: skip
 TURNS = 10
 """Python specialises code that has run eight times."""
-MAX_TOOLS = 12
+MAX_TOOLS = 3
 """For how many of an agent's tools the server prepares."""
 MAX_TOLD = 4000
 """The longest message that arrives in one piece."""
