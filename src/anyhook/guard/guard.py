@@ -103,7 +103,7 @@ def _may_matter(
     parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
     # Most lines that name the project only go there.
     is_visit = is_line and REMOVERS.isdisjoint(text.translate(_WORDS).split())
-    folders = {path[: end + 1] for path in map(str.lower, held) for end, sign in enumerate(path) if sign == "/"}
+    folders = _above(held)
     real_paths = RealPaths()
     for word in {part.strip(";&|<>()") for part in parts} - {""}:
         plain = os.path.normpath(os.path.join(real, word))
@@ -112,6 +112,11 @@ def _may_matter(
         if not (is_visit and plain == real) and f"{plain.rstrip('/')}/".lower() in folders:
             return True
     return False
+
+
+def _above(paths: Iterable[str]) -> set[str]:
+    """Every folder above these paths, in lower case, with a slash at its end."""
+    return {path[: end + 1] for path in map(str.lower, paths) for end, sign in enumerate(path) if sign == "/"}
 
 
 def telling(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import binascii
 import marshal
 import os
-from _thread import start_new_thread
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from anyhook.engine.bridge import named, read
@@ -81,16 +81,12 @@ class Latest:
 def touch() -> None:
     """In a new worker that nobody waits for yet: judge a line, which starts nothing and is not recorded. A fork copies
     each page of memory when it first writes to it, and that would be half the time of its first call."""
-    start_new_thread(touch_nothing, ())
+    Thread(target=int).start()  # a process's first thread takes longer than the next
     if Latest.engine is not None:
         try:
             Latest.engine.explain(Event.pre_tool("Bash", {"command": SAMPLE_LINES[1]}))
         except Exception:  # noqa: BLE001 (a call that fails in the same way reports it)
             return
-
-
-def touch_nothing() -> None:
-    """A thread's first act."""
 
 
 def learn(told: bytes) -> bool:
