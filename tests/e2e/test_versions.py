@@ -129,11 +129,26 @@ def test_a_program_is_asked_once_for_each_of_its_forms(world: World) -> None:
     assert started(world) == 2
 
 
-def test_only_status_and_doctor_start_it(world: World) -> None:
+@pytest.mark.parametrize("has_entry", [False, True])
+def test_setup_does_not_say_that_an_opencode_of_version_2_calls_us(world: World, has_entry: bool) -> None:
+    if has_entry:
+        assert world.command("install", "opencode").returncode == 0
+    program(world, "opencode", "2.2.0")
+    done = world.command("setup", "opencode", "--yes")
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert "OFF" in said
+    assert "2.2.0 does not load plug-ins of version 1" in said
+    assert "opencode: calls anyhook" not in said
+    (row,) = json.loads(world.command("setup", "opencode", "--yes", "--json").stdout)["agents"]
+    assert row["status"] == "INERT"
+
+
+def test_only_verbs_that_say_whether_it_is_on_start_it(world: World) -> None:
     world.hook("kodik", "PreToolUse", "exit 0")
     assert world.command("install", "opencode").returncode == 0
     program(world, "opencode", "2.2.0")
-    for words in ((), ("log",), ("check",), ("list",), ("setup", "opencode", "--yes"), ("ci",)):
+    for words in ((), ("log",), ("check",), ("list",), ("setup", "opencode", "--dry-run"), ("ci",)):
         world.command(*words)
     assert started(world) == 0
 
@@ -242,4 +257,4 @@ def test_install_says_that_this_version_does_not_load_the_entry(world: World) ->
     done = world.command("install", "opencode")
     why = json.loads(world.command("status", "opencode", "--json").stdout)["agents"]["opencode"]["why"]
     assert why
-    assert why in " ".join(done.stderr.split())
+    assert f"OFF: {why}" in " ".join(done.stderr.split())

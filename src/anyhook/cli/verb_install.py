@@ -182,7 +182,7 @@ def carry_out(
         notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
         notes += filter(None, [unheard(table)])
         known = version(table, os.path.realpath(project_of(options.project)), os.environ, may_start=not options.dry_run)
-        notes += [known.why] if known.contract == "changed" else []
+        notes += [f"{table.title} is OFF: {known.why}"] if known.contract == "changed" else []
     if any(UNMADE_NAME.encode() in change.path.encode() + (change.after or b"") for change in needed):
         notes.append(f"`{UNMADE_NAME}` stands for a name that is made when anyhook is installed.")
     if not install and not needed and (other := _elsewhere(table, scope, options.project)):

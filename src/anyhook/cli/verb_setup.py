@@ -24,6 +24,7 @@ from anyhook.gates.agents import unheard
 from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, diagnose
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.install.versions import version
 from anyhook.journal.search import PROOF
 from anyhook.model.event import Event
 from anyhook.model.record import Record
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 TRIED = "git push --force origin main"
 """The command for the proof. It is judged, but never run."""
-STANDING = {ARMED: "a refusal held", INERT: "does NOT work"}
+STANDING = {ARMED: "a refusal held", INERT: "OFF, does NOT work"}
 """What is known for certain about an agent."""
 LIMIT_S = 60.0
 
@@ -89,7 +90,7 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
     path = rule_file("user", project, os.environ)
     try:
         fresh = [name for name in GUARDS if name not in used_in(path)]
-        seen = [_look(host(name), project) for name in agents or INSTALLABLE]
+        seen = [_look(host(name), project, may_start=not options.dry_run) for name in agents or INSTALLABLE]
         chosen = [agent for agent in seen if agent.found or agent.name in agents]
         wanted = [agent for agent in chosen if not agent.installed]
         if not options.json:
@@ -121,16 +122,20 @@ def _entered(agent: AgentSetup, options: SetupOptions) -> str:
     return ""
 
 
-def _look(table: Host, project: str) -> AgentSetup:
+def _look(table: Host, project: str, *, may_start: bool) -> AgentSetup:
     seen = diagnose(table, home_of(os.environ), project, os.environ)
     found, installed = shutil.which(table.program) is not None, seen.status != NOT_INSTALLED
-    return AgentSetup(table.name, table.title, found, installed, seen.status, seen.reason, seen.approved)
+    status, reason = seen.status, seen.reason
+    if found:
+        known = version(table, project, os.environ, may_start=may_start)
+        status, reason = (INERT, known.why) if known.contract == "changed" else (status, reason)
+    return AgentSetup(table.name, table.title, found, installed, status, reason, seen.approved)
 
 
 def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
     """The current state; drives the agent if `live`."""
     table = host(agent.name)
-    now = _look(table, project)
+    now = _look(table, project, may_start=True)
     program = shutil.which(table.program)
     if not live or program is None or now.status == INERT:
         return now
@@ -163,7 +168,9 @@ def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted:
     else:
         _say("Guards", f"on already ({rules} rules)")
     for agent in chosen:
-        _say(agent.title, "add our entry to its config" if agent in wanted else "calls anyhook already")
+        state = f"; OFF: {agent.reason}" if agent.status == INERT else ""
+        has_entry = "calls anyhook already" if not state else "has our entry"
+        _say(agent.title, f"{'add our entry to its config' if agent in wanted else has_entry}{state}")
     if not chosen:
         _say("Agents", f"none found on the PATH. `anyhook setup AGENT` takes one of {', '.join(INSTALLABLE)}.")
 
