@@ -34,7 +34,10 @@ def run_command() -> int:
     except KeyboardInterrupt:  # before anything else handles it
         status = _tell("interrupted\n", 130)
     except Exception as error:  # noqa: BLE001 (the last resort: a person gets a sentence, whatever went wrong)
-        status = _give_up(error, debug)
+        try:
+            status = _give_up(error, debug)
+        except Exception:  # noqa: BLE001 (a module that the report needs cannot be loaded)
+            status = _tell(f"anyhook: it failed, and no guard was asked ({error!r}). Install anyhook again.\n")
         status = NO_ANSWER if words[:1] == ["bridge"] else status
     if status == NO_ANSWER:
         # The launcher gives an answer. Without it, most agents understand this status as a refusal.

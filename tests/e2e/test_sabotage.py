@@ -311,6 +311,37 @@ def test_packs_of_the_package(sabotaged: World, package: Path, half: str, how: C
         (package / "packs").rename(packs)
 
 
+def garble(path: Path) -> None:
+    path.write_text("def (((\n")
+
+
+def without_a_module(world: World, package: Path, name: str, how: Callable[[Path], None]) -> None:
+    """Refused, or told with OFF, in Claude's own channel; and no traceback."""
+    path = package / name
+    kept = path.read_bytes()
+    world.env["PYTHONPATH"], world.env["PYTHONDONTWRITEBYTECODE"] = str(package), "1"
+    session = f"s{next(SESSIONS)}"
+    try:
+        how(path)
+        said = [
+            ask(world, "claude", event, FORCED, session, started(world)) for event in ("SessionStart", "PreToolUse")
+        ]
+    finally:
+        path.write_bytes(kept)
+        del world.env["PYTHONPATH"], world.env["PYTHONDONTWRITEBYTECODE"]
+    is_told = any('"systemMessage"' in each and " OFF" in each for each in said)
+    assert is_refused(said[1]) or '"deny"' in said[1] or said[1].startswith("2 ") or is_told, (name, how.__name__, said)
+
+
+SOME = ("journal/journal.py", "platform/locks.py", "platform/places.py", "engine/walk.py")
+
+
+@pytest.mark.parametrize("how", [delete, garble], ids=lambda how: how.__name__)
+@pytest.mark.parametrize("name", SOME)
+def test_some_modules_of_the_package(sabotaged: World, package: Path, name: str, how: Callable[[Path], None]) -> None:
+    without_a_module(sabotaged, package, f"anyhook/{name}", how)
+
+
 def test_a_broken_package_that_is_repaired_is_not_remembered_as_broken(sabotaged: World, package: Path) -> None:
     sabotaged.env["PYTHONPATH"] = str(package)
     language, aside = package / "anyhook/rules/language.py", package / "aside"

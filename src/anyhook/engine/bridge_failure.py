@@ -33,12 +33,23 @@ def failed(
     (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and `mode` the
     user's settings count."""
     where = f"{table.name} {row.native}"
-    why = str(error) if isinstance(error, Unusable) else error_line(error)
+    why = str(error) if isinstance(error, Unusable) else f"{error_line(error)}; no guard was asked, all are OFF"
     try:
         return _failed(table, row, where, why, env, on_failure, mode, refusal)
-    except Exception as second:  # noqa: BLE001 (the last resort: no table, no settings, no journal)
-        closed = refusal or on_failure == "deny"
-        return Answer(stderr=f"{sentence(where, why)} ({error_line(second)})", status=2 if closed else 0)
+    except Exception as second:  # noqa: BLE001 (the last resort: no settings, no journal)
+        said = f"{sentence(where, why)} ({error_line(second)})"
+        return _barely(row, said, is_closed=bool(refusal) or on_failure == "deny")
+
+
+def _barely(row: HostEvent, said: str, *, is_closed: bool) -> Answer:
+    """The answer if a module that is needed for a better one cannot be loaded."""
+    wanted: tuple[HostEffect, ...] = ("block",) if is_closed else ("message", "context")
+    try:
+        found = next((effect for effect in wanted if effect in row.says), None)
+        answer = express({found: said}, row.says) if found is not None else Answer(status=2 if is_closed else 0)
+    except Exception:  # noqa: BLE001
+        answer = Answer(status=2 if is_closed else 0)
+    return answer.replace(stderr=answer.stderr or said)
 
 
 def _failed(
@@ -52,7 +63,6 @@ def _failed(
     refusal: str,
 ) -> Answer:
     from anyhook.engine.settle import settle
-    from anyhook.journal.journal import Recorder
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.firing import Firing, Part
@@ -68,6 +78,8 @@ def _failed(
     answer = express(settled.effects, row.says)
     answer = answer.replace(stderr=answer.stderr or sentence(where, why))
     try:
+        from anyhook.journal.journal import Recorder
+
         own = {name: value for name, value in env.items() if name != RECORD}
         recorder = Recorder(own, "", table.name, "", mode, {}, one_shot=True)
         recorder.write(Firing((Part(Event(event, {}), decision),), decision, mode, 0, settled, answer))
