@@ -192,7 +192,7 @@ BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.
 def _mounted(program: Program, held: Protected, home: str) -> str | None:
     """A container with write access to a protected path or its folder. Most containers get the project or the home;
     changes inside are checked by name."""
-    if row_of(program.name).name != "docker":
+    if row_of(program.name).name not in ("docker", "podman"):
         return None
     for before, word in pairwise((Word("", ""), *program.words)):
         is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")

@@ -1,9 +1,12 @@
-"""How `runs …` matches one program: its name, sub-commands in order, options in any order and spelling. Tables say
-which options of well-known programs take a value, and which spellings mean the same option."""
+"""How `runs …` matches one program: its name, sub-commands in order, options in any order and spelling. Its row says
+which options take a value, and which spellings mean the same option."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from anyhook.model.record import Record
+from anyhook.programs.table import row_of
 from anyhook.rules.wildcards import any_like, is_plain, like
 
 TYPE_CHECKING = False
@@ -12,78 +15,8 @@ if TYPE_CHECKING:
 
     Alternatives = tuple[str, ...]
 
-# Options before the sub-command that take the next word as their value.
-VALUED: dict[str, frozenset[str]] = {
-    name: frozenset(options.split())
-    for name, options in (
-        ("git", "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix -m --message -o"),
-        ("docker", "-H --host -c --context -l --log-level --config -f --file -p --project-name --filter"),
-        ("podman", "-H --host -c --connection --log-level --root --url --filter"),
-        ("docker-compose", "-f --file -p --project-name --profile --env-file"),
-        ("kubectl", "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as -l --selector -o"),
-        ("oc", "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as -l --selector -o"),
-        ("helm", "-n --namespace --kube-context --kubeconfig"),
-        ("aws", "--profile --region --output --query --endpoint-url --cli-read-timeout --color"),
-        ("gcloud", "--project --account --configuration --format --zone --region --filter"),
-        ("az", "--subscription -g --resource-group -o --output -n --name --query"),
-        ("gh", "-R --repo --hostname"),
-        ("npm", "--prefix -C -w --workspace --registry"),
-        ("pnpm", "--prefix -C --dir -F --filter"),
-        ("yarn", "--cwd"),
-        ("cargo", "--manifest-path --target --config -Z --color"),
-        ("systemctl", "-H --host -M --machine -t --type -p --property"),
-        ("brew", ""),
-        ("apt", "-o -c -t"),
-        ("apt-get", "-o -c -t"),
-        ("pip", "--python --cache-dir --log --proxy -C --config-settings"),
-        ("pip3", "--python --cache-dir --log --proxy -C --config-settings"),
-        ("terraform", ""),
-        ("vault", "-address -namespace"),
-        ("make", "-C -f -I -o -W"),
-        ("rm", ""),
-    )
-}
-# Spellings of one option, by program or program and sub-command.
-SAME: dict[str, tuple[tuple[str, ...], ...]] = {
-    "rm": (("-r", "-R", "--recursive"), ("-f", "--force"), ("-d", "--dir")),
-    "cp": (("-r", "-R", "--recursive"), ("-f", "--force"), ("-a", "--archive")),
-    "mv": (("-f", "--force"),),
-    "ln": (("-f", "--force"), ("-s", "--symbolic")),
-    "chmod": (("-R", "--recursive"),),
-    "chown": (("-R", "--recursive"),),
-    "chgrp": (("-R", "--recursive"),),
-    "grep": (("-r", "-R", "--recursive"),),
-    "sed": (("-i", "--in-place"), ("-n", "--quiet")),
-    "tar": (("-x", "--extract"), ("-c", "--create"), ("-C", "--directory")),
-    "curl": (("-o", "--output"), ("-d", "--data"), ("-F", "--form"), ("-X", "--request"), ("-T", "--upload-file")),
-    "wget": (("-O", "--output-document"),),
-    "rsync": (("-n", "--dry-run"), ("-a", "--archive")),
-    "git": (("-f", "--force"),),
-    "git push": (("-f", "--force"), ("-n", "--dry-run"), ("-d", "--delete")),
-    "git clean": (("-f", "--force"), ("-n", "--dry-run")),
-    "git commit": (("-n", "--no-verify"), ("-a", "--all")),
-    "git branch": (("-d", "--delete"), ("-f", "--force"), ("-m", "--move")),
-    "git restore": (("-S", "--staged"), ("-W", "--worktree")),
-    "docker": (("-f", "--force"), ("-a", "--all"), ("-v", "--volumes")),
-    "podman": (("-f", "--force"), ("-a", "--all"), ("-v", "--volumes")),
-    "kubectl": (("-A", "--all-namespaces"), ("-n", "--namespace"), ("-f", "--filename")),
-    "npm": (("-g", "--global"), ("-f", "--force")),
-    "truncate": (("-s", "--size"),),
-    "shred": (("-u", "--remove"),),
-}
-WHOLE = frozenset(
-    {
-        "find", "terraform", "tofu", "java", "javac", "go", "openssl", "ffmpeg", "gcc", "clang", "cc", "vault", "mvn",
-        "xcodebuild", "ant", "packer", "nomad", "consul", "dscl", "diskutil",
-    }
-)  # fmt: skip
-"""Programs whose options are whole words after one dash: `-delete` does not bundle letters."""
-RUN_OTHERS = (
-    "*sh", "source", ".", "eval", "exec", "python*", "pypy*", "node*", "deno", "bun*", "perl*", "ruby*", "php*", "lua*",
-    "npx", "uvx", "pipx", "npm", "pnpm", "yarn", "make", "go", "docker*", "podman*", "nerdctl", "xargs", "parallel",
-    "*.*", "*/*",
-)  # fmt: skip
-"""Programs that run others: `--help` may belong to the other program."""
+SCRIPTS = ("*sh", "*.*", "*/*")
+"""Names of shells and scripts, which may run others."""
 OFF = ("none", "false")
 """With these values an option counts as not given: `--dry-run=none`."""
 MIN_ABBREVIATED = 5
@@ -103,7 +36,8 @@ class Words(Record):
 
 def sort_words(name: str, args: Sequence[str]) -> Words:
     """Options and operands of one program."""
-    valued = VALUED.get(name)
+    row = row_of(name)
+    valued = _with_value(row.values) if row.all_values else None
     options: list[tuple[str, str | None]] = []
     letters = ""
     operands: list[str] = []
@@ -129,7 +63,7 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
         given = value if sign or skip else None
         options.append((key, given))
         if not key.startswith("--"):
-            if name not in WHOLE:
+            if not row.has("whole"):
                 letters += _bundle(key[1:], valued)
             if len(word) > 2:
                 options.append((word[:2], word[2:].removeprefix("=")))
@@ -143,7 +77,9 @@ def asks_help(name: str, args: Sequence[str]) -> bool:
     """Whether a program only prints its help: `--help` before any other option. A program that runs others may pass
     `--help` on and still run."""
     asked = next((word for word in args if word.startswith("-")), "")
-    return (asked == "--help" or tuple(args) == ("--version",)) and not any_like(RUN_OTHERS, name)
+    return (asked == "--help" or tuple(args) == ("--version",)) and not (
+        row_of(name).has("hands on") or any_like(SCRIPTS, name)
+    )
 
 
 def _bundle(letters: str, valued: frozenset[str] | None) -> str:
@@ -162,11 +98,21 @@ def _follows_option(args: Sequence[str], place: int) -> bool:
 
 def spellings_of(name: str, operands: tuple[str, ...], option: str) -> tuple[str, ...]:
     """The option in every spelling that the tables know."""
-    for key in (f"{name} {operands[0]}" if operands else name, name):
-        for same in SAME.get(key, ()):
-            if option in same:
-                return same
+    groups = row_of(name).same
+    for verb in (f"{operands[0]}: ", "") if operands else ("",):
+        for group in groups:
+            if group.startswith(verb) and (verb or ": " not in group) and option in group[len(verb) :].split():
+                return tuple(group[len(verb) :].split())
     return (option,)
+
+
+@cache
+def _with_value(values: str) -> frozenset[str]:
+    """The options that take a value, as they are written."""
+    letters, _, names = values.partition(" ")
+    return frozenset(
+        [*(f"-{letter}" for letter in letters), *(dash + name for name in names.split() for dash in ("-", "--"))]
+    )
 
 
 def has_option(name: str, words: Words, wanted: str) -> bool:
@@ -178,7 +124,9 @@ def has_option(name: str, words: Words, wanted: str) -> bool:
             if any(like(value, each) for each in given):
                 return True
         elif any(_is(option, spelled) and given not in OFF for option, given in words.options) or (
-            not spelled.startswith("--") and name not in WHOLE and all(char in words.letters for char in spelled[1:])
+            not spelled.startswith("--")
+            and not row_of(name).has("whole")
+            and all(char in words.letters for char in spelled[1:])
         ):
             return True
     return False
