@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Alternatives = tuple[str, ...]
 
-SCRIPTS = ("*sh", "*.*", "*/*")
+SCRIPT_NAMES = ("*sh", "*.*", "*/*")
 """Names of shells and scripts, which may run others."""
 OFF = ("none", "false")
 """With these values an option counts as not given: `--dry-run=none`."""
@@ -78,7 +78,7 @@ def asks_help(name: str, args: Sequence[str]) -> bool:
     `--help` on and still run."""
     asked = next((word for word in args if word.startswith("-")), "")
     return (asked == "--help" or tuple(args) == ("--version",)) and not (
-        row_of(name).has("hands on") or any_like(SCRIPTS, name)
+        row_of(name).has("hands on") or any_like(SCRIPT_NAMES, name)
     )
 
 
@@ -98,11 +98,11 @@ def _follows_option(args: Sequence[str], place: int) -> bool:
 
 def spellings_of(name: str, operands: tuple[str, ...], option: str) -> tuple[str, ...]:
     """The option in every spelling that the tables know."""
-    groups = row_of(name).same
-    for verb in (f"{operands[0]}: ", "") if operands else ("",):
-        for group in groups:
-            if group.startswith(verb) and (verb or ": " not in group) and option in group[len(verb) :].split():
-                return tuple(group[len(verb) :].split())
+    groups = [group.rpartition(": ") for group in row_of(name).same]
+    for verb in (*operands[:1], ""):
+        for of, _, options in groups:
+            if of == verb and option in options.split():
+                return tuple(options.split())
     return (option,)
 
 
