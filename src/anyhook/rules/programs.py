@@ -37,7 +37,7 @@ class Words(Record):
 def sort_words(name: str, args: Sequence[str]) -> Words:
     """Options and operands of one program."""
     row = row_of(name)
-    valued = _with_value(row.values) if row.all_values else None
+    valued = _with_value(row.values, row.all_values)
     options: list[tuple[str, str | None]] = []
     letters = ""
     operands: list[str] = []
@@ -107,8 +107,10 @@ def spellings_of(name: str, operands: tuple[str, ...], option: str) -> tuple[str
 
 
 @cache
-def _with_value(values: str) -> frozenset[str]:
-    """The options that take a value, as they are written."""
+def _with_value(values: str, is_known: bool) -> frozenset[str] | None:
+    """The options that take a value, as they are written; None if not all of them are known."""
+    if not is_known:
+        return None
     letters, _, names = values.partition(" ")
     return frozenset(
         [*(f"-{letter}" for letter in letters), *(dash + name for name in names.split() for dash in ("-", "--"))]
