@@ -39,7 +39,7 @@ HOT_MODULES = {
         special statements table trees wrappers
     """,
     "rules": "calls evaluate language marks paths programs rule_file templates",
-    "state": "entry_places hook_settings plans refused settings start_variables turns",
+    "state": "entry_places hook_settings kept_status plans refused settings start_variables turns",
     "tables": """
         cells extend folders host_rows hosted inprocess isolation patterns readers registry rows shapes
         translate

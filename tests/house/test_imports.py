@@ -58,6 +58,7 @@ OTHER_WAITS = {
         "hooks.worker",
         "model.deep_json",
         "model.json_types",
+        "state.kept_status",
         "platform.answer_once",
         "platform.beside",
         "state.hook_settings",

@@ -7,12 +7,12 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from anyhook.platform.places import believed_dir, is_unchanged, stamp
 from anyhook.platform.store import Store, slot_of
 from anyhook.state.plans import SETTLED_NS, Setup, plan_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
