@@ -17,6 +17,7 @@ from anyhook.engine.python_loads import PythonSearch, python_modules
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector
 from anyhook.programs.named import named_files, on_project_path, within
+from anyhook.programs.statements import NAMED_BY_VARIABLE
 from anyhook.state.start_variables import KINDS
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class Reader:
     def collected(self, collector: Collector, where: str) -> None:
         place = f" ({os.path.basename(where)})" if where else ""
         for note in collector.unknown:
+            if note.startswith(NAMED_BY_VARIABLE):
+                continue  # `environment` looks for the file
             if note.startswith(("program from", "code from", "eval of", "not read", "code that")):
                 self.unsure(f"what only shows when it runs: {_short(note)}{place}")
         # A value counts from the beginning: a function that is called later may have been read earlier.

@@ -99,6 +99,8 @@ PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS4", "RPROMPT", "RPS1", "BASH_ENV", 
 
 STARTING_SCRIPTS = ("BASH_ENV", "ENV")
 """Variables that name a script which a shell runs first."""
+NAMED_BY_VARIABLE = "code from the file that"
+"""How the note about such a script begins, if the line itself does not make it."""
 
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
@@ -248,7 +250,7 @@ class Commands(MadeFiles):
             if kept is not None and kept.text is not None:
                 self._apart(lambda: self._via(key, lambda: self.line(kept.text or "", self.scope)))
             elif "$(" not in value and "`" not in value:
-                self.unknown.append(f"code from the file that {key} names, {self._shown(value)[:60]}")
+                self.unknown.append(f"{NAMED_BY_VARIABLE} {key} names, {self._shown(value)[:60]}")
         if key in LINE_VARIABLES and value:
             self._apart(lambda: self._via(key, lambda: self._text(self.unknowns.word(value), NOTHING)))
 
