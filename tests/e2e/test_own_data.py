@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.agents.codex.approvals import hash_of
+from anyhook.agents.codex.approvals import approvals, hash_of
 from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
@@ -31,6 +31,21 @@ MAPPED = {
 SEEN_C = "sha256:ff8604d01229a0f7e1615da3d2d27cdd543b2c4892bb482809d52e84942b4e5c"
 SEEN_F = "sha256:108f9f9b0ef6a14e211a588f04abfd678df020af966d0d059a9acb9b262e8f9b"
 """Hashes that the product itself gave for two hooks."""
+REVIEWED = {
+    "SessionStart": (60, "f0112d686201b2a4c1436d5eb8d25b2dde4efb89867b63138d3494f269862bbb"),
+    "UserPromptSubmit": (60, "93dcc927e98510f53d13dcaa659dead2c2fa52de2e3dca5a19d0452416b22084"),
+    "PreToolUse": (600, "81552d48b101fbbc2b3bf3684a9f0af09abe5f9b49569aac8924c9213ced9d30"),
+    "PermissionRequest": (600, "6482975431cabd774ee5ac36890ddcda1a789bf1929b1986fdae9121faa3aa9b"),
+    "PostToolUse": (600, "265ee636ee1c43fbaa31c0f53864a32b49645fbb4904e47483000ec71e402820"),
+    "SubagentStart": (60, "712a8b9f36d6171cd7a28d2f64bd3cff22fba48aaf7c644d7d59722bbb4b64af"),
+    "SubagentStop": (600, "49769a25395283eabb7323b635d4191b7803b243414d0da27bc085049d6f49e2"),
+    "PreCompact": (60, "3225742fb0cad9dd382e696f11fff0a7b6c911461585ad55b75c21ceac4b045f"),
+    "PostCompact": (60, "1561e894477cdae3fb06ad427b77c9da83f7cc93e22298dadfd5f5adf3201d90"),
+    "Stop": (600, "e89e69841ba378012db178bd30892c87ff3c4ff703af4c992276df4a6b9e51a1"),
+    "SessionEnd": (3, "a04f3fbea0ad1c0c3feddb4cb701162294738f481adb24e22d74e7c1cb15ccc8"),
+}
+"""Our entry as `anyhook install codex` writes it, by event: the limit, and what Codex 0.166.0 wrote into its record
+when its user chose "Trust all and continue"."""
 TOP_LEVEL = ("droid", "mastra")
 
 
@@ -143,6 +158,44 @@ def test_the_hash_is_the_one_that_codex_0_166_0_wrote() -> None:
     seen: dict[str, Json] = {"type": "command", "command": "c", "additionalContextLimit": 5}
     assert hash_of("pre_tool_use", {"matcher": ""}, seen) == SEEN_C
     assert hash_of("session_start", {"matcher": "startup"}, {"type": "command", "command": "f", "timeout": 5}) == SEEN_F
+
+
+def reviewed(config: Path) -> tuple[str, dict[str, Any]]:
+    """Its `config.toml` after that review, and the entry that was reviewed."""
+    lines, hooks = ["[tui]", "screen_reader_detection_done = true", "", "[hooks.state]", ""], {}
+    for event, (limit, digest) in REVIEWED.items():
+        label = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+        lines += [f'[hooks.state."{config.parent}/hooks.json:{label}:0:0"]', f'trusted_hash = "sha256:{digest}"', ""]
+        command = f"/opt/anyhook/bin/anyhook bridge codex {event} --home /home/user"
+        hooks[event] = [{"hooks": [{"type": "command", "command": command, "timeout": limit}]}]
+    return "\n".join(lines), {"hooks": hooks}
+
+
+def test_a_real_review_approves_every_event_of_our_entry(world: World) -> None:
+    config = world.home / ".codex/config.toml"
+    text, entry = reviewed(config)
+    world.write(config, text)
+    found = approvals({"config": str(config.parent)}, f"{config.parent}/hooks.json", entry, lambda handler: True)
+    assert found == dict.fromkeys(REVIEWED, "given")
+    entry["hooks"]["PreToolUse"][0]["hooks"][0]["timeout"] += 1
+    found = approvals({"config": str(config.parent)}, f"{config.parent}/hooks.json", entry, lambda handler: True)
+    assert found == {**dict.fromkeys(REVIEWED, "given"), "PreToolUse": "changed"}
+    done = world.command("check")
+    assert (done.returncode, done.stdout) == (0, "1 hook file read, no problems.\n")
+
+
+def test_every_event_whose_approval_is_stale_is_named(world: World) -> None:
+    """`--closed` changes three of the commands that were approved."""
+    world.hook("kodik", "PreToolUse", "exit 0")
+    assert world.command("install", "codex").returncode == 0
+    entry, config = world.home / ".codex/hooks.json", world.home / ".codex/config.toml"
+    world.write(config, approved(world, entry))
+    assert told(world, "codex")["protected"]
+    assert world.command("install", "codex", "--closed").returncode == 0
+    status = told(world, "codex")
+    row = status["agents"]["codex"]
+    assert (status["protected"], row["state"]) == (False, "off")
+    assert "another form of the entry for UserPromptSubmit, PreToolUse, PermissionRequest in " in row["why"]
 
 
 def test_status_says_whether_codex_has_approved_our_entry(world: World) -> None:

@@ -212,8 +212,9 @@ def _approval(host: Host, entry: Entry, paths: list[str], roots: Mapping[str, st
         needed = {row.native: words.get(row.native, "missing") for row in host.events if row.installed and is_gate(row)}
         if set(needed.values()) == {"given"}:
             return True, "", []
-        event, word = next((event, word) for event, word in needed.items() if word != "given")
-        event = "any event" if set(needed.values()) == {word} else event
+        word = next(word for word in needed.values() if word != "given")
+        same = [event for event, other in needed.items() if other == word]
+        event = "any event" if len(same) == len(needed) else ", ".join(same)
         waits += [f"{host.title} {WAITING[word].format(event, path)}: {host.confirm}"] if word in WAITING else []
         off += [f"{path}: {host.title} has its hook for {event} turned off; turn it on there"] if word == "off" else []
     return False, waits[0] if waits else "", off if not waits else []
