@@ -52,10 +52,10 @@ KEYS = {
     "subagent_start": {"agent_name", "prompt"},
     "subagent_stop": {"agent_name", "response"},
     "pre_compact": {"trigger", "token_count"},
-    "post_compact": {"trigger"},
+    "post_compact": {"trigger", "estimated_token_count"},
     "stop": {"stop_hook_active"},
 }
-"""What hooks of Kimi CLI 1.51.0 read; without `estimated_token_count` of PostCompact, which nobody else can say."""
+"""What hooks of Kimi CLI 1.51.0 read, by its `hooks/events.py`."""
 
 
 @pytest.mark.parametrize("canonical", KEYS)
@@ -78,3 +78,12 @@ def test_the_keys_of_kimi_cli(canonical: str) -> None:
     if canonical in said:
         key, value = said[canonical]
         assert made[key] == value
+
+
+def test_a_helper_that_only_left_a_last_message_has_a_response() -> None:
+    """Most agents give its last words, and only some call them its result."""
+    table = dialect("kimi")
+    row = table.row_for("subagent_stop")
+    assert row is not None
+    event = to_native(Event("subagent_stop", {"last_message": "done"}, hosted=True), table)
+    assert payload(table, row, Scene(event, row.native, "/project", "s", {}, {}))["response"] == "done"

@@ -175,9 +175,32 @@ def test_in_an_agent_it_is_native_uncovered_or_armed(world: World, name: str) ->
             row_of = next(row for row in dialect(name).events if gate.event in row.canonical)
             known = {event for row in table.events for event in row.canonical}
             foreign = name != table.name and ((table.name, name) in MISREAD or not known & set(row_of.canonical))
-            native = "user" in table.reads.get(name, ()) and not foreign
+            reads = "user" in table.reads.get(name, ()) and "" in (table.own_files or ("",))
+            native = reads and not foreign
             expected = "native" if native else "armed" if asked & set(row_of.canonical) else "uncovered"
             assert (gate.state, gate.agent) == (expected, table.name), gate
+
+
+@pytest.mark.parametrize(
+    ("path", "runs_it", "other"), [(".kimi", "kimicli", "kimi"), (".kimi-code", "kimi", "kimicli")]
+)
+def test_a_file_of_the_other_product_with_the_same_hooks_is_ours_to_run(
+    world: World, path: str, runs_it: str, other: str
+) -> None:
+    """Kimi Code does not read the config of Kimi CLI, nor the other way round."""
+    row = '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Shell|Bash"\ncommand = "echo no >&2; exit 2"\n'
+    world.write(world.home / path / "config.toml", row)
+    assert (states(world, runs_it), states(world, other)) == (["native"], ["armed"])
+    call = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "cwd": str(world.project),
+        "tool_input": {"command": "ls"},
+    }
+    for name, tool, refused in ((runs_it, "Shell", False), (other, "Bash", True)):
+        given = json.dumps({**call, "tool_name": tool})
+        done = world.command("bridge", name, "PreToolUse", stdin=given)
+        assert ('"permissionDecisionReason": "no"' in done.stdout) is refused, done
 
 
 def test_tools_that_an_agent_does_not_have_never_match_there(world: World) -> None:

@@ -24,6 +24,7 @@ HOST = extend(
     name="kimicli",
     title="Kimi CLI",
     entry=_entry(),
+    own_files=("cli",),
     events={
         "UserPromptSubmit": {"says": {"context": None}},
         "PermissionRequest": None,

@@ -159,6 +159,8 @@ def runs_itself(host: Host, hook: Hook) -> bool:
     above."""
     if hook.project or hook.scope not in host.reads.get(hook.dialect, ()):
         return False
+    if host.own_files is not None and hook.label not in host.own_files:
+        return False
     if hook.dialect == host.name:
         return True
     asked = {event for row in host.events for event in row.canonical}

@@ -37,9 +37,9 @@ def _error(scene: Scene) -> Json:
     return scene.event.get("tool_error")
 
 
-def _excerpt(field: str) -> Callable[[Scene], Json]:
-    """The beginning of a text, which is all that it gives to hooks."""
-    return lambda scene: str(scene.event.get(field))[:500]
+def _excerpt(*fields: str) -> Callable[[Scene], Json]:
+    """The beginning of the first text that is known, which is all that it gives to hooks."""
+    return lambda scene: next((str(text) for field in fields if (text := scene.event.get(field))), "")[:500]
 
 
 NOTE = (
@@ -50,11 +50,12 @@ NOTE = (
 )
 EVENTS = event_rows(
     HOST,
-    cells={"tool_output": _output, "error": _error, "response": _excerpt("result")},
+    cells={"tool_output": _output, "error": _error, "response": _excerpt("result", "last_message")},
     extra={
         "Stop": (Field("stop_hook_active", not_in_a_stop_hook),),
         "Notification": NOTE,
         "SubagentStart": (Field("prompt", _excerpt("task")),),
+        "PostCompact": (Field("estimated_token_count", lambda scene: 0),),
     },
     untold=(
         "SubagentStart.prompt",
@@ -122,7 +123,7 @@ DIALECT = family(
         ("KM-1", "Keys other than the four of an entry are reported; Kimi Code rejects the whole file."),
         (
             "KM-8",
-            "PostCompact has no `estimated_token_count`: no other agent says how long the conversation is then.",
+            "PostCompact has an `estimated_token_count` of 0: no other agent says how long the conversation is then.",
         ),
         ("KM-6", "Text is added to a prompt, as Kimi Code does; Kimi CLI drops it."),
     ),

@@ -67,6 +67,7 @@ HOST = Host(
         {"event": "{event}", "command": "{command}", "timeout": "{seconds}"},
     ),
     reads={"kimi": ("user",)},
+    own_files=("",),
     program="kimi",
     confirms=(),
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
