@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from anyhook.install.lean import Asked, Tools, Wanted
     from anyhook.model.json_types import Json
     from anyhook.state.installs import Installs
-    from anyhook.tables.host_rows import Entry, Host
+    from anyhook.tables.host_rows import Approval, Entry, Host
 
 Status = Literal["INERT", "REFUSING", "UNKNOWN", "NOT_INSTALLED"]
 ARMED: Final = "ARMED"
@@ -212,12 +212,17 @@ def _approval(host: Host, entry: Entry, paths: list[str], roots: Mapping[str, st
         needed = {row.native: words.get(row.native, "missing") for row in host.events if row.installed and is_gate(row)}
         if set(needed.values()) == {"given"}:
             return True, "", []
-        word = next(word for word in needed.values() if word != "given")
-        same = [event for event, other in needed.items() if other == word]
-        event = "any event" if len(same) == len(needed) else ", ".join(same)
+        word, event = _not_given(needed)
         waits += [f"{host.title} {WAITING[word].format(event, path)}: {host.confirm}"] if word in WAITING else []
         off += [f"{path}: {host.title} has its hook for {event} turned off; turn it on there"] if word == "off" else []
     return False, waits[0] if waits else "", off if not waits else []
+
+
+def _not_given(needed: Mapping[str, Approval]) -> tuple[Approval, str]:
+    """What the record says instead of an approval, and for which events."""
+    word = next(word for word in needed.values() if word != "given")
+    same = [event for event, other in needed.items() if other == word]
+    return word, "any event" if len(same) == len(needed) else ", ".join(same)
 
 
 def _left_out(host: Host, asked: Asked, wanted: Wanted | None) -> str:

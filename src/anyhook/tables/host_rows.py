@@ -190,7 +190,7 @@ class Host(Record):
     reads: Mapping[str, tuple[str, ...]] = {}
     """Dialect → scopes whose hooks the host runs itself, so that we do not."""
     own_files: tuple[str, ...] | None = None
-    """Labels of the files of its own dialect that it reads, if another product reads the others; None if all."""
+    """Labels of the files that it reads, if another product reads the others of this dialect; None if all."""
     misreads: tuple[str, ...] = ()
     """Dialects among them whose hooks get other tool names or payloads there than they are written for, or whose
     refusals it does not read. We ask their gates too: better twice than not at all."""
