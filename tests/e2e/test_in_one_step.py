@@ -265,3 +265,11 @@ def test_a_bad_call_takes_nothing_out(guarded: World, words: tuple[str, ...]) ->
     before = (guarded.home / ".claude/settings.json").read_bytes()
     assert guarded.command("uninstall", *words).returncode == 3
     assert (guarded.home / ".claude/settings.json").read_bytes() == before
+
+
+def test_the_first_example_in_everybodys_file_does_what_it_says(guarded: World) -> None:
+    """`[[relax]] rule = "git/clean"` is in the header of each rule file."""
+    for line in ("git clean -fd", "git clean -fdx"):
+        assert tried(guarded, line)["rule"] == "git/clean"
+    assert guarded.command("relax", "git/clean", "--off").returncode == 0
+    assert tried(guarded, "git clean -fd")["verdict"] == "none"

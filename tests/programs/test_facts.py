@@ -28,7 +28,8 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("tar xzf a.tgz -C /opt", {"reads": ["/p/a.tgz"], "writes": ["/opt/**"]}),
     ("unzip a.zip -d /opt", {"reads": ["/p/a.zip"], "writes": ["/opt"]}),
     ("find . -name '*.pyc' -delete", {"reads": ["/p"], "deletes": ["/p/**/*.pyc"]}),
-    ("git clean -fdx", {"deletes": ["/p"]}),
+    ("git clean -fdx", {"cleans": ["/p"]}),
+    ("git clean -fdx build", {"deletes": ["/p/build"]}),
     ("git -C /q checkout -- a", {"writes": ["/q/a"]}),
     ("git rm -r a", {"deletes": ["/p/a"]}),
     ("git restore --staged a", {}),
@@ -52,7 +53,7 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
     ("python3 - <<'E'\nimport glob, os\nfrom pathlib import Path\nfor p in Path('/q').rglob('*'):\n    p.unlink()\n"
         "for p in glob.glob('/r/*'):\n    os.remove(p)\nfor p in Path('/s').iterdir():\n    p.unlink()\nE",
         {"deletes": ["/q/**/*", "/r/*", "/s/*"]}),
-    ("git -c clean.requireForce=false clean -d", {"deletes": ["/p"]}),
+    ("git -c clean.requireForce=false clean -d", {"cleans": ["/p"]}),
     ("sqlite3 a.db .tables 'select 1'; sqlite3 -readonly b.db 'drop table x'", {"reads": ["/p/a.db", "/p/b.db"]}),
     ("sqlite3 a.db 'select 1; drop table x'", {"reads": ["/p/a.db"], "writes": ["/p/a.db"]}),
     ("sqlite3 -readonly a.db <<'E'\n.once /q\nselect writefile('/r', 1);\nE",
@@ -95,7 +96,7 @@ LINES: list[tuple[str, dict[str, list[str]]]] = [
         {"writes": ["/q/c", "/q/b"], "connects": ["s3://b/c", "host:/a/b"]}),
     ("openssl rsa -in server.key", {"reads": ["/p/server.key"], "secrets": ["private key"]}),
 ]  # fmt: skip
-KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown")
+KINDS = ("reads", "writes", "deletes", "makes_executable", "changes", "connects", "secrets", "unknown", "cleans")
 
 
 def told(found: Facts) -> dict[str, list[str]]:

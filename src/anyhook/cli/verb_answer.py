@@ -203,7 +203,19 @@ def _read_all(first_s: float | None) -> bytes:
 # answer in the format of the dialect and event that called the hook.
 
 
-FACTS = ("runs", "reads", "writes", "deletes", "connects", "unknown", "executable", "changes", "git", "secrets")
+FACTS = (
+    "runs",
+    "reads",
+    "writes",
+    "deletes",
+    "connects",
+    "unknown",
+    "executable",
+    "changes",
+    "git",
+    "secrets",
+    "cleans",
+)
 
 OWN = ("event", "dialect", "project", "command", "path")
 

@@ -52,7 +52,8 @@ def facts(options: FactsOptions) -> int:
 def lines(found: Facts) -> Iterator[str]:
     """The facts as text."""
     kinds = {
-        "reads": found.reads, "writes": found.writes, "deletes": found.deletes, "executable": found.makes_executable,
+        "reads": found.reads, "writes": found.writes, "deletes": found.deletes, "cleans": found.cleans,
+        "executable": found.makes_executable,
         "changes": found.changes, "connects": found.connects, "secrets": found.secrets, "unknown": found.unknown,
     }  # fmt: skip
     if not found.runs and not any(kinds.values()):

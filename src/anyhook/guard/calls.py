@@ -212,7 +212,7 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
     """What the table of effects says that a program changes. `made` are the paths that its line writes."""
     name = program.name or program.path
     by_git = name == "git" and not any(_is_named(word, program, held) for word in program.words)
-    for path in own.deletes:
+    for path in (*own.deletes, *own.cleans):
         if found := hit(path, held, deletes=not by_git):
             return f"`{name}` would delete {path}, {_what(found, held)}."
     is_recursive = "-R" in program.args or "--recursive" in program.args

@@ -49,6 +49,7 @@ class Collector:
         self.doers: list[tuple[str, str, str]] = []
         self.links: list[str] = []
         self.trees: list[tuple[str, str]] = []
+        self.cleans: list[str] = []
         self.doer = ""
         self.lines = 0
 
@@ -171,5 +172,5 @@ class Collector:
             tuple([program for program in self.runs if program.name or program.path]),
             once(self.reads), once(self.writes), once(self.deletes), once(self.makes_executable),
             once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
-            tuple(self.doers), once(self.links), tuple(dict.fromkeys(self.trees)), once(self.unread),
+            tuple(self.doers), once(self.links), tuple(dict.fromkeys(self.trees)), once(self.unread), once(self.cleans),
         )  # fmt: skip

@@ -58,6 +58,8 @@ class Facts(Record):
 
     unread: tuple[str, ...] = ()
     """Those of `unknown` that say that a part of the call was not read at all."""
+    cleans: tuple[str, ...] = ()
+    """Folders that lose the files which git does not know; the folders themselves stay."""
 
     @property
     def all_changed(self) -> tuple[str, ...]:
@@ -80,4 +82,5 @@ class Facts(Record):
                 for each in self.git
             ],
             "secrets": list(self.secrets),
+            "cleans": list(self.cleans),
         }

@@ -142,6 +142,13 @@ def remotes(operation: GitOperation) -> Iterator[str]:
             yield arg
 
 
+def cleans(operation: GitOperation) -> bool:
+    """Whether it removes files of the folder that git does not know, whatever they are. The folder itself stays."""
+    flags = operation.flags
+    forced = operation.verb == "clean" and "--force" in flags and "--dry-run" not in flags
+    return forced and not (operation.args or operation.paths)
+
+
 def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
     """The paths, as written, that an operation writes and deletes in the working tree."""
     verb, flags, args, paths = operation.verb, operation.flags, list(operation.args), list(operation.paths)
@@ -156,7 +163,7 @@ def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
     if verb == "reset" and any(flag in flags for flag in ("--hard", "--merge", "--keep")):
         return ["."], []
     if verb == "clean" and "--force" in flags and "--dry-run" not in flags:
-        return [], [*args, *paths] or ["."]
+        return [], [*args, *paths]
     if verb == "rm" and "--cached" not in flags and "--dry-run" not in flags:
         return [], [*args, *paths]
     if verb == "mv" and len(args + paths) > 1:

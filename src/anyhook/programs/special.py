@@ -9,7 +9,7 @@ from functools import cache
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.effects import URL, below, by_table, copied, is_address, is_stream
 from anyhook.programs.found import found_files, search_roots
-from anyhook.programs.git import changed_paths, operation_of, remotes
+from anyhook.programs.git import changed_paths, cleans, operation_of, remotes
 from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, sort_options
 from anyhook.programs.paths import STREAMS, resolve
@@ -213,6 +213,8 @@ def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
         into.write(Word(path, path), cwd)
     for path in deletes:
         into.delete(Word(path, path), cwd)
+    if cleans(operation):
+        into.cleans.append(resolve(".", cwd))
     if operation.verb in ("apply", "am"):
         folder = options.values("--directory")
         base = resolve(folder[0], cwd) if folder else cwd
