@@ -333,7 +333,14 @@ def without_a_module(world: World, package: Path, name: str, how: Callable[[Path
     assert is_refused(said[1]) or '"deny"' in said[1] or said[1].startswith("2 ") or is_told, (name, how.__name__, said)
 
 
-SOME = ("journal/journal.py", "platform/locks.py", "platform/places.py", "engine/walk.py")
+SOME = (
+    "journal/journal.py",
+    "platform/locks.py",
+    "platform/places.py",
+    "engine/walk.py",
+    "rules/language.py",
+    "agents/anyhook.py",
+)
 
 
 @pytest.mark.parametrize("how", [delete, garble], ids=lambda how: how.__name__)

@@ -1,5 +1,5 @@
-"""What we answer an agent if we fail ourselves, or cannot read what it sent: the posture for broken hooks decides. The
-user gets a message through the host's channel. It never raises."""
+"""What we answer an agent if we fail ourselves, or cannot read what it sent: the posture for broken hooks decides, and
+`off` if no guard could be asked. The user gets a message through the host's channel. It never raises."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from anyhook.engine.bridge import Unusable
 from anyhook.engine.express import express
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
-from anyhook.model.words import MODE, ON_FAILURE, RECORD, word_of
+from anyhook.model.words import MODE, OFF, ON_FAILURE, RECORD, word_of
 from anyhook.tables.isolation import error_line
 
 TYPE_CHECKING = False
@@ -29,16 +29,24 @@ def failed(
     mode: Mode | None = None,
     refusal: str = "",
 ) -> Answer:
-    """A refusal if the user wants broken hooks to refuse and the event can be refused, or if self-protection refuses
-    (`refusal`); else no opinion. Either way the failure is reported and recorded. Without `on_failure` and `mode` the
-    user's settings count."""
+    """A refusal if the user wants broken hooks, or guards that are off, to refuse and the event can be refused, or if
+    self-protection refuses (`refusal`); else no opinion. Either way the failure is reported and recorded. Without
+    `on_failure` and `mode` the user's settings count."""
     where = f"{table.name} {row.native}"
-    why = str(error) if isinstance(error, Unusable) else f"{error_line(error)}; no guard was asked, all are OFF"
+    was_ours = not isinstance(error, Unusable)
+    why = f"{error_line(error)}; no guard was asked, all are OFF" if was_ours else str(error)
+    try:
+        if was_ours and _setting(env, "off", OFF) == "deny":
+            on_failure = "deny"
+        on_failure = on_failure or word_of(_setting(env, "on_failure", ON_FAILURE), ON_FAILURE)
+    except Exception:  # noqa: BLE001 (what the user wants cannot be known)
+        on_failure = "deny"
     try:
         return _failed(table, row, where, why, env, on_failure, mode, refusal)
-    except Exception as second:  # noqa: BLE001 (the last resort: no settings, no journal)
+    except Exception as second:  # noqa: BLE001 (the last resort: no journal, no step of ours)
         said = f"{sentence(where, why)} ({error_line(second)})"
-        return _barely(row, said, is_closed=bool(refusal) or on_failure == "deny")
+        is_gate = not GATES.isdisjoint(row.canonical)
+        return _barely(row, said, is_closed=bool(refusal) or (on_failure == "deny" and is_gate))
 
 
 def _barely(row: HostEvent, said: str, *, is_closed: bool) -> Answer:
@@ -58,7 +66,7 @@ def _failed(
     where: str,
     why: str,
     env: Mapping[str, str],
-    on_failure: Posture | None,
+    on_failure: Posture,
     mode: Mode | None,
     refusal: str,
 ) -> Answer:
@@ -69,7 +77,6 @@ def _failed(
 
     event = row.canonical[0] if row.canonical else ""
     mode = mode or word_of(_setting(env, "mode", MODE), MODE)
-    on_failure = on_failure or word_of(_setting(env, "on_failure", ON_FAILURE), ON_FAILURE)
     decision = Decision(event, enforced=mode != "shadow")
     if refusal and _setting(env, "protect", (True, False)) is not False:
         decision = decision.replace(verdict="block", effect="deny_tool", reason=refusal)
@@ -122,7 +129,6 @@ def _setting(env: Mapping[str, str], name: str, known: tuple[object, ...]) -> ob
     from os.path import lexists
 
     from anyhook.platform.places import config_file, open_regular
-    from anyhook.state.settings import STRICTEST
 
     path = config_file(env)
     if not lexists(path):
@@ -132,4 +138,8 @@ def _setting(env: Mapping[str, str], name: str, known: tuple[object, ...]) -> ob
             said = tomllib.load(file).get(name, known[0])
     except (OSError, ValueError, RecursionError, MemoryError):
         said = None
-    return said if said in known else STRICTEST.get(name, known[0])
+    if said in known:
+        return said
+    from anyhook.state.settings import STRICTEST  # here, because a damaged package may not have it
+
+    return STRICTEST.get(name, known[0])

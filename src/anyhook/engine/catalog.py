@@ -699,7 +699,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
         ledger, switches, types = open_ledger(setup, files), Switches(own_dir), HookTypes(own_dir)
     hooks: list[Hook] = []
     packages: dict[str, str] = {}
-    with Isolated(files, setup.project, "no hook of a package is used: reading the lock failed"):
+    with Isolated(files, setup.project, "no hook of a package is used: reading the lock failed", scope="user"):
         packages = package_folders(setup, files)
     for name in setup.dialects:
         roots = loaded.roots_of(name)

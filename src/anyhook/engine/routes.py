@@ -340,7 +340,8 @@ class Routes:
             table = dialect(hook.dialect)
             row = next((row for row in table.events if row.native == hook.native_event), None)
             if row is not None or (row := table.row_for(event.name)) is not None:
-                found.append(HookStep(hook, table, row, known(hook, table, row, event)))
+                usable = as_loaded(hook, table)
+                found.append(HookStep(usable, table, row, known(usable, table, row, event)))
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
             return tuple(found)
@@ -396,6 +397,11 @@ class Routes:
 
     def callback(self, hook: Hook) -> Callback:
         return self._callbacks[hook.id][1] if hook.id in self._callbacks else refusal
+
+
+def as_loaded(hook: Hook, table: Dialect) -> Hook:
+    """The hook; broken, if the table of its dialect cannot be loaded. A plan has hooks from a time when it could."""
+    return hook.replace(status=BROKEN, why=table.broken) if table.broken and hook.status == ARMED else hook
 
 
 def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None:

@@ -175,6 +175,8 @@ def is_gate(hook: Hook) -> bool:
         return False
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
+    if row is None and table.broken and hook.events:
+        row = table.row_for(hook.events[0])
     if row is None:
         return not hook.native_event and any(each.block in STOPPING for each in table.events)
     return row.block in STOPPING

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import TRUST, approval_of
+from anyhook.engine.routes import as_loaded
 from anyhook.engine.settle import is_gate, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.model.hook import ASKING, BROKEN
@@ -158,6 +159,7 @@ def _gate(
 
 def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None) -> GateStatus:
     """The first state that applies."""
+    hook = as_loaded(hook, dialect(hook.dialect))
     return (
         _not_armed(hook, setup, catalog)
         or _not_reached(hook, setup, catalog, host)

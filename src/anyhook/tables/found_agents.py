@@ -7,11 +7,13 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from anyhook.model.event import EVENTS
 from anyhook.model.hook import Layer, Source
 from anyhook.platform.places import content, open_regular, stamp
 from anyhook.tables.cells import everything
+from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
-from anyhook.tables.rows import Dialect, Launch
+from anyhook.tables.rows import Dialect, EventRow, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,11 +113,12 @@ def _row(name: str, module: str) -> tuple[Row, list[str]]:
 
 
 # A broken agent: one whose table cannot be loaded. It is listed as a dialect that declares nothing and reports what is
-# wrong, so its hooks are never silently off.
+# wrong. It has every event, so that hooks that a plan remembers, and what its files may guard, are never silently off.
 
 
 def broken(name: str, module: str, error: Exception) -> Dialect:
     why = str(error) if isinstance(error, BadTable) else f"{type(error).__name__}: {error}"
+    what = f"the agent `{name}` cannot be loaded; none of its hooks runs"
 
     def find(_roots: Roots) -> list[Source]:
         return [Source(name, "user", module, "")]
@@ -123,7 +126,7 @@ def broken(name: str, module: str, error: Exception) -> Dialect:
     def load(source: Source, files: Files) -> Layer:
         files.problem(
             "broken-agent",
-            f"the agent `{name}` cannot be loaded; none of its hooks runs",
+            what,
             module,
             why,
             f"Correct or remove the package that brings `{module}`.",
@@ -136,8 +139,9 @@ def broken(name: str, module: str, error: Exception) -> Dialect:
         files=(),
         find=find,
         load=load,
-        events=(),
+        events=tuple(EventRow(event, (event,), BLOCKS.get(event, "advisory")) for event in EVENTS),
         base=(),
+        broken=f"{what} ({why})",
         match=everything,
         launch=_launch,
         names=_names,

@@ -334,6 +334,8 @@ class Dialect(Record):
     """By handler kind."""
     names: Callable[[Hook, Files, str, str], tuple[str, ...]]
     """The files that a project's hook names, for its approval: hook, disk, project, home → absolute paths."""
+    broken: str = ""
+    """Why the real table cannot be loaded, if this one stands for it: then none of its hooks can be asked."""
     layering: Layering = "concatenate"
     """How layers meet."""
     failing: Failing = Failing()
