@@ -12,6 +12,7 @@ import pytest
 
 from anyhook.tables.registry import HOSTS, host
 from conftest import World
+from satellite import satellite
 
 AGENTS = [name for name in HOSTS if host(name).entry is not None]
 KEYS = {"found", "version", "installed", "status", "reason", "covers", "gaps"}
@@ -51,6 +52,7 @@ def test_entries_in_place(bare: World) -> None:
     for agent, row in doctor(bare).items():
         assert (row["status"], bool(row["installed"])) == ("UNKNOWN", True), (agent, row["reason"])
         assert all(os.path.exists(path) for path in row["installed"]), agent
+    satellite("live.check")
     for agent, row in doctor(bare, "--live").items():
         assert row["status"] == "UNKNOWN", f"{agent}: never armed without proof"
 

@@ -349,6 +349,56 @@ def test_some_modules_of_the_package(sabotaged: World, package: Path, name: str,
     without_a_module(sabotaged, package, f"anyhook/{name}", how)
 
 
+TABLES = {"rules/language.py": FORCED, "agents/anyhook.py": FORCED, "agents/kodik/dialect.py": MARKED}
+"""Modules without which a dialect has no table, and what its hooks refuse."""
+
+
+@pytest.mark.parametrize("plan", ["with a plan", "without a plan"])
+@pytest.mark.parametrize("off", ["tell", "deny"])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_dialect_without_its_table(sabotaged: World, package: Path, name: str, off: str, plan: str) -> None:
+    """Its guards are off, whether a plan remembers them or not; so are those that a file may have."""
+    sabotaged.config(f'off = "{off}"\n')
+    run, session, path = started(sabotaged), f"s{next(SESSIONS)}", package / "anyhook" / name
+    kept = path.read_bytes()
+    sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"] = str(package), "1"
+    time.sleep(0.1)  # a plan of settings that have just changed is not kept
+    try:
+        assert '"deny"' in ask(sabotaged, "claude", "PreToolUse", TABLES[name], session, run)
+        garble(path)
+        if plan == "without a plan":
+            shutil.rmtree(sabotaged.state / "plans")
+        first = ask(sabotaged, "claude", "PreToolUse", TABLES[name], f"{session}-no-start", run)
+        start = ask(sabotaged, "claude", "SessionStart", "", f"{session}-start", run)
+        told = json.loads(run("status", "--json").partition(" ")[2])
+    finally:
+        path.write_bytes(kept)
+        del sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"]
+    assert not told["protected"]
+    if off == "deny":
+        assert '"deny"' in first
+    else:
+        assert '"systemMessage"' in first
+        assert " OFF: " in first
+        assert " OFF: " in start
+
+
+@pytest.mark.parametrize("off", ["tell", "deny"])
+def test_a_step_that_cannot_be_loaded_counts_as_all_guards_off(sabotaged: World, package: Path, off: str) -> None:
+    sabotaged.config(f'off = "{off}"\n')
+    path = package / "anyhook/engine/walk.py"
+    kept = path.read_bytes()
+    sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"] = str(package), "1"
+    try:
+        garble(path)
+        said = ask(sabotaged, "claude", "PreToolUse", "ls", f"s{next(SESSIONS)}", started(sabotaged))
+    finally:
+        path.write_bytes(kept)
+        del sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"]
+    assert "all are OFF" in said
+    assert ('"deny"' in said) is (off == "deny")
+
+
 def test_a_broken_package_that_is_repaired_is_not_remembered_as_broken(sabotaged: World, package: Path) -> None:
     sabotaged.env["PYTHONPATH"] = str(package)
     language, aside = package / "anyhook/rules/language.py", package / "aside"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anyhook.model.firing import Answer
 
 DATA = Path(__file__).parents[1] / "data" / "protection"
+ROOT = Path(__file__).parents[2]
 BIN = str(Path(sys.executable).parent)
 OFF = "anyhook remove guard\n"
 SCRIPTS = {
@@ -126,6 +127,30 @@ def test_no_innocent_line_is_refused(bare: Ground, agent: str) -> None:
     answers = {line: bare.ask(agent, line) for line in bare.lines("innocent-ways")}
     assert {line: answer for line, answer in answers.items() if answer.stdout or answer.stderr} == {}
     assert len(answers) >= 84
+
+
+# -- our own command as a script, where there is no native launcher
+
+VERBS = {"list": False, "status --json": False, "trust --list": False, "remove guard": True, "trust --yes": True}
+STARTS = ("anyhook", "{bin}/anyhook", "{project}/second-name", "python3 {bin}/anyhook", "python3 -I {bin}/anyhook")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("start", STARTS)
+def test_a_launcher_that_is_a_script_is_judged_by_its_verb(world: World, tmp_path: Path, start: str, verb: str) -> None:
+    launcher = tmp_path / "own" / "anyhook"
+    world.write(launcher, (ROOT / "scripts/anyhook").read_text().replace("#!python", f"#!{sys.executable}", 1), 0o755)
+    (world.project / "second-name").symlink_to(launcher)
+    line = f"{start} {verb}".format(bin=launcher.parent, project=world.project)
+    env = {**world.env, "PATH": f"{launcher.parent}:{world.env['PATH']}"}
+    said = refusal(Event.pre_tool("Bash", {"command": line}), env, str(world.project))
+    assert (said is not None) is VERBS[verb], said
+    assert said is None or "is for people" in said
+
+
+def test_a_script_of_a_project_with_our_name_is_still_read(world: World) -> None:
+    world.write(world.project / "anyhook", "#!/usr/bin/env python3\nfrom anyhook.state import ledger\n", 0o755)
+    assert refusal(Event.pre_tool("Bash", {"command": "./anyhook list"}), world.env, str(world.project)) is not None
 
 
 # -- other spellings of one file

@@ -24,7 +24,7 @@ from anyhook.rules.calls import facts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -126,7 +126,7 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
     """The programs of a line, one by one, and what the line itself writes."""
     seen: set[str] = set()
     made = (*facts.writes, *(folder for folder, _ in facts.trees))
-    for program in _with_scripts(facts.runs, home):
+    for program in _with_scripts(facts.runs, home, held.launchers):
         if why := decides(program, held.launchers) or turns_off(program, host) or _mounted(program, held, home):
             return why
         if why := _set_keys(program, held):
@@ -159,7 +159,7 @@ def _set_keys(program: Program, held: Protected) -> str | None:
     return None
 
 
-def _with_scripts(programs: Iterable[Program], home: str) -> Iterator[Program]:
+def _with_scripts(programs: Iterable[Program], home: str, launchers: Collection[str]) -> Iterator[Program]:
     """The programs of a line, and those of the scripts that they run."""
     left = [(program, 0) for program in reversed([*programs])]
     for _ in range(MAX_PROGRAMS):
@@ -168,7 +168,7 @@ def _with_scripts(programs: Iterable[Program], home: str) -> Iterator[Program]:
         program, depth = left.pop()
         yield program
         if depth < MAX_DEPTH:
-            left.extend((each, depth + 1) for each in reversed([*run_by(program, home)]))
+            left.extend((each, depth + 1) for each in reversed([*run_by(program, home, launchers)]))
 
 
 MAX_PROGRAMS, MAX_DEPTH = 500, 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from anyhook.guard.own_programs import OURS
 from anyhook.model import lean_json
 from anyhook.platform.places import head
 from anyhook.programs.collect import Collector
@@ -14,7 +15,7 @@ from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from anyhook.programs.rows import ProgramRow
 
@@ -24,8 +25,15 @@ START_VARIABLES = ("BASH_ENV", "ENV")
 TARGET = re.compile(r"^([^\s#=:][^=:#]*?)\s*::?(?!=)\s*([^=;#]*)(?:;(.*))?$")
 
 
-def run_by(program: Program, home: str) -> Iterator[Program]:
-    """The programs that a script runs which this program runs; nothing if it runs none, or none that can be read."""
+def run_by(program: Program, home: str, launchers: Collection[str]) -> Iterator[Program]:
+    """The programs that a script runs which this program runs; nothing if it runs none, or none that can be read.
+    `launchers` are the files of our command. One may be a script, and what it does is decided by its verb."""
+    if "/" in program.path and resolve(program.path, program.cwd) in launchers:
+        return
+    if (verb := _after_launcher(program, launchers)) is not None:
+        args = tuple(word.text for word in verb)
+        yield Program(OURS[0], args, verb, OURS[0], (*program.via, program.name), cwd=program.cwd)
+        return
     for text, name, cwd in _code_of(program):
         into = Collector(home)
         if row_of(name).language == "sh":
@@ -33,6 +41,16 @@ def run_by(program: Program, home: str) -> Iterator[Program]:
         else:
             into.program(Program(name, cwd=cwd, code=text, path=name, via=(*program.via, program.name)))
         yield from into.runs
+
+
+def _after_launcher(program: Program, launchers: Collection[str]) -> tuple[Word, ...] | None:
+    """The words after our command, if an interpreter runs it as a script."""
+    if program.code is not None or program.remote or row_of(program.name).language in ("", "othersh"):
+        return None
+    place = next((at for at, word in enumerate(program.words) if not word.text.startswith("-")), None)
+    if place is None or resolve(program.words[place], program.cwd) not in launchers:
+        return None
+    return program.words[place + 1 :]
 
 
 def _code_of(program: Program) -> Iterator[tuple[str, str, str | None]]:
