@@ -384,9 +384,10 @@ def test_a_dialect_without_its_table(sabotaged: World, package: Path, name: str,
 
 
 @pytest.mark.parametrize("off", ["tell", "deny"])
-def test_a_step_that_cannot_be_loaded_counts_as_all_guards_off(sabotaged: World, package: Path, off: str) -> None:
+@pytest.mark.parametrize("name", ["engine/walk.py", "engine/rules.py"])
+def test_a_step_that_cannot_be_loaded_turns_guards_off(sabotaged: World, package: Path, name: str, off: str) -> None:
     sabotaged.config(f'off = "{off}"\n')
-    path = package / "anyhook/engine/walk.py"
+    path = package / "anyhook" / name
     kept = path.read_bytes()
     sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"] = str(package), "1"
     try:
@@ -395,7 +396,7 @@ def test_a_step_that_cannot_be_loaded_counts_as_all_guards_off(sabotaged: World,
     finally:
         path.write_bytes(kept)
         del sabotaged.env["PYTHONPATH"], sabotaged.env["PYTHONDONTWRITEBYTECODE"]
-    assert "all are OFF" in said
+    assert " OFF" in said
     assert ('"deny"' in said) is (off == "deny")
 
 

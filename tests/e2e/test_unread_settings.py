@@ -99,3 +99,17 @@ def test_our_own_failure_refuses(world: World, how: str) -> None:
     assert '"deny"' not in failed(table, row, ValueError("x"), world.env).stdout
     spoil(world, how)
     assert '"deny"' in failed(table, row, ValueError("x"), world.env).stdout
+
+
+@pytest.mark.parametrize("setting", ["off", "on_failure"])
+@pytest.mark.parametrize("whose", ["user", "managed"])
+def test_our_own_failure_refuses_if_settings_say_so(world: World, whose: str, setting: str) -> None:
+    """All guards are off then. What only the organisation says counts too."""
+    table = host("codex")
+    row = next(row for row in table.events if row.native == "PreToolUse")
+    world.env["ANYHOOK_MANAGED_DIR"] = str(world.root / "managed")
+    place = world.home / "config/anyhook" if whose == "user" else world.root / "managed"
+    world.write(place / "config.toml", f'{setting} = "deny"\n')
+    assert '"deny"' in failed(table, row, ValueError("x"), world.env).stdout
+    world.write(place / "config.toml", "")
+    assert '"deny"' not in failed(table, row, ValueError("x"), world.env).stdout

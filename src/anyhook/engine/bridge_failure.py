@@ -124,13 +124,21 @@ def sentence(where: str, why: str) -> str:
 
 
 def _setting(env: Mapping[str, str], name: str, known: tuple[object, ...]) -> object:
-    """A setting; the first known value if there is none, and the strictest if it is unknown or cannot be read."""
+    """A setting of the user, or of the organisation if that refuses; the first known value if there is none, and the
+    strictest if it is unknown or cannot be read."""
+    from anyhook.documents.managed import managed_dir
+    from anyhook.platform.places import config_file
+
+    own, theirs = (_said(path, name, known) for path in (config_file(env), f"{managed_dir(env)}/config.toml"))
+    return theirs if theirs == "deny" else own
+
+
+def _said(path: str, name: str, known: tuple[object, ...]) -> object:
     import tomllib
     from os.path import lexists
 
-    from anyhook.platform.places import config_file, open_regular
+    from anyhook.platform.places import open_regular
 
-    path = config_file(env)
     if not lexists(path):
         return known[0]
     try:

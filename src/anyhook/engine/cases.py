@@ -87,9 +87,15 @@ def _is_ready(hook: Hook, prepared: Prepared) -> bool:
 
 
 def broken(context: Context, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> NotAsked:
-    """What counts for a hook that could not be asked, for example because its matcher failed."""
+    """What counts for a hook that could not be asked, for example because its matcher failed. A gate is off then."""
+    from anyhook.engine.off_gates import closed_if_wanted
+    from anyhook.engine.settle import is_gate
+
+    hook = step.hook
     outcome = Outcome(failure=Failure("not_started", why), messages=messages)
-    outcome = judge(step.hook, step.dialect, step.row, outcome, posture_of(context, step.hook), {})
+    outcome = judge(hook, step.dialect, step.row, outcome, posture_of(context, hook), {})
+    if is_gate(hook) and outcome.verdict != BLOCK and step.dialect.name not in context.exhausted:
+        outcome = closed_if_wanted(hook, step.row, outcome, context.routes.catalog)
     return NotAsked("broken", why, outcome)
 
 
