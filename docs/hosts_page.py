@@ -65,8 +65,9 @@ only newer than what was seen is told. The version is read from the package; if 
 started once for each form of the program, for at most two seconds.
 
 If anyhook itself fails, or cannot read what the agent sent, `on_failure` in the [settings](config.md) decides. With
-`deny` the call is refused. Otherwise the agent continues and you are told, through the agent's own messages if it has
-any, or else through its model or on stderr. The journal has it as `bridge-failed`. Self-protection refuses even then.
+`deny` the call is refused. If it fails before a guard is asked, all guards are off, and `off = "deny"` refuses too.
+Otherwise the agent continues and you are told, through the agent's own messages if it has any, or else through its
+model or on stderr. The journal has it as `bridge-failed`. Self-protection refuses even then.
 The agent never gets an exit status that means something else to it. Deep nesting (up to 10,000 levels) and long numbers
 in a payload are read, and reach hooks as they were sent.
 

@@ -43,7 +43,7 @@ def failed(
         on_failure = "deny"
     try:
         return _failed(table, row, where, why, env, on_failure, mode, refusal)
-    except Exception as second:  # noqa: BLE001 (the last resort: no journal, no step of ours)
+    except Exception as second:  # noqa: BLE001 (the last resort: our own steps cannot be loaded)
         said = f"{sentence(where, why)} ({error_line(second)})"
         is_gate = not GATES.isdisjoint(row.canonical)
         return _barely(row, said, is_closed=bool(refusal) or (on_failure == "deny" and is_gate))
