@@ -272,3 +272,11 @@ def test_what_was_told_where_the_session_opens_is_not_told_before_a_call(world: 
         done = world.command(*words, stdin=json.dumps({**it.payload, "session_id": "s", "sessionId": "s"}))
         told += done.stdout + done.stderr
     assert told.count(" OFF: ") == 1
+
+
+def test_many_guards_with_many_ways_back_are_one_short_line() -> None:
+    """All rules of all packs in shadow: the line named a command for each."""
+    guards = [OffGuard(f"id {n}", f"rule {n}", "`mode` is `shadow`", f"anyhook enforce {n}") for n in range(144)]
+    assert sentence(guards).endswith(". Run: anyhook status")
+    assert len(sentence(guards)) < 600
+    assert sentence(guards[:2]).endswith(". Run: anyhook enforce 0, anyhook enforce 1")

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from trust_box import Box
 
+from conftest import World
+
 
 @pytest.fixture
 def box(tmp_path: Path) -> Box:
@@ -208,3 +210,16 @@ def test_hooks_whose_names_look_alike_are_approved_one_by_one(box: Box) -> None:
     assert len(set(ids)) == len(ids)
     box.run("trust", "--yes")
     assert box.fire() == ["ran"] * 4
+
+
+@pytest.mark.parametrize("name", ["kolega", "claude"])
+def test_a_file_that_a_hook_only_writes_does_not_change_it(world: World, name: str) -> None:
+    """Also where a hook has to start its shell itself."""
+    command = "sh -c 'cat >> seen.jsonl'" if name == "kolega" else "cat >> seen.jsonl"
+    path = world.project / (".kolega/hooks.json" if name == "kolega" else ".claude/settings.json")
+    group = {"matcher": "*", "hooks": [{"type": "command", "command": command}]}
+    world.write(path, json.dumps({"schema_version": 1, "hooks": {"PreToolUse": [group]}}))
+    assert world.command("trust", "--yes").returncode == 0
+    for _ in range(2):
+        (hook,) = world.fire("pre_tool", "--tool", "Bash", "--input", "{}")["hooks"]
+        assert (hook["status"], (world.project / "seen.jsonl").exists()) == ("ran", True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anyhook.programs.loose import loose_words, plain_parts, words_read
+from anyhook.programs.loose import argv_read, loose_words, plain_parts, words_read
 from each_of import each_of
 
 
@@ -40,3 +40,9 @@ def test_words_that_a_line_computes_are_pinned_as_well(command: str, made: str) 
 
 def test_a_plain_line_has_its_own_words_alone() -> None:
     assert words_read('"$DIR"/x.sh --y ${Z}') == ["$DIR/x.sh", "--y", "${Z}"]
+
+
+def test_the_line_of_a_shell_that_a_program_starts_is_read_as_a_line() -> None:
+    assert argv_read(["/bin/sh", "-c", "./g.sh < in >> log"]) == ["/bin/sh", "-c", "./g.sh", "<", "in", ">>"]
+    assert argv_read(["cat", "-c", "a > b"]) == ["cat", "-c", "a > b"]
+    assert argv_read(["sh", "g.sh", "a > b"]) == ["sh", "g.sh", "a > b"]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 REASONS_SHOWN = 5
 NAMES_LENGTH = 320
 REASON_LENGTH = 200
-"""The limits of one line: reasons, letters of names per reason, letters of each reason."""
+COMMANDS_SHOWN = 5
+"""The limits of one line: reasons, letters of names per reason, letters of each reason, commands."""
 
 
 PLACES = "places"
@@ -195,8 +196,10 @@ def sentence(guards: list[OffGuard]) -> str:
     shown = [f"{_names(names)}: {reason}" for reason, names in [*alike.items()][:REASONS_SHOWN]]
     left = sum(len(names) for names in [*alike.values()][REASONS_SHOWN:])
     said = "; ".join([*shown, *([f"{left} more"] if left else [])])
-    commands = ", ".join(dict.fromkeys(guard.fix for guard in guards))
-    return f"anyhook: {len(guards)} guard{'' if len(guards) == 1 else 's'} OFF: {said}. Run: {commands}"
+    commands = [*dict.fromkeys(guard.fix for guard in guards)]
+    if len(commands) > COMMANDS_SHOWN:
+        commands = ["anyhook status"]
+    return f"anyhook: {len(guards)} guard{'' if len(guards) == 1 else 's'} OFF: {said}. Run: {', '.join(commands)}"
 
 
 def _names(names: list[str]) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
 HIDDEN = ("$(", "`", "<(", ">(")
 """Marks of commands inside a command, whose words cannot be found without a shell."""
@@ -68,6 +72,14 @@ def words_read(command: str) -> list[str]:
         reads = [each.target.text for each in program.redirections if each.reads]
         made += [program.path, *(word.text for word in program.words), *reads]
     return list(dict.fromkeys([*found, *(text.replace(UNKNOWN, "$_") for text in made)]))
+
+
+def argv_read(argv: Sequence[str]) -> list[str]:
+    """The same for a program that is started without a shell. If it is a shell with a line, the line is read too."""
+    from anyhook.programs.commands import SHELLS
+
+    is_line = len(argv) > 2 and argv[0].rpartition("/")[2] in SHELLS and argv[1] in ("-c", "-ec", "-lc")
+    return [*argv[:2], *words_read(argv[2]), *argv[3:]] if is_line else [*argv]
 
 
 def plain_parts(line: str) -> list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import argv_of, check_argv, expand_home, split
+from anyhook.programs.loose import argv_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import everything, native_name, output_text, project, session
 from anyhook.tables.readers import whole_object
@@ -130,7 +131,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
-    return named_files(argv_of(hook), project_dir, home, {}, files)
+    return named_files(argv_read(argv_of(hook)), project_dir, home, {}, files)
 
 
 def unknown(answer: dict[str, Json]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import argv_of, check_command, check_text, split
+from anyhook.programs.loose import argv_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import failed, names_or_pattern, native_name, output_text, project, session
 from anyhook.tables.patterns import check_pattern
@@ -217,7 +218,7 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
     if hook.handler == "command":
-        return named_files(argv_of(hook), project_dir, home, {}, files)
+        return named_files(argv_read(argv_of(hook)), project_dir, home, {}, files)
     if hook.handler != "python":
         return ()
     from anyhook.programs.named import module_files
