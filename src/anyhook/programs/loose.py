@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
 HIDDEN = ("$(", "`", "<(", ">(")
 """Marks of commands inside a command, whose words cannot be found without a shell."""
@@ -74,7 +70,7 @@ def words_read(command: str) -> list[str]:
     return list(dict.fromkeys([*found, *(text.replace(UNKNOWN, "$_") for text in made)]))
 
 
-def argv_read(argv: Sequence[str]) -> list[str]:
+def argv_read(argv: list[str]) -> list[str]:
     """The same for a program that is started without a shell. If it is a shell with a line, the line is read too."""
     from anyhook.programs.commands import SHELLS
 
