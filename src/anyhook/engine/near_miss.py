@@ -211,7 +211,7 @@ def _own_words(hook: Hook, event: str) -> str:
 
     table = dialect(hook.dialect)
     row = table.row(hook.native_event) or table.row_for(event)
-    return advice(table, row, event, hook.handler) if row is not None else CANNOT
+    return advice(table, row, event, hook.handler) if row is not None and not table.broken else CANNOT
 
 
 # Hooks that cannot have run, because their shell or interpreter did not find the program or script. Such an exit
