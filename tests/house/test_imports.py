@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hot_modules import HOT
+from sources import SOURCE
 
 import anyhook
 from anyhook.state.plans import read_plan
@@ -260,3 +262,35 @@ def test_the_lean_modules_are_those_that_a_cold_call_loads(world: World) -> None
     assert private <= loaded | OTHER_WAITS, "a private C module of Python saves time only where a call waits for it"
     known = {name.removesuffix(".__init__") for name in HOT if not name.startswith("anyhook.agents.")}
     assert lean == known
+
+
+INSTALLED_WITH_US = {"yaml", "regex", "tree_sitter", "tree_sitter_bash", "click", "rich", "anyhook"}
+FOR_EXTRAS = {
+    "cli/tui/terminal.py", "cli/web/server.py", "handlers/model_client.py", "journal/export_otlp.py",
+    "journal/export_parquet.py",
+}  # fmt: skip
+"""The modules of the core that need an extra. They are loaded by the verbs that need them, and by nothing else."""
+
+
+def test_the_core_needs_only_what_is_installed_with_it() -> None:
+    needing: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE).as_posix()
+        for node in ast.parse(path.read_text()).body if not name.startswith(("extra/", "adapters/")) else ():
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            tops = {each.partition(".")[0] for each in names} - INSTALLED_WITH_US - sys.stdlib_module_names
+            if tops:
+                needing.setdefault(name, set()).update(tops)
+    assert set(needing) == FOR_EXTRAS, needing
+
+
+def test_a_module_for_an_extra_is_loaded_only_when_it_is_needed() -> None:
+    modules = {f"anyhook.{name.removesuffix('.py').replace('/', '.')}" for name in FOR_EXTRAS}
+    found = [
+        f"{path.relative_to(SOURCE)}: {node.module}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ImportFrom) and node.module in modules
+    ]
+    assert [each for each in found if not each.startswith("extra/")] == []

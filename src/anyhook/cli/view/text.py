@@ -3,7 +3,6 @@ escapes. Visible text is unchanged."""
 
 from __future__ import annotations
 
-from prompt_toolkit.utils import get_cwidth
 from rich.cells import cell_len, set_cell_size
 
 
@@ -58,7 +57,7 @@ def wrapped(text: str, width: int, hang: str = "") -> list[str]:
     first."""
     lines: list[str] = []
     for word in text.split(" "):
-        if lines and get_cwidth(lines[-1]) + 1 + get_cwidth(word) <= width:
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
             lines[-1] += f" {word}"
         else:
             lines.append(f"{hang}{word}" if lines else word)
