@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.tables.past import MAX_FILE
+
 if TYPE_CHECKING:
     from conftest import World
 
@@ -161,3 +163,10 @@ def test_damaged_transcripts(guarded: World) -> None:
     status, found = past(guarded)
     assert (status, found["calls"], found["asked"]) == (0, 1, 1)
     assert [each.partition(": ")[2] for each in found["unread"]] == ["No such file or directory"]
+
+
+def test_a_transcript_that_is_too_large_is_named(guarded: World) -> None:
+    path = guarded.home / ".claude/projects/p/huge.jsonl"
+    guarded.write(path, "{}\n")
+    os.truncate(path, MAX_FILE + 1)
+    assert [each.partition(": ")[2] for each in past(guarded)[1]["unread"]] == ["it is larger than 512 MB"]

@@ -156,10 +156,7 @@ def _purge(kept: list[tuple[str, str]]) -> None:
         if not _says_more(rules):
             change_used(rules, remove=NAMES)
         for path, _ in kept:
-            if os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path)
-            else:
-                os.unlink(path)
+            _remove(path)
         os.rmdir(os.path.dirname(config_file(os.environ)))
     except CannotChange as why:
         raise BadCall(str(why)) from None
@@ -168,6 +165,18 @@ def _purge(kept: list[tuple[str, str]]) -> None:
     except OSError as error:
         if error.errno != errno.ENOTEMPTY:
             raise BadCall(f"{error.filename} cannot be removed ({error.strerror}).") from None
+
+
+def _remove(path: str) -> None:
+    """Remove a file or a folder. What a server that ends has removed before counts as removed."""
+    while os.path.lexists(path):
+        try:
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except FileNotFoundError:
+            continue
 
 
 def _says_more(path: str) -> bool:

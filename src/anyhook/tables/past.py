@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from datetime import UTC, datetime
@@ -91,7 +92,7 @@ def json_lines(path: str) -> Iterator[Object]:
     """The objects of a file with one JSON object per line; raises OSError if it cannot be read."""
     with open(path, encoding="utf-8", errors="replace") as file:
         if os.fstat(file.fileno()).st_size > MAX_FILE:
-            return
+            raise OSError(errno.EFBIG, f"it is larger than {MAX_FILE >> 20} MB", path)
         for line in file:
             try:
                 found = json.loads(line)
