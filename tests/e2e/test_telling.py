@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.engine.tell import OffGuard, sentence
+from anyhook.gates.gate import GateStatus, off_line
 from anyhook.state.plans import TELLING
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 from anyhook.tables.registry import HOSTS, drive, host, sample
@@ -19,6 +19,7 @@ from satellite import satellite
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import GateState
     from conftest import World
 
 PASS = "exit 0"
@@ -139,21 +140,25 @@ def test_several_share_one_line(waiting: World) -> None:
     assert "\n" not in said
 
 
+def _off(key: str, name: str, state: GateState, why: str) -> GateStatus:
+    return GateStatus(key, name, None, "", "user", "", state, "unusable", {"why": why})
+
+
 def test_guards_that_are_off_for_one_reason_stand_together() -> None:
-    some = [OffGuard(f"id{number}", f"g{number:02}.sh", "not approved yet; see `anyhook trust`", "anyhook trust")
+    some = [_off(f"id{number}", f"g{number:02}.sh", "waiting", "not approved yet; see `anyhook trust`")
             for number in range(40)]  # fmt: skip
-    assert sentence(some[:1]) == "anyhook: 1 guard OFF: g00.sh: not approved yet. Run: anyhook trust"
-    other = OffGuard("id", "lint", "it cannot\nstart", "anyhook status")
-    assert sentence([*some[:2], other, some[2]]) == (
+    assert off_line(some[:1]) == "anyhook: 1 guard OFF: g00.sh: not approved yet. Run: anyhook trust"
+    other = _off("id", "lint", "broken", "it cannot\nstart")
+    assert off_line([*some[:2], other, some[2]]) == (
         "anyhook: 4 guards OFF: g00.sh, g01.sh, g02.sh: not approved yet; lint: it cannot start."
         " Run: anyhook trust, anyhook status"
     )
-    assert all(guard.name in sentence(some) for guard in some)
-    assert sentence(some).count("not approved yet") == 1
+    assert all(guard.name in off_line(some) for guard in some)
+    assert off_line(some).count("not approved yet") == 1
     same = [guard.replace(name="sh") for guard in some[:3]]
-    assert sentence(same) == "anyhook: 3 guards OFF: sh (3 times): not approved yet. Run: anyhook trust"
-    many = [guard.replace(name=f"{guard.name}{'x' * 40}", why="y" * 900 + guard.id) for guard in some]
-    assert len(sentence([*many, *(guard.replace(why="z") for guard in many)])) < 2_000
+    assert off_line(same) == "anyhook: 3 guards OFF: sh (3 times): not approved yet. Run: anyhook trust"
+    many = [guard.replace(name=f"{guard.name}{'x' * 40}", facts={"why": "y" * 900 + guard.id}) for guard in some]
+    assert len(off_line([*many, *(guard.replace(facts={"why": "z"}) for guard in many)])) < 2_000
 
 
 def test_a_hook_that_the_agent_runs_itself_is_not_called_off(world: World) -> None:
@@ -276,7 +281,10 @@ def test_what_was_told_where_the_session_opens_is_not_told_before_a_call(world: 
 
 def test_many_guards_with_many_ways_back_are_one_short_line() -> None:
     """All rules of all packs in shadow: the line named a command for each."""
-    guards = [OffGuard(f"id {n}", f"rule {n}", "`mode` is `shadow`", f"anyhook enforce {n}") for n in range(144)]
-    assert sentence(guards).endswith(". Run: anyhook status")
-    assert len(sentence(guards)) < 600
-    assert sentence(guards[:2]).endswith(". Run: anyhook enforce 0, anyhook enforce 1")
+    guards = [
+        GateStatus(f"{n}", f"rule {n}", None, "", "user", "", "shadow", "shadow", {"where": "the settings"})
+        for n in range(144)
+    ]
+    assert off_line(guards).endswith(". Run: anyhook status")
+    assert len(off_line(guards)) < 600
+    assert off_line(guards[:2]).endswith(". Run: anyhook enforce 0, anyhook enforce 1")

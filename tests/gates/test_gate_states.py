@@ -9,7 +9,8 @@ import pytest
 
 from anyhook.engine.catalog import build
 from anyhook.engine.settle import is_gate
-from anyhook.gates.status import GateStatus, gates, protected
+from anyhook.gates.gate import GateStatus, protected
+from anyhook.gates.status import gates
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 

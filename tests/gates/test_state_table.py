@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook.engine.catalog import build
-from anyhook.gates.status import GateStatus, gates, protected
+from anyhook.gates.gate import GateStatus, protected
+from anyhook.gates.status import gates
 from anyhook.model.outcome import STOPPING
 from anyhook.tables.registry import HOSTS, dialect, host
 

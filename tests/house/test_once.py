@@ -49,7 +49,7 @@ LOOKED_AT = {
     "engine/interpret.py": 1,  # the same problem is reported once
     "cli/view/backtest_text.py": 1,  # indents lines
     "engine/turned_on.py": 1,  # a pack whose problem is reported is not reported twice
-    "engine/tell.py": 1,  # the command is named at the end of the line, not after each reason
+    "gates/gate.py": 1,  # the command is named at the end of the line, not after each reason
     "journal/record.py": 1,  # rules that do not apply are counted, not recorded
 }
 """Where a text is still compared, and how often: to print or record less, never to decide about a gate. The list only

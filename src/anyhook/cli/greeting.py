@@ -7,11 +7,10 @@ import shutil
 
 from anyhook import __version__
 from anyhook.cli import DONE, render
-from anyhook.cli.verb_status import summary
 from anyhook.cli.view.console import wrapped
 from anyhook.engine.catalog import build
 from anyhook.gates.agents import calling_agents, gates_here
-from anyhook.gates.status import SAFE_STATES
+from anyhook.gates.gate import OWN_COMMAND, not_holding, summary
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.rules.pack_list import GUARDS
@@ -41,8 +40,7 @@ def greet() -> int:
     parts += [f"found without it: {', '.join(found)}"] if found else []
     for line in wrapped("; ".join(parts), "  agents  ", " " * 10):
         render.out(line)
-    fixes = [gate.fix for gate in found_gates if gate.state not in SAFE_STATES and not gate.excused]
-    ours = [fix for fix in fixes if fix.startswith("anyhook ")]
+    ours = [gate.fix for gate in not_holding(found_gates) if gate.fix.startswith(OWN_COMMAND)]
     render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, [*dead, *blocked, *waiting])}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE

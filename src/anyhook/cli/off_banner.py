@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.cli.render import short_path
-from anyhook.cli.verb_status import summary, unasked
+from anyhook.cli.verb_status import unasked
 from anyhook.engine.catalog import build
-from anyhook.engine.tell import guards_not_holding, sentence
+from anyhook.engine.tell import guards_not_holding
 from anyhook.gates.agents import calling_agents, gates_here
-from anyhook.gates.status import not_holding, protected
+from anyhook.gates.gate import not_holding, off_line, protected, summary
 from anyhook.platform.places import state_dir
 from anyhook.replay.past import last_result
 from anyhook.state.plans import Setup
@@ -30,7 +30,7 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
             return ""
         catalog = build(setup, may_start=False)
         if off := guards_not_holding(setup, catalog):
-            return f"{short_path(project)}: {sentence(off).removeprefix('anyhook: ')}"
+            return f"{short_path(project)}: {off_line(off).removeprefix('anyhook: ')}"
         agents = calling_agents(setup, catalog)
         _, found = gates_here(setup, catalog, agents)
         alone = unasked(protected(found), agents) if agents else ""

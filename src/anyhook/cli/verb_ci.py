@@ -10,12 +10,13 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
-from anyhook.gates.status import gates, protected
+from anyhook.gates.gate import protected
+from anyhook.gates.status import gates
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from anyhook.gates.status import GateStatus
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
 
 
@@ -60,18 +61,13 @@ def _missing(found: list[GateStatus], required: tuple[str, ...]) -> list[str]:
         meant = [gate for gate in found if gate.id == name]
         if not meant:
             lines.append(f"`{name}` is not a gate of this project.{guess(name, known)}")
-        lines += [_why(gate) for gate in meant if gate.state != "armed"]
+        lines += [gate.not_on for gate in meant if gate.state != "armed"]
     return lines
 
 
 def _not_on(found: list[GateStatus]) -> list[str]:
     if protected(found):
         return []
-    return [_why(gate) for gate in found if gate.state not in ("armed", "unmatched")] or [
+    return [gate.not_on for gate in found if gate.state not in ("armed", "unmatched")] or [
         "no gate is on that is asked before an action" if found else "this project has no gates"
     ]
-
-
-def _why(gate: GateStatus) -> str:
-    why = f": {gate.why}" if gate.why else ""
-    return f"`{gate.id}` is {gate.state}{why}.{f' Run: {gate.fix}' if gate.fix.startswith('anyhook') else ''}"

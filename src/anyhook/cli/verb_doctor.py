@@ -21,9 +21,10 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapped
 from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
-from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unguarded, unheard, wanted
+from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unheard, wanted
 from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN, diagnose
-from anyhook.gates.status import SAFE_STATES, gates
+from anyhook.gates.gate import SAFE_STATES, unguarded
+from anyhook.gates.status import gates
 from anyhook.install.organisation import decided
 from anyhook.install.versions import Version, version
 from anyhook.journal.timespec import parse_time

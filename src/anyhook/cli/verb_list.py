@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from anyhook.gates.status import GateStatus
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
 
 WAITING = (UNTRUSTED, CHANGED)

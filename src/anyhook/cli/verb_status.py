@@ -20,17 +20,9 @@ from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
-from anyhook.gates.agents import ITSELF, agent_status, calling_agents, entry_files, gates_here, unheard
-from anyhook.gates.status import (
-    KEEP_WORKING,
-    OFF_STATES,
-    SAFE_STATES,
-    gates,
-    guards_actions,
-    not_holding,
-    path_of,
-    protected,
-)
+from anyhook.gates.agents import agent_status, calling_agents, entry_files, gates_here, unheard
+from anyhook.gates.gate import ITSELF, KEEP_WORKING, OFF_STATES, SAFE_STATES, protected, summary
+from anyhook.gates.status import gates, path_of
 from anyhook.platform.places import state_dir, upward
 from anyhook.replay.past import last_result
 from anyhook.state.kept_status import keep_status
@@ -43,7 +35,7 @@ if TYPE_CHECKING:
 
     from anyhook.engine.routes import Catalog
     from anyhook.gates.agents import AgentStatus
-    from anyhook.gates.status import GateStatus
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
@@ -160,19 +152,6 @@ def repository_root(project: str) -> str | None:
         if folder == below:
             return None
     return folder
-
-
-def summary(found: list[GateStatus]) -> str:
-    """All guards in one line."""
-    on = sum(gate.guards for gate in found)
-    off = not_holding(found)
-    said = f"{on} guard{'' if on == 1 else 's'} on"
-    if not off:
-        return "no guard is on" if not on else said if guards_actions(found) else f"{said}, none of them before a call"
-    first = off[0]
-    more = f" and {len(off) - 1} more" if len(off) > 1 else ""
-    help_ = f". Run: {first.fix}" if first.fix.startswith("anyhook") else ""
-    return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{help_}"
 
 
 MIN_ALIKE = 4

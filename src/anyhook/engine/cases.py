@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from anyhook.engine.context import Context
     from anyhook.engine.routes import Callback, HookStep
     from anyhook.engine.walk import Progress, Queue
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Report
     from anyhook.model.json_types import Json
@@ -68,7 +69,7 @@ def _matched(steps: Sequence[HookStep], first: int, queue: Queue, known: Mapping
         hook, why, failed = step.hook, step.why, ""
         if step.dialect is not table:
             break
-        if hook.status == BROKEN or step.closed_because or position in known:
+        if hook.status == BROKEN or step.off is not None or position in known:
             continue
         if why is None:
             why, failed = match(hook, table, step.row, queue.seen, queue.event)
@@ -99,10 +100,10 @@ def broken(context: Context, step: HookStep, why: str, messages: tuple[str, ...]
     return NotAsked("broken", why, outcome)
 
 
-def refused_as_off(context: Context, step: HookStep) -> NotAsked:
+def refused_as_off(context: Context, step: HookStep, gate: GateStatus) -> NotAsked:
     """The refusal for a gate that is off, because the user's `off` setting says so."""
     hook, why = step.hook, "it is off, and `off` in the settings is `deny`"
-    refusal = Outcome.block(step.closed_because)
+    refusal = Outcome.block(gate.refusal)
     outcome = judge(hook, step.dialect, step.row, refusal, posture_of(context, hook), {})
     problem = Problem("gate-off", f"`{hook.name}` is off, so what it guards is refused", hook.where(), hook.why)
     outcome = outcome.replace(problems=(*outcome.problems, problem))
@@ -127,7 +128,7 @@ def declared_again(
     keys: list[tuple[int, Dialect, tuple[str, ...]]] = []
     for place, step in enumerate(steps):
         hook, table = step.hook, step.dialect
-        if step.why or step.closed_because or hook.handler != "command" or hook.background or hook.status != ARMED:
+        if step.why or step.off is not None or hook.handler != "command" or hook.background or hook.status != ARMED:
             continue
         scene = Scene(event, step.row.native, setup.project, "", setup.for_hooks, settings.get(table.name, {}))
         launch = table.launch(hook, own_scene(hook, scene))

@@ -92,12 +92,10 @@ class Engine:
             host, hooks = serves.name, list(catalog.hooks)
             for index, hook in enumerate(hooks):
                 if hook.dialect in serves.reads:
-                    from anyhook.engine.settle import runs_itself
+                    from anyhook.engine.settle import runs_it, runs_itself
 
                     if runs_itself(serves, hook):
-                        hooks[index] = hook.replace(
-                            status=DISABLED, why=f"{serves.title} runs it itself", off_cause="host_runs_it"
-                        )
+                        hooks[index] = hook.replace(status=DISABLED, why=runs_it(serves), off_cause="host_runs_it")
             catalog = catalog.replace(hooks=hooks, serves=serves.name)
         if options.model is not None or options.spare_model is not None:
             catalog = catalog.replace(has_model=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from anyhook.engine.routes import HookStep, known
 from anyhook.engine.settle import is_gate
-from anyhook.gates.status import dropped, is_off, unreadable
+from anyhook.gates.gate import GateStatus
+from anyhook.gates.status import dropped, off_gate, unreadable
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.tables.registry import dialect
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.engine.routes import Catalog, Routes
-    from anyhook.gates.status import GateStatus
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup
@@ -24,11 +24,11 @@ CHOSEN = ("none", "all")
 """Trust settings under which the caller decides what runs, instead of an approval."""
 
 
-def asked_about(routes: Routes, event: Event) -> list[HookStep]:
+def asked_about(routes: Routes, event: Event) -> list[GateStatus]:
     """The gates that are off and would have been asked about an event; the user's settings do not matter."""
     config = routes.catalog.config.replace(off="deny", hook_off={})
     steps = with_off_gates(routes.steps(event), routes.setup, routes.catalog.replace(config=config), event)
-    return [step for step in steps if step.closed_because and not step.why]
+    return [step.off for step in steps if step.off is not None and not step.why]
 
 
 def with_off_gates(steps: tuple[HookStep, ...], setup: Setup, catalog: Catalog, event: Event) -> tuple[HookStep, ...]:
@@ -42,26 +42,25 @@ def _closed(step: HookStep, setup: Setup, catalog: Catalog, event: Event) -> Hoo
         return step
     if step.row.block not in STOPPING or (not hook.trusted and setup.trust in CHOSEN):
         return step
-    why = is_off(hook, setup, catalog)
-    if not why:
+    gate = off_gate(hook, setup, catalog)
+    if gate is None:
         return step
     reaches = step.why if hook.trusted else known(hook.replace(status=ARMED), step.dialect, step.row, event)
-    fix = "anyhook trust" if not hook.trusted else "anyhook check"
-    return step.replace(why=reaches, closed_because=_reason(hook.name, why, fix))
+    return step.replace(why=reaches, off=gate)
 
 
 def _missing(setup: Setup, catalog: Catalog, event: Event) -> Iterator[HookStep]:
     """Gates without a step: hooks that are gone, and unreadable files, which may be guards for anything."""
-    blind = unreadable(catalog.problems)
+    blind = list(unreadable(catalog.problems))
     hidden = {gate.dialect for gate in blind if gate.scope in ("project", "")}
     for hook in catalog.gone:
         wanted = not hook.native_event or event.name in hook.events
         if wanted and is_gate(hook) and denies(hook.id, catalog) and not hidden & {hook.dialect, ""}:
-            yield from _closing(hook, hook.why, "anyhook trust", event)
+            yield from _closing(hook, GateStatus.of(hook, "changed", "gone", why=hook.why), event)
     for gate in (*blind, *dropped(catalog)):
         if denies(gate.id, catalog) and (gate.event is None or _at(gate, event)):
             for name in (gate.dialect,) if gate.dialect else setup.dialects:
-                yield from _closing(_stand_in(gate, name), gate.why, "anyhook check", event)
+                yield from _closing(_stand_in(gate, name), gate, event)
 
 
 def _at(gate: GateStatus, event: Event) -> bool:
@@ -69,7 +68,7 @@ def _at(gate: GateStatus, event: Event) -> bool:
     return any({gate.event, event.name} <= set(row.canonical) for row in dialect(gate.dialect).events)
 
 
-def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]:
+def _closing(hook: Hook, gate: GateStatus, event: Event) -> Iterator[HookStep]:
     table = dialect(hook.dialect)
     own = table.row(hook.native_event)
     rows = [own] if own else [row for row in table.events if event.name in row.canonical]
@@ -80,7 +79,7 @@ def _closing(hook: Hook, why: str, fix: str, event: Event) -> Iterator[HookStep]
         reaches = known(hook.replace(status=ARMED), table, row, event)
     except Exception:  # noqa: BLE001 (it is unknown what it guarded, so everything is refused)
         reaches = ""
-    yield HookStep(hook, table, row, reaches, _reason(hook.name, why, fix))
+    yield HookStep(hook, table, row, reaches, gate)
 
 
 def _stand_in(gate: GateStatus, name: str) -> Hook:
@@ -109,13 +108,10 @@ def closed_if_wanted(hook: Hook, row: EventRow, outcome: Outcome, catalog: Catal
     """The same for a gate that could not be started."""
     if outcome.failure is None or outcome.verdict == BLOCK or row.block not in STOPPING or not denies(hook.id, catalog):
         return outcome
-    return outcome.replace(verdict=BLOCK, reason=_reason(hook.name, outcome.failure.detail, "anyhook check"))
+    gate = GateStatus.of(hook, "broken", "cannot_start", why=outcome.failure.detail)
+    return outcome.replace(verdict=BLOCK, reason=gate.refusal)
 
 
 def denies(key: str, catalog: Catalog) -> bool:
     """Whether a gate that is off refuses what it guards."""
     return (catalog.config.hook_off.get(key) or catalog.config.off) == "deny"
-
-
-def _reason(name: str, why: str, fix: str) -> str:
-    return f"The guard `{name}` is OFF: {why}. The user's settings refuse what it guards until it is on again: {fix}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anyhook.engine.rules import RuleIndex
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -177,8 +178,8 @@ class HookStep(Record):
     row: EventRow
     why: str | None
     """Why it does not run; "" if it runs, None if its matcher has to see each event."""
-    closed_because: str = ""
-    """Why the event is refused: this gate is off, and the user's `off` setting is `deny`. "" otherwise."""
+    off: GateStatus | None = None
+    """The gate, if it is off and the event is refused because the user's `off` setting is `deny`."""
 
 
 class Route(Record):

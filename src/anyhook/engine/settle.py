@@ -169,6 +169,10 @@ def runs_itself(host: Host, hook: Hook) -> bool:
     return hook.dialect not in host.misreads or not is_gate(hook)
 
 
+def runs_it(host: Host) -> str:
+    return f"{host.title} runs it itself"
+
+
 def is_gate(hook: Hook) -> bool:
     """Whether a block by this hook prevents something. A hook whose event is unknown may be a gate."""
     if hook.scope == "builtin" or hook.background:

@@ -270,10 +270,10 @@ class Walk:
             self.report(hook, "skipped", f"{self.queue.stop.by} came first")
         elif prepared.same_as:
             self.report(hook, "skipped", f"{prepared.same_as} is the same")
-        elif step.closed_because:
+        elif step.off is not None:
             from anyhook.engine.cases import refused_as_off
 
-            self.count(position, step, refused_as_off(self.context, step))
+            self.count(position, step, refused_as_off(self.context, step, step.off))
         elif failed:
             from anyhook.engine.cases import broken
 

@@ -11,7 +11,8 @@ from anyhook.engine.routes import from_plan
 from anyhook.engine.settle import runs_itself
 from anyhook.gates.can_match import tools_wanted
 from anyhook.gates.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
-from anyhook.gates.status import gates, guards_actions, not_holding, protected
+from anyhook.gates.gate import guards_actions, only_own_hooks, unguarded
+from anyhook.gates.status import gates
 from anyhook.install.lean import passes_over, union
 from anyhook.install.versions import Version, version
 from anyhook.model.hook import ARMED
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from anyhook.engine.routes import Catalog
     from anyhook.gates.diagnosis import Diagnosis
-    from anyhook.gates.status import GateStatus
+    from anyhook.gates.gate import GateStatus
     from anyhook.install.lean import Tools
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
     AgentState = Literal["on", "off", "unknown"]
-
-
-ITSELF = "it runs its own hooks itself, and no other hook that can refuse something runs through anyhook in this agent"
 
 
 class AgentStatus(Record):
@@ -155,8 +153,8 @@ def _unasked(gate: GateStatus, agent: AgentStatus) -> GateStatus:
     """The state of a gate in an agent: one that is on is not covered if the agent's entry cannot work."""
     if gate.state != "armed" or not (agent.dead or agent.waits):
         return gate
-    fix = f"anyhook doctor {gate.agent}"
-    return gate.replace(state="uncovered", cause="agent_does_not_call", why=agent.why, fix=fix)
+    facts = {"why": agent.why, "agent": gate.agent or ""}
+    return gate.replace(state="uncovered", cause="agent_does_not_call", facts=facts)
 
 
 def _judged(table: Host, seen: Diagnosis, found: Sequence[GateStatus]) -> tuple[AgentState, AgentCause, str]:
@@ -223,8 +221,7 @@ def _covered(table: Host, seen: Diagnosis, gate: GateStatus, hook: Hook) -> Gate
     for event in hook.events:
         missed = passes_over(table, seen.asked, event, tools_wanted(hook, event, table))
         if missed:
-            why, fix = f"the entry leaves out {missed}", f"anyhook install {table.name} --lean"
-            return gate.replace(state="uncovered", cause="left_out", why=why, fix=fix)
+            return gate.replace(state="uncovered", cause="left_out", facts={"missed": missed, "agent": table.name})
     return gate
 
 
@@ -233,24 +230,3 @@ def in_own_files(table: Host, found: Sequence[GateStatus]) -> list[GateStatus]:
     are told, but do not change what is known about this agent."""
     elsewhere = {name for name in HOSTS if name != table.name and name not in table.reads}
     return [gate for gate in found if gate.id != gate.source or gate.dialect not in elsewhere]
-
-
-def only_own_hooks(found: Sequence[GateStatus]) -> bool:
-    """Whether all that guards an agent are hooks that it runs itself."""
-    return not (protected(found) or not_holding(found)) and any(gate.state == "native" for gate in found)
-
-
-def unguarded(found: Sequence[GateStatus]) -> str:
-    """Why an agent that asks us is not guarded by every guard; "" if it is."""
-    if protected(found):
-        return ""
-    off = not_holding(found)
-    if only_own_hooks(found):
-        return ITSELF
-    if not off:
-        return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"
-    first, armed = off[0], sum(gate.guards for gate in found)
-    fix = f". {'Run: ' if first.fix.startswith('anyhook ') else ''}{first.fix}" if first.fix else ""
-    more = f", and {len(off) - 1} more" if len(off) > 1 else ""
-    on = f"{armed} guard{'' if armed == 1 else 's'} on; " if armed else "no guard is on; "
-    return f"{on}{len(off)} OFF: {first.name} is {first.state} ({first.why}){more}{fix}"

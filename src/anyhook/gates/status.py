@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.engine.catalog import TRUST, approval_of
+from anyhook.engine.catalog import approval_of
 from anyhook.engine.routes import as_loaded
-from anyhook.engine.settle import is_gate, runs_itself
+from anyhook.engine.settle import is_gate, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
+from anyhook.gates.gate import OFF_STATES, GateStatus
 from anyhook.model.hook import ASKING, BROKEN
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.model.record import Record
 from anyhook.model.words import never
 from anyhook.platform.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
@@ -23,20 +23,12 @@ if TYPE_CHECKING:
 
     from anyhook.engine.routes import Catalog
     from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
-    from anyhook.model.words import GateCause, GateState, HookScope, Mode
+    from anyhook.model.words import GateCause, GateState, Mode
     from anyhook.state.plans import Setup
     from anyhook.state.settings import Settings
     from anyhook.tables.host_rows import EntryFault, Host
 
-OFF_STATES = ("waiting", "changed", "broken", "unreadable")
-"""The states that the setting `off` applies to."""
-SAFE_STATES = ("armed", "native", "unmatched")
-BEFORE_ACTIONS = ("pre_tool", "permission_request")
-"""The events at which a gate keeps an action from happening."""
-KEEP_WORKING = ("stop", "subagent_stop")
-"""The events at which a block keeps the agent working and refuses nothing."""
 UNREADABLE = (
     "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
     "invalid-toml", "invalid-python", "project-too-large", "broken-agent", "switches-damaged", "installs-damaged",
@@ -46,43 +38,13 @@ NOTHING_LOST = ("repeated-key", "ignored-value", "invalid-relaxation", "unknown-
 """Errors after which every declaration still counts."""
 QUICK, QUICK_S = ("rule", "builtin"), 2.0
 """Handlers that start nothing, and the time that anyhook itself may take to start on a busy machine."""
-ENABLE, CHECK = "anyhook enable", "anyhook check"
-
-
-class GateStatus(Record):
-    """One gate, and whether it works."""
-
-    id: str
-    name: str
-    event: str | None
-    """Canonical; None if it is not known."""
-    dialect: str
-    scope: HookScope
-    source: str
-    state: GateState
-    cause: GateCause
-    """Decisions look at the state and the cause, and never at the sentences."""
-    agent: str | None = None
-    why: str = ""
-    fix: str = ""
-    excused: bool = False
-    """Whether the user turned it off."""
-
-    @property
-    def guards(self) -> bool:
-        """Whether it is on and can refuse something. These are the guards that every view counts."""
-        return self.state == "armed" and self.event not in KEEP_WORKING
-
-    def as_dict(self) -> dict[str, Json]:
-        fields = ("id", "event", "dialect", "scope", "source", "state", "agent", "why", "fix")
-        return {field: getattr(self, field) for field in fields}
 
 
 def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode | None = None) -> list[GateStatus]:
     """The state of every gate of a project, in the order of the catalog; only the gates in one agent, if it is
     given."""
     agent = host.name if host is not None else None
-    lost = list(_unreadable(catalog.problems))
+    lost = list(unreadable(catalog.problems))
     blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
     found = [_of_hook(hook, setup, catalog, host, mode) for hook in catalog.hooks if is_gate(hook)]
     found += [*_gone(catalog, blind), *lost, *dropped(catalog)]
@@ -98,34 +60,13 @@ def _gone(catalog: Catalog, blind: set[str]) -> Iterator[GateStatus]:
     """Gates that are no longer declared. A hook in a file that cannot be read does not count as gone."""
     for hook in catalog.gone:
         if is_gate(hook) and not blind & {hook.dialect, ""}:
-            yield _gate(hook, "changed", "gone", hook.why, TRUST)
+            yield GateStatus.of(hook, "changed", "gone", why=hook.why)
 
 
-def protected(found: Iterable[GateStatus]) -> bool:
-    """Whether a gate before actions is on, and all gates work."""
-    found = list(found)
-    return not not_holding(found) and guards_actions(found)
-
-
-def guards_actions(found: Iterable[GateStatus]) -> bool:
-    """Whether a gate that is on is asked before actions."""
-    return any(gate.guards and gate.event in BEFORE_ACTIONS for gate in found)
-
-
-def not_holding(found: Iterable[GateStatus]) -> list[GateStatus]:
-    """The gates that do not hold, although their user has not turned them off."""
-    return [gate for gate in found if gate.state not in SAFE_STATES and not gate.excused]
-
-
-def is_off(hook: Hook, setup: Setup, catalog: Catalog) -> str:
-    """Why the setting `off` applies to a gate; "" if it does not."""
+def off_gate(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
+    """The gate that a hook is, if the setting `off` applies to it."""
     gate = _of_hook(hook, setup, catalog, None, None)
-    return gate.why if gate.state in OFF_STATES else ""
-
-
-def unreadable(problems: Iterable[Problem]) -> list[GateStatus]:
-    """The files that cannot be read, so that it is unknown what they guard."""
-    return list(_unreadable(problems))
+    return gate if gate.state in OFF_STATES else None
 
 
 def dropped(catalog: Catalog) -> list[GateStatus]:
@@ -148,15 +89,6 @@ def _can_stop(name: str, event: str) -> bool:
     return any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
 
 
-def _gate(
-    hook: Hook, state: GateState, cause: GateCause = "", why: str = "", fix: str = "", excused: bool = False
-) -> GateStatus:
-    event = hook.events[0] if hook.events else None
-    return GateStatus(
-        hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, cause, None, why, fix, excused
-    )
-
-
 def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None) -> GateStatus:
     """The first state that applies."""
     hook = as_loaded(hook, dialect(hook.dialect))
@@ -164,7 +96,7 @@ def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode
         _not_armed(hook, setup, catalog)
         or _not_reached(hook, setup, catalog, host)
         or _in_shadow(hook, catalog.config, mode)
-        or _gate(hook, "armed", "", misspelt(hook) or also_runs(hook))
+        or GateStatus.of(hook, "armed", "", why=misspelt(hook) or also_runs(hook))
     )
 
 
@@ -172,17 +104,17 @@ def _not_armed(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
     """The gate, if its hook is turned off, waits for its user, or cannot start."""
     match hook.status:
         case "disabled":
-            cause, own = hook.off_cause or "declared_off", hook.off_cause == "switched_off"
-            return _gate(hook, "disabled", cause, hook.why, f"{ENABLE} {hook.id}" if own else "", by_user(hook, setup))
+            gate = GateStatus.of(hook, "disabled", hook.off_cause or "declared_off", why=hook.why)
+            return gate.replace(excused=by_user(hook, setup))
         case "untrusted":
-            return _gate(hook, "waiting", "not_approved", hook.why, approval_of(hook))
+            return GateStatus.of(hook, "waiting", "not_approved", why=hook.why, fix=approval_of(hook))
         case "changed":
-            return _gate(hook, "changed", "changed", hook.why, approval_of(hook))
+            return GateStatus.of(hook, "changed", "changed", why=hook.why, fix=approval_of(hook))
         case "broken":
-            return _gate(hook, "broken", "loaded_broken", hook.why, CHECK) if hook.why else None
+            return GateStatus.of(hook, "broken", "loaded_broken", why=hook.why) if hook.why else None
         case "armed":
             why = cannot_start(hook, setup, catalog)
-            return _gate(hook, "broken", "cannot_start", why, CHECK) if why else None
+            return GateStatus.of(hook, "broken", "cannot_start", why=why) if why else None
         case _:
             never(hook.status)
 
@@ -190,18 +122,17 @@ def _not_armed(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
 def _not_reached(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None) -> GateStatus | None:
     """The gate, if no call of the agent, or of any, can reach its hook through us."""
     if host is not None and runs_itself(host, hook):
-        return _gate(hook, "native", "host_runs_it", f"{host.title} runs it itself")
+        return GateStatus.of(hook, "native", "host_runs_it", why=runs_it(host))
     agent = host.name if host is not None else catalog.serves
     for fault in catalog.entries:
-        if fault.agent == agent and (why := too_short(fault, needed_s(hook))):
-            return _gate(hook, "broken", "waits_too_short", why, f"anyhook install {agent}")
+        if fault.agent == agent and 0 < fault.limit_s < needed_s(hook):
+            return GateStatus.of(hook, "broken", "waits_too_short", **_too_short(fault, needed_s(hook)))
     if host is not None:
         asked = {event for row in host.events if row.installed or row.on_demand for event in row.canonical}
         if hook.events and asked.isdisjoint(hook.events):
-            fix = "Move it to an event that this agent has; `anyhook doctor` lists them."
-            return _gate(hook, "uncovered", "never_asked", f"{host.title} never asks at {hook.events[0]}", fix)
+            return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
     why = never_matches(hook, setup, host)
-    return _gate(hook, "unmatched", "never_matches", why) if why else None
+    return GateStatus.of(hook, "unmatched", "never_matches", why=why) if why else None
 
 
 def _in_shadow(hook: Hook, config: Settings, mode: Mode | None) -> GateStatus | None:
@@ -210,8 +141,7 @@ def _in_shadow(hook: Hook, config: Settings, mode: Mode | None) -> GateStatus | 
     if "shadow" not in (mode, own) and (own is not None or (mode or config.mode) != "shadow"):
         return None
     where = f'[hooks."{hook.id}"]' if own else "the settings"
-    why = f"its decisions do not count: `mode` is `shadow` in {where}"
-    return _gate(hook, "shadow", "shadow", why, f"anyhook enforce {hook.id}")
+    return GateStatus.of(hook, "shadow", "shadow", where=where)
 
 
 def also_runs(hook: Hook) -> str:
@@ -250,20 +180,19 @@ def entries_off(faults: Iterable[EntryFault], longest_s: float = 0.0) -> list[Ga
     """Our entries that are gone, and those that cannot hold a hook that takes this long."""
     found = []
     for fault in faults:
-        why = too_short(fault, longest_s) if fault.limit_s else fault.why
-        if why:
-            fix = f"anyhook install {fault.agent}"
-            cause: GateCause = "waits_too_short" if fault.limit_s else "entry_gone"
-            found.append(
-                GateStatus(fault.path, fault.agent, None, "", "user", fault.path, "broken", cause, None, why, fix)
-            )
+        gate = GateStatus(
+            fault.path, fault.agent, None, "", "user", fault.path, "broken", "entry_gone",
+            {"why": fault.why, "agent": fault.agent},
+        )  # fmt: skip
+        if 0 < fault.limit_s < longest_s:
+            gate = gate.replace(cause="waits_too_short", facts=_too_short(fault, longest_s))
+        if not fault.limit_s or gate.cause == "waits_too_short":
+            found.append(gate)
     return found
 
 
-def too_short(fault: EntryFault, hook_s: float) -> str:
-    if not 0 < fault.limit_s < hook_s:
-        return ""
-    return f"{fault.why} {fault.limit_s:g} s, and a hook may take {hook_s:g} s; the entry has to be written again"
+def _too_short(fault: EntryFault, hook_s: float) -> dict[str, str]:
+    return {"why": fault.why, "agent": fault.agent, "limit": f"{fault.limit_s:g}", "needed": f"{hook_s:g}"}
 
 
 def by_user(hook: Hook, setup: Setup) -> bool:
@@ -276,7 +205,8 @@ def by_user(hook: Hook, setup: Setup) -> bool:
     return hook.scope != "project"
 
 
-def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
+def unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
+    """The files that cannot be read, so that it is unknown what they guard."""
     seen: set[str] = set()
     for problem in problems:
         if problem.code not in UNREADABLE or problem.severity == WARNING or not (problem.dialect or problem.scope):
@@ -284,32 +214,21 @@ def _unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
         path = path_of(problem.where)
         if path not in seen:
             seen.add(path)
-            told = problem.as_dict()
             why = f"{problem.what} ({problem.why})" if problem.why else problem.what
-            yield GateStatus(
-                path, os.path.basename(path), None, problem.dialect, problem.scope, problem.where, "unreadable",
-                "unreadable", None, why, told["fix"],
-            )  # fmt: skip
+            yield _lost(problem, path, None, "unreadable", "unreadable", why)
 
 
 def _unusable(problem: Problem) -> GateStatus:
-    name = os.path.basename(problem.where)
-    fix = problem.as_dict()["fix"]
     row = dialect(problem.dialect).row(problem.event) if problem.event else None
     event = row.canonical[0] if row is not None and row.canonical else None
-    return GateStatus(
-        problem.where,
-        name,
-        event,
-        problem.dialect,
-        problem.scope,
-        problem.where,
-        "broken",
-        "unusable",
-        None,
-        problem.what,
-        fix,
-    )
+    return _lost(problem, problem.where, event, "broken", "unusable", problem.what)
+
+
+def _lost(problem: Problem, place: str, event: str | None, state: GateState, cause: GateCause, why: str) -> GateStatus:
+    """What a problem leaves of a declaration or of a file of them."""
+    facts = {"why": why, "fix": problem.as_dict()["fix"]}
+    name = os.path.basename(place)
+    return GateStatus(place, name, event, problem.dialect, problem.scope, problem.where, state, cause, facts)
 
 
 def path_of(where: str) -> str:

@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelRe
 
 from anyhook.documents.files import Files
 from anyhook.engine.engine import Engine
-from anyhook.engine.tell import off_line
+from anyhook.engine.tell import telling
 from anyhook.extra.agent import trouble
 from anyhook.extra.agent.attachments import attachments, with_images
 from anyhook.extra.agent.equipment import Equipment, equip
@@ -230,7 +230,7 @@ class Session:
 
     async def start(self, source: str = "") -> TurnResult:
         """Start the session, unless a hook refuses. Guards that are off are reported first."""
-        off = off_line(self.engine.setup, self.engine.catalog)
+        off = telling(self.engine.setup, self.engine.catalog)
         if off:
             self.tell(off)
         decision = await self.lifecycle.begin(source or ("resume" if self.resumed else "startup"))

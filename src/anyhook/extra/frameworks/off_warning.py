@@ -6,7 +6,7 @@ import logging
 import warnings
 from typing import TYPE_CHECKING
 
-from anyhook.engine.tell import off_line
+from anyhook.engine.tell import telling
 
 if TYPE_CHECKING:
     from anyhook.extra.frameworks.lifecycle import Lifecycle
@@ -21,7 +21,7 @@ def warned(lifecycle: Lifecycle, framework: str) -> Lifecycle:
     if lifecycle.warned:
         return lifecycle
     lifecycle.warned = True
-    line = off_line(lifecycle.engine.setup, lifecycle.engine.catalog)
+    line = telling(lifecycle.engine.setup, lifecycle.engine.catalog)
     if line:
         warnings.warn(line, GuardOffWarning, stacklevel=4)
         logging.getLogger(framework).warning("%s", line)
