@@ -1,5 +1,6 @@
 """The build hook: a wheel for a platform has the native launcher as `anyhook`, with the script beside it as
-`anyhook-python`. A pure wheel has the script alone, and everything works with it, more slowly.
+`anyhook-python`. A pure wheel has the script alone, and everything works with it, more slowly. Every wheel has the
+conformance vectors in one file: as they are, they would take more room than the rest.
 
 `ANYHOOK_LAUNCHER` says which: `auto` (the default) takes `musl-gcc`, or the system's C compiler if it can link
 statically (such a program starts more slowly); `off` makes a pure wheel; a target such as `x86_64-linux-musl` takes the
@@ -14,6 +15,7 @@ import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -22,6 +24,9 @@ TAGS = {
     "aarch64-linux-musl": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
 }
 """Targets, and the platforms that a static program for each runs on."""
+
+
+VECTORS = "anyhook/extra/testing/conformance/vectors"
 
 
 class LauncherHook(BuildHookInterface[Any]):
@@ -35,6 +40,8 @@ class LauncherHook(BuildHookInterface[Any]):
             return
         script = str(Path(self.root, "scripts", "anyhook"))
         build_data["shared_scripts"][script] = "anyhook"
+        if version != "editable":
+            build_data["force_include"][str(_packed(Path(self.root)))] = f"{VECTORS}.zip"
         wanted = _wanted()
         program = Path(self.root, "build", "launcher", wanted)
         if wanted == "off" or (wanted == "auto" and sys.platform != "linux"):
@@ -53,6 +60,16 @@ class LauncherHook(BuildHookInterface[Any]):
         build_data["shared_scripts"].update({str(program): "anyhook", script: "anyhook-python"})
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
+
+
+def _packed(root: Path) -> Path:
+    """The vectors in one file, with the same bytes in every build."""
+    folder, packed = root / "src" / VECTORS, root / "build" / "vectors.zip"
+    packed.parent.mkdir(exist_ok=True)
+    with ZipFile(packed, "w", ZIP_DEFLATED) as file:
+        for path in sorted(folder.rglob("*.json")):
+            file.writestr(ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes(), ZIP_DEFLATED)
+    return packed
 
 
 def _wanted() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from hosts_page import hosts_page
 from sabotage_page import sabotage_page
 
+from anyhook.extra.testing.conformance.vectors import HERE
 from anyhook.extra.testing.kit.keys import (
     EVENT_KEYS,
     EXPECT_KEYS,
@@ -35,7 +36,6 @@ DIALECTS = tuple(name for name, _, _ in AGENTS if name in ALL_DIALECTS)
 """The dialects in this package. Other packages have their own pages."""
 
 ROOT = Path(__file__).resolve().parent.parent
-VECTORS = ROOT / "src" / "anyhook" / "testing" / "conformance" / "vectors"
 NOTE = "<!-- Generated from the tables by docs/generate.py; do not edit. `make docs` rewrites it. -->"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
 
@@ -326,7 +326,7 @@ def _differences(table_: Dialect) -> str:
 
 def _evidence(table_: Dialect) -> str:
     """Every statement that vectors show, with its evidence in brackets; only for agents that are also hosts."""
-    file = VECTORS / table_.name / "rows.json"
+    file = HERE / "vectors" / table_.name / "rows.json"
     rows = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     if not any(text.endswith(")") for text in rows.values()):
         return ""

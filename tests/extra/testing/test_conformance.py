@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import Path as InZip
+from zipfile import ZipFile
 
 import pytest
 
@@ -407,8 +409,22 @@ def test_a_directory_that_is_not_there_and_a_dialect_that_is_not_in_it(tmp_path:
 def test_one_dialect_and_one_folder_can_be_chosen(tmp_path: Path) -> None:
     root = suite_at(tmp_path, {"d/t.json": [vector_of()], "e/t.json": [vector_of(id="w", rows=["S-1"])]})
     assert list(load_suite(root, ["e"]).vectors) == ["e"]
-    own = suite_at(tmp_path, {"d/rows.json": ROWS}) / "d"
+    own = suite_at(tmp_path, {"d/rows.json": ROWS["d"]}) / "d"
     assert [vector.id for vector in load_suite(own).all()] == ["v"]
+
+
+def test_the_vectors_of_a_wheel_are_in_one_file(tmp_path: Path) -> None:
+    root = suite_at(
+        tmp_path,
+        {"d/t.json": [vector_of()], "d/deferred.json": {"R-2": "later"}, "e/t.json": [vector_of(id="w", rows=["S-1"])]},
+    )
+    packed = tmp_path / "vectors.zip"
+    with ZipFile(packed, "w") as file:
+        for path in root.rglob("*.json"):
+            file.write(path, path.relative_to(root))
+    suite = load_suite(InZip(packed))
+    assert suite == load_suite(root)
+    assert (suite.errors, len(suite.all())) == ((), 2)
 
 
 def test_coverage_names_missing_and_stale_rows(tmp_path: Path) -> None:

@@ -9,11 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import Path as InZip
 
 from anyhook.extra.testing.conformance.matching import faults, parse_json, show
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from anyhook.model.json_types import Json
 
 HERE = Path(__file__).parent
@@ -107,17 +110,23 @@ class Suite(Record):
 
 def load_suite(directory: Path | None = None, dialects: Sequence[str] = ()) -> Suite:
     """The vectors of the named dialects, or of all; `directory` has one folder per dialect, or is one."""
-    root = directory or HERE / "vectors"
+    root = directory or _own()
     errors: list[str] = []
-    rows = _all_rows(root if has_rows(root) else HERE / "vectors", errors)
+    rows = _all_rows(root if has_rows(root) else _own(), errors)
     known = {row for titles in rows.values() for row in titles}
     vectors: dict[str, tuple[Vector, ...]] = {}
     deferred: dict[str, dict[str, str]] = {}
     seen: dict[str, str] = {}
     for folder in _folders(root, dialects, errors):
         vectors[folder.name] = tuple(_load_folder(folder, known, seen, errors))
-        deferred[folder.name] = _load_deferred(folder / DEFERRED_FILE, rows.get(folder.name, {}), errors)
+        deferred[folder.name] = _load_deferred(folder, rows.get(folder.name, {}), errors)
     return Suite(vectors=vectors, deferred=deferred, rows=rows, errors=tuple(errors))
+
+
+def _own() -> Traversable:
+    """The vectors that come with anyhook: a folder in a checkout, and one file in a wheel (see `hatch_build.py`)."""
+    folder = HERE / "vectors"
+    return folder if folder.is_dir() else InZip(HERE / "vectors.zip")
 
 
 def read_vector(raw: Json, source: str) -> Vector:
@@ -130,14 +139,11 @@ def read_vector(raw: Json, source: str) -> Vector:
         raise VectorError(f"{place}: {error}") from None
 
 
-def _folders(root: Path, dialects: Sequence[str], errors: list[str]) -> list[Path]:
+def _folders(root: Traversable, dialects: Sequence[str], errors: list[str]) -> list[Traversable]:
     if not root.is_dir():
         errors.append(f"{root}: no such directory of vectors")
         return []
-    if _vector_files(root):
-        found = {root.name: root}
-    else:
-        found = {path.name: path for path in sorted(root.iterdir()) if path.is_dir() and path.name[0] not in "._"}
+    found = {root.name: root} if _vector_files(root) else {folder.name: folder for folder in _below(root)}
     if not found:
         errors.append(f"{root}: an empty directory; it should hold one folder of vectors per dialect")
     strangers = [name for name in dialects if name not in found]
@@ -146,11 +152,20 @@ def _folders(root: Path, dialects: Sequence[str], errors: list[str]) -> list[Pat
     return [path for name, path in found.items() if not dialects or name in dialects]
 
 
-def _vector_files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.glob("*.json")) if path.name not in (ROWS_FILE, DEFERRED_FILE)]
+def _below(root: Traversable) -> list[Traversable]:
+    return [path for path in _sorted(root) if path.is_dir() and path.name[0] not in "._"]
 
 
-def _load_folder(folder: Path, known: set[str], seen: dict[str, str], errors: list[str]) -> list[Vector]:
+def _sorted(folder: Traversable) -> list[Traversable]:
+    return sorted(folder.iterdir(), key=lambda path: path.name)
+
+
+def _vector_files(folder: Traversable) -> list[Traversable]:
+    data = (path for path in _sorted(folder) if path.name.endswith(".json"))
+    return [path for path in data if path.name not in (ROWS_FILE, DEFERRED_FILE)]
+
+
+def _load_folder(folder: Traversable, known: set[str], seen: dict[str, str], errors: list[str]) -> list[Vector]:
     found: list[Vector] = []
     before = len(errors)
     for path in _vector_files(folder):
@@ -169,7 +184,7 @@ def _load_folder(folder: Path, known: set[str], seen: dict[str, str], errors: li
     return found
 
 
-def _load_list(path: Path, source: str, errors: list[str]) -> list[Json]:
+def _load_list(path: Traversable, source: str, errors: list[str]) -> list[Json]:
     try:
         value = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -189,36 +204,32 @@ def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str
         raise VectorError(f"{vector.source}: {vector.id}: unknown row {', '.join(unknown)}")
 
 
-def has_rows(root: Path) -> bool:
+def has_rows(root: Traversable) -> bool:
     """Whether a directory of vectors has its own rows: in one file, or in each dialect's folder."""
-    return (root / ROWS_FILE).is_file() or any(root.glob(f"*/{ROWS_FILE}"))
+    return root.is_dir() and any((place / ROWS_FILE).is_file() for place in (root, *_below(root)))
 
 
-def _all_rows(root: Path, errors: list[str]) -> dict[str, dict[str, str]]:
-    whole = root / ROWS_FILE
-    if whole.is_file():
-        return _load_rows(whole, errors)
+def _all_rows(root: Traversable, errors: list[str]) -> dict[str, dict[str, str]]:
+    """The rows of each dialect: from one file for all of them, or from the file in each one's folder."""
     found: dict[str, dict[str, str]] = {}
-    for path in sorted(root.glob(f"*/{ROWS_FILE}")):
+    for folder in (root, *_below(root)):
+        if not (folder / ROWS_FILE).is_file():
+            continue
         try:
-            found[path.parent.name] = _string_map(parse_json(path.read_text(encoding="utf-8")), "the file")
+            table = _mapping(parse_json((folder / ROWS_FILE).read_text(encoding="utf-8")), "the file")
+            if folder is root and not _vector_files(root):
+                return {dialect: _string_map(titles, dialect) for dialect, titles in table.items()}
+            found[folder.name] = _string_map(table, "the file")
         except (OSError, ValueError) as error:
-            errors.append(f"{path.parent.name}/{path.name}: should map each row to its title: {error}")
+            whose = "each dialect to its rows and their titles" if folder is root else "each row to its title"
+            errors.append(f"{folder.name}/{ROWS_FILE}: should map {whose}: {error}")
     return found
 
 
-def _load_rows(path: Path, errors: list[str]) -> dict[str, dict[str, str]]:
-    try:
-        table = _mapping(parse_json(path.read_text(encoding="utf-8")), "the file")
-        return {dialect: _string_map(titles, dialect) for dialect, titles in table.items()}
-    except (OSError, ValueError) as error:
-        errors.append(f"{path.name}: should map each dialect to its rows and their titles: {error}")
-        return {}
-
-
-def _load_deferred(path: Path, known: Mapping[str, str], errors: list[str]) -> dict[str, str]:
-    source = f"{path.parent.name}/{path.name}"
-    if not path.exists():
+def _load_deferred(folder: Traversable, known: Mapping[str, str], errors: list[str]) -> dict[str, str]:
+    path = folder / DEFERRED_FILE
+    source = f"{folder.name}/{path.name}"
+    if not path.is_file():
         return {}
     try:
         reasons = _string_map(parse_json(path.read_text(encoding="utf-8")), "the file")
