@@ -7,15 +7,14 @@ HOT_MODULES = {
     "": "__init__ entry ",
     "agents": """
         _claude_family _claude_replies _family _patches _results agenthooks amp antigravity antigravity.dialect
-        antigravity.host anyhook augment augment.dialect claude claude.dialect claude.files claude.host
-        claude.other_events claude.permission_rules claude.servers cline cline.dialect cline.host codebuddy
-        codebuddy.dialect codepuppy codepuppy.dialect codex codex.dialect codex.host codex.replies copilot
-        copilot.dialect copilot.host crush crush.dialect crush.host cursor cursor.dialect deepagents
-        deepagents.dialect devin devin.dialect droid droid.dialect gemini gemini.dialect goose goose.dialect grok
-        grok.dialect grok.host hermes hermes.dialect hermes.host junie junie.dialect kilo kimi kimi.dialect kimicli
-        kiro kiro.dialect kode kode.dialect kodelet kodik kodik.dialect kolega kolega.dialect letta letta.dialect
-        letta.host mastra mastra.dialect openclaw opencode openhands openhands.dialect openhands.host pi qwen
-        qwen.dialect reasonix reasonix.dialect reasonix.host vibe vibe.dialect vscode vscode.dialect vscode.host
+        anyhook augment augment.dialect claude claude.dialect claude.files claude.host claude.other_events
+        claude.permission_rules claude.servers cline cline.dialect codebuddy codebuddy.dialect codepuppy
+        codepuppy.dialect codex codex.dialect codex.replies copilot copilot.dialect crush crush.dialect cursor
+        cursor.dialect deepagents deepagents.dialect devin devin.dialect droid droid.dialect gemini
+        gemini.dialect goose goose.dialect grok grok.dialect hermes hermes.dialect junie junie.dialect kilo kimi
+        kimi.dialect kimicli kiro kiro.dialect kode kode.dialect kodelet kodik kodik.dialect kolega
+        kolega.dialect letta letta.dialect mastra mastra.dialect openclaw opencode openhands openhands.dialect
+        pi qwen qwen.dialect reasonix reasonix.dialect vibe vibe.dialect vscode vscode.dialect
     """,
     "cli": "bridge fire options render",
     "documents": "managed parse",

@@ -142,7 +142,7 @@ def test_no_path_of_a_developers_machine() -> None:
 def test_the_checks_can_fail() -> None:
     assert is_named_in("if hook.dialect == 'kodik':", "engine.py")
     assert is_named_in("the goose hooks", "engine.py")
-    assert agents_in([*ast.walk(ast.parse("from anyhook.agents.goose.host import HOST"))]) == {"goose"}
+    assert agents_in([*ast.walk(ast.parse("from anyhook.agents.goose import HOST"))]) == {"goose"}
     assert agents_in([*ast.walk(ast.parse("from anyhook.agents import goose"))]) == {"goose"}
     assert agents_in([*ast.walk(ast.parse("x = 'goose'"))]) == {"goose"}
     assert not agents_in([*ast.walk(ast.parse("from anyhook.agents.gooseberry import HOST"))])

@@ -5,11 +5,11 @@ A module of this package holds, in this order: what the product is, and the vers
 versions in which it changed what our entry relies on; `DIALECT`, how its hooks are declared, called and read; `HOST`,
 how it calls us; `drive()`, how it is run without a person for a live check; `sample()`, one small hook that blocks and
 a call that it blocks. A product has the parts that it needs. One that both declares and calls is a folder with
-`dialect.py` and `host.py`, so that a call loads only one table.
+`DIALECT` in `dialect.py`, so that a call with nothing hooked does not load it.
 
 Evidence: every behaviour of a dialect is a numbered row next to the vectors that show it
-(`testing/conformance/vectors/<name>/rows.json`). What a host honours was seen in runs of the version that its module
-names (`gates/observed.json`).
+(`extra/testing/conformance/vectors/<name>/rows.json`). What a host honours was seen in runs of the version
+that its module names (`gates/observed.json`).
 
 Modules that begin with `_` hold what a family of products shares.
 """

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from anyhook.agents.kimi.host import HOST as KIMI
+from anyhook.agents.kimi import HOST as KIMI
 from anyhook.tables.extend import extend
 
 TYPE_CHECKING = False

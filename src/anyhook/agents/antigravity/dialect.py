@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.agents._family import HookFile, Layout, Loader, each_by_itself, family, misplaced
-from anyhook.agents.antigravity.host import FLAT, HOST
+from anyhook.agents.antigravity import FLAT, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.tables.cells import session
 from anyhook.tables.hosted import event_rows, in_a_shell, no_transcript, without

@@ -4,7 +4,7 @@ a tool or at a stop is nested in the answer."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
-from anyhook.agents.augment.host import HOST
+from anyhook.agents.augment import HOST
 from anyhook.tables.cells import native_name, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._family import each_by_itself
-from anyhook.agents.cline.host import HOST
+from anyhook.agents.cline import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.tables.cells import everything, native_name, session
 from anyhook.tables.hosted import event_rows, tool_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, family
-from anyhook.agents.codepuppy.host import HOST
+from anyhook.agents.codepuppy import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_prose

@@ -3,7 +3,7 @@ fails the check, or refuses without a reason, refuses nothing."""
 
 from __future__ import annotations
 
-from anyhook.agents.codex.host import HOST
+from anyhook.agents.codex import HOST
 from anyhook.agents.codex.replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
-from anyhook.agents.copilot.host import FRESH, HOST
+from anyhook.agents.copilot import FRESH, HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session

@@ -4,7 +4,7 @@ fields that change."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
-from anyhook.agents.crush.host import HOST
+from anyhook.agents.crush import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing

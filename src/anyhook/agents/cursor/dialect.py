@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
-from anyhook.agents.cursor.host import HOST
+from anyhook.agents.cursor import HOST
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_of
 from anyhook.tables.hosted import alone, event_rows, no_transcript, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern

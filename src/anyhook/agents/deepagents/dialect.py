@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
-from anyhook.agents.deepagents.host import HOST
+from anyhook.agents.deepagents import HOST
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.rows import Field, Limits, Scene, differences
 

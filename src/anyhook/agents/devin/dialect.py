@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, claude_reply, family, misplaced
-from anyhook.agents.devin.host import HOST
+from anyhook.agents.devin import HOST
 from anyhook.tables.cells import native_name, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing

@@ -4,7 +4,7 @@ commands adds to the matcher, and a rewrite names only the fields that change.""
 from __future__ import annotations
 
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
-from anyhook.agents.droid.host import HOST
+from anyhook.agents.droid import HOST
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.patterns import compile_pattern
 from anyhook.tables.rows import Field, Limits, differences

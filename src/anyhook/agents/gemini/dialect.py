@@ -3,7 +3,7 @@ either stream, and any exit status but 0 and 1 refuses."""
 
 from __future__ import annotations
 
-from anyhook.agents.gemini.host import HOST
+from anyhook.agents.gemini import HOST
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session

@@ -1,6 +1,10 @@
-"""goose, by Block: plugins with Claude-like groups."""
+"""goose, by Block: plugins with Claude-like groups. It reads an answer before a tool and at the end of a turn, and
+nowhere else. Measured with 1.52.0."""
 
 from __future__ import annotations
+
+from anyhook.agents._claude_family import BLOCK, LAST, grouped
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,6 +12,65 @@ if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "1.52.0"
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("tool_call_id",)),
+    Taken("output", ("tool_output",)),
+)
+FACET = "the same call reaches PreToolUse and PostToolUse"
+EDITS = {"old_text": "before", "new_text": "after"}
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), fixed={"source": "startup"}),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), (Taken("prompt", ("message", "prompt")),)),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": BLOCK}, limit_s=600),
+    HostEvent("PostToolUse", ("post_tool",), TOOL, limit_s=600),
+    HostEvent("PostToolUseFailure", ("post_tool_failure",), TOOL, limit_s=600),
+    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
+    *left_out(FACET, "BeforeShellExecution", "AfterShellExecution", "BeforeReadFile", "AfterFileEdit"),
+)
+
+HOST = Host(
+    name="goose",
+    title="goose",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)),),
+    tools={
+        "shell": HostTool("shell"),
+        "developer__shell": HostTool("shell"),
+        "write": HostTool("write_file"),
+        "developer__write": HostTool("write_file"),
+        "edit": HostTool("edit_file", EDITS),
+        "developer__edit": HostTool("edit_file", EDITS),
+        "read": HostTool("read_file"),
+    },
+    entry=Entry(
+        "groups",
+        {
+            # A project's plugin hides the user's plugin in a folder of the same name; seen with 1.52.0, 2026-11.
+            "user": "{home}/.agents/plugins/{own}/hooks/hooks.json",
+            "project": "{project}/.agents/plugins/anyhook/hooks/hooks.json",
+        },
+        handler=grouped(),
+        owned=True,
+        beside={
+            "../plugin.json": '{"name": "anyhook", "version": "1.0.0", "description": "Calls the hooks of anyhook"}\n'
+        },
+        names_tools=True,
+    ),
+    project=("working_dir", "cwd"),
+    reads={"goose": ("user", "project", "plugin")},
+    program="goose",
+    marks=("GOOSE_TERMINAL",),
+    confirms=(),
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
+    confirm="nothing to confirm: the plugin is active as soon as it is there.",
+    shows_stderr=False,  # seen with 1.52.0, 2026-11
+    gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
+)
 
 
 def drive() -> Drive:

@@ -3,7 +3,7 @@ turn, and some events repeat a tool call."""
 
 from __future__ import annotations
 
-from anyhook.agents.goose.host import HOST
+from anyhook.agents.goose import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
-from anyhook.agents.grok.host import HOST
+from anyhook.agents.grok import HOST
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now
 from anyhook.tables.readers import object_or_nothing

@@ -1,9 +1,15 @@
-"""Hermes, by Nous Research: hooks in the user's YAML config."""
+"""Hermes, by Nous Research: hooks in the user's YAML config, with its own event names, and no shell. It ignores exit
+statuses; only the output counts. Measured with 0.19.0."""
 
 from __future__ import annotations
 
+from anyhook.agents._claude_family import BLOCK
+from anyhook.agents._results import unpacked
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -19,6 +25,91 @@ model:
 approvals:
   mode: "off"
 """
+
+
+def _output(result: Json) -> Json:
+    """A tool's output, which may be JSON in a text."""
+    found = unpacked(result)
+    return found["output"] if isinstance(found, dict) and "output" in found else found
+
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("extra.tool_call_id",)),
+)
+AGENT = (Taken("agent_type", ("extra.agent_type", "extra.agent_name")),)
+REQUEST = "it fires for every request to the model"
+
+EVENTS = (
+    HostEvent("on_session_start", ("session_start",), fixed={"source": "startup"}),
+    HostEvent(
+        "pre_llm_call",
+        ("user_prompt_submit",),
+        (Taken("prompt", ("extra.user_message",)),),
+        {"context": Say({"context": "{context}"})},
+        why_not="a prompt cannot be refused",
+    ),
+    HostEvent("pre_tool_call", ("pre_tool",), TOOL, {"block": BLOCK}, limit_s=300),
+    HostEvent(
+        "post_tool_call",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, Taken("output", ("extra.result",), _output), Taken("duration_ms", ("extra.duration_ms",))),
+        error=("extra.error_message",),
+        limit_s=300,
+    ),
+    HostEvent("subagent_start", ("subagent_start",), AGENT),
+    HostEvent("subagent_stop", ("subagent_stop",), AGENT),
+    HostEvent(
+        "pre_verify",
+        ("stop",),
+        (Taken("last_message", ("extra.final_response",)),),
+        {"block": BLOCK},
+        limit_s=300,
+        why_not="it fires only if files were changed",
+    ),
+    HostEvent("on_session_finalize", ("session_end",), (Taken("reason", ("extra.reason",)),)),
+    HostEvent("on_session_end", installed=False, why_not="it fires at the end of every turn"),
+    HostEvent("on_session_reset", installed=False, why_not="no canonical event"),
+    *left_out(REQUEST, "post_llm_call", "pre_api_request", "post_api_request", "api_request_error"),
+    *left_out(
+        "only plugins in Python can change an output",
+        "transform_terminal_output",
+        "transform_tool_result",
+        "transform_llm_output",
+    ),
+    HostEvent("pre_approval_request", installed=False, why_not="its answer is not read"),
+    HostEvent("post_approval_response", installed=False, why_not="no canonical event"),
+)
+
+HOST = Host(
+    name="hermes",
+    title="Hermes",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)), Taken("model", ("extra.model",))),
+    tools={
+        "terminal": HostTool("shell"),
+        "read_file": HostTool("read_file"),
+        "write_file": HostTool("write_file"),
+        "patch": HostTool("edit_file", {"old_text": "old_string", "new_text": "new_string"}),
+        "search_files": HostTool("grep"),
+        "web_extract": HostTool("web_fetch"),
+        "delegate_task": HostTool("delegate_task", {"task": "goal"}),
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/config.yaml"},
+        {"config": ("HERMES_HOME", "{home}/.hermes")},
+        {"command": "{command}", "timeout": "{seconds}"},
+    ),
+    reads={"hermes": ("user",)},
+    program="hermes",
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
+    confirm="It asks about each new entry at its next start; without a terminal, `--accept-hooks` consents.",
+    confirms=("user",),
+    shows_stderr=False,  # seen with 0.19.0, 2026-11
+    gaps=("refusing a prompt", "context after a tool", "asking the user", "rewritten input and output"),
+)
 
 
 def drive() -> Drive:

@@ -4,7 +4,7 @@ decides, and its exit status is ignored."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
-from anyhook.agents.hermes.host import HOST
+from anyhook.agents.hermes import HOST
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, project, session, text_of, whole_value

@@ -4,7 +4,7 @@ others describe."""
 from __future__ import annotations
 
 from anyhook.agents._family import BASE, HookFile, Layout, claude_reply, family
-from anyhook.agents.junie.host import HOST
+from anyhook.agents.junie import HOST
 from anyhook.model.hook import Hook
 from anyhook.tables.cells import project
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook

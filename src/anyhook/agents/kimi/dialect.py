@@ -4,7 +4,7 @@ Claude's permission; a hook can add context to a prompt and change nothing else.
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
-from anyhook.agents.kimi.host import HOST
+from anyhook.agents.kimi import HOST
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern

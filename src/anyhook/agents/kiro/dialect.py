@@ -4,7 +4,7 @@ output counts only before the model is called."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
-from anyhook.agents.kiro.host import HOST
+from anyhook.agents.kiro import HOST
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.hosted import alone, event_rows

@@ -4,7 +4,7 @@ rewrite or add, but not refuse."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.agents.letta.host import HOST
+from anyhook.agents.letta import HOST
 from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_prose

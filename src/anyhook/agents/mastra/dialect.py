@@ -4,7 +4,7 @@ is ignored."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.agents.mastra.host import HOST
+from anyhook.agents.mastra import HOST
 from anyhook.tables.cells import failed, native_name, output_text, project, session
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing

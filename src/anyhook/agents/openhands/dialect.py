@@ -4,7 +4,7 @@ status 2, or a decision at the top of the answer with any exit status."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.agents.openhands.host import HOST
+from anyhook.agents.openhands import HOST
 from anyhook.tables.cells import names_or_pattern, native_name, project, session
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing

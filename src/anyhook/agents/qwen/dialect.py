@@ -6,7 +6,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._family import claude_reply
 from anyhook.agents.gemini import dialect as gemini
-from anyhook.agents.qwen.host import HOST
+from anyhook.agents.qwen import HOST
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL

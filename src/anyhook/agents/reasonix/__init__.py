@@ -1,10 +1,16 @@
-"""Reasonix: flat entries in its settings, and payloads with its own keys."""
+"""Reasonix: flat entries in its settings, and payloads with its own keys. Exit status 2 refuses a tool or a prompt, and
+so does a timeout. Output is read only at the start of a session. After a tool, the user sees the text of a refusal.
+Measured with 1.38.11."""
 
 from __future__ import annotations
+
+from anyhook.agents._claude_family import EXIT_2, PROMPT, REASON, SOURCE, TRIGGER, context
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HostEffect
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
 
@@ -21,6 +27,68 @@ models = ["{model}"]
 default = "{model}"
 api_key_env = "ANYHOOK_LIVE_KEY"
 """
+
+TOOL = (Taken("tool", ("toolName",)), Taken("input", ("toolArgs",)))
+
+
+def _succeeded(payload: dict[str, Json]) -> bool:
+    return not payload.get("error")
+
+
+SHOWN: dict[HostEffect, Say] = {"message": Say(stderr="{message}", status=2)}
+"""After a tool, this status refuses nothing: the user sees stderr, and the model does not."""
+ALONE = "no run without a person fired it"
+
+EVENTS = (
+    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
+    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
+    HostEvent(
+        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), SHOWN, limit_s=600,
+        when=_succeeded, why_not="it also comes after a failed call, after PostToolUseFailure",
+    ),
+    HostEvent(
+        "PostToolUseFailure", ("post_tool_failure",),
+        (*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))), SHOWN, limit_s=600,
+    ),
+    HostEvent("Stop", ("stop",), (Taken("last_message", ("lastAssistantText",)),), limit_s=600),
+    HostEvent("SessionEnd", ("session_end",), REASON),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, installed=False, why_not=ALONE),
+    HostEvent("SubagentStart", ("subagent_start",), installed=False, why_not=ALONE),
+    HostEvent("SubagentStop", ("subagent_stop",), installed=False, why_not=ALONE),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, installed=False, why_not=ALONE),
+    HostEvent("PostCompact", ("post_compact",), TRIGGER, installed=False, why_not=ALONE),
+    HostEvent("Notification", ("notification",), installed=False, why_not=ALONE),
+    HostEvent("StopFailure", installed=False, why_not="no canonical event"),
+    HostEvent("PostLLMCall", installed=False, why_not="it fires for every request to the model"),
+)  # fmt: skip
+
+HOST = Host(
+    name="reasonix",
+    title="Reasonix",
+    events=EVENTS,
+    base=(Taken("session", ("sessionId",)),),
+    tools={
+        "bash": HostTool("shell"),
+        "read_file": HostTool("read_file"),
+        "write_file": HostTool("write_file"),
+        "edit_file": HostTool("edit_file", {"old_text": "old_string", "new_text": "new_string"}),
+        "glob": HostTool("list_files", {"glob": "pattern"}),
+        "grep": HostTool("grep"),
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/settings.json", "project": "{project}/.reasonix/settings.json"},
+        {"config": ("REASONIX_HOME", "{home}/.reasonix")},
+        {"command": "{command}", "timeout": "{milliseconds}"},
+    ),
+    reads={"reasonix": ("user", "project")},
+    program="reasonix",
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
+    confirm="nothing to confirm: it reads its settings when it starts.",
+    confirms=(),
+    gaps=("context, except at the start", "keeping a turn going", "asking the user", "rewritten input and output"),
+)
 
 
 def drive() -> Drive:

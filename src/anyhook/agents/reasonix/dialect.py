@@ -4,7 +4,7 @@ so does a timeout."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.agents.reasonix.host import HOST
+from anyhook.agents.reasonix import HOST
 from anyhook.tables.cells import native_name, project, session, whole_value
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing

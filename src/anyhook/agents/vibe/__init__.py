@@ -1,6 +1,10 @@
-"""Mistral Vibe: `[[hooks]]` in separate files."""
+"""Mistral Vibe: `[[hooks]]` in separate files, three events, dotted tool names, and every exit status but 0 is a
+failure that lets the tool run. Measured with 3.0.2."""
 
 from __future__ import annotations
+
+from anyhook.agents._claude_family import DENY, EDIT, FILE
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +30,65 @@ input_price = 0.0
 output_price = 0.0
 thinking = "off"
 """
+
+TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)), Taken("call_id", ("tool_call_id",)))
+TELL = Say({"system_message": "{message}"})
+
+EVENTS = (
+    HostEvent(
+        "pre_tool",
+        ("pre_tool",),
+        TOOL,
+        {"block": DENY, "input": Say({"hook_specific_output": {"tool_input": "{input}"}}), "message": TELL},
+        limit_s=600,
+    ),
+    HostEvent(
+        "post_tool",
+        ("post_tool", "post_tool_failure"),
+        (*TOOL, Taken("output", ("tool_output_text", "tool_output")), Taken("duration_ms", ("duration_ms",))),
+        {
+            "block": DENY,
+            "context": Say({"hook_specific_output": {"additional_context": "{context}"}}),
+            "message": TELL,
+        },
+        error=("tool_error",),
+        limit_s=600,
+    ),
+    HostEvent("post_agent", ("stop",), (), {"block": DENY, "message": TELL}, limit_s=600),
+)
+NAMES = {
+    "bash": HostTool("shell"),
+    "read_file": HostTool("read_file", FILE),
+    "write_file": HostTool("write_file", FILE),
+    "edit": HostTool("edit_file", EDIT),
+    "search_replace": HostTool("edit_file", EDIT),
+    "grep": HostTool("grep"),
+}
+
+
+def _inside(_value: object) -> str:
+    return "subagent"
+
+
+HOST = Host(
+    name="vibe",
+    title="Mistral Vibe",
+    events=EVENTS,
+    base=(Taken("session", ("session_id",)), Taken("invoked_by", ("parent_session_id",), _inside)),
+    tools={**{f"file_system.{name}": tool for name, tool in NAMES.items()}, **NAMES},
+    entry=Entry(
+        "tables",
+        {"user": "{config}/hooks.toml", "project": "{project}/.vibe/hooks.toml"},
+        {"config": ("VIBE_HOME", "{home}/.vibe")},
+        {"name": "{own}-{event}", "type": "{event}", "command": "{command}", "timeout": "{seconds}"},
+        closed={"strict": True},
+    ),
+    reads={"vibe": ("user", "project")},
+    program="vibe",
+    without_us="open",  # exit 127 was seen to be ignored, 2026-11
+    confirm="Project hooks run once the folder is trusted (`--trust`).",
+    gaps=("sessions", "prompts", "asking the user"),
+)
 
 
 def drive() -> Drive:

@@ -4,7 +4,7 @@ which refuses if `strict` is set."""
 from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.agents.vibe.host import HOST
+from anyhook.agents.vibe import HOST
 from anyhook.model.hook import Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, session
 from anyhook.tables.hosted import event_rows, no_transcript

@@ -1,13 +1,122 @@
-"""VS Code: Copilot in the editor, in its own harness and in Copilot CLI's. It is not run here; the table comes from its
-documents."""
+"""VS Code: Copilot in the editor. One entry serves two harnesses. The editor's harness sends its own tool names and
+reads Claude's nested answers; Copilot CLI's sends Claude's tool names and reads the same answers at the top. It is not
+run here; the table comes from its documents."""
 
 from __future__ import annotations
 
+from anyhook.agents._claude_family import BASE, BLOCK, HALT, TOOL, TOOLS, event, specific
+from anyhook.agents._patches import split_patch
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Sign, Taken
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
+    from anyhook.tables.host_rows import Input
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "October 2026"
+
+FILE = {"path": "filePath"}
+EDIT = {**FILE, "old_text": "oldString", "new_text": "newString"}
+
+
+def _both(word: str) -> Say:
+    """A permission, in the places where the two harnesses look for it."""
+    said: dict[str, Json] = {"permissionDecision": word, "permissionDecisionReason": "{reason}"}
+    return Say({**said, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
+
+
+def _source(said: Json) -> Json:
+    return "startup" if said == "new" else said
+
+
+def _split(given: Input) -> list[tuple[str, Input]]:
+    """One call per replacement."""
+    listed = given.get("replacements")
+    return [
+        (
+            "edit_file",
+            {"path": each.get("filePath"), "old_text": each.get("oldString"), "new_text": each.get("newString")},
+        )
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+    ]
+
+
+BOTH: Mapping[str, Say] = {
+    **{effect: _both(word) for effect, word in (("block", "deny"), ("ask", "ask"), ("allow", "allow"))},
+    "input": Say({"modifiedArgs": "{input}", **specific("PreToolUse", updatedInput="{input}").json}),
+}
+
+
+def _keep_on(event: str) -> Mapping[str, Say]:
+    """A stop is refused in the nested answer. For a sub-agent's stop its documents disagree, and Copilot CLI reads the
+    top."""
+    return {"block": Say({**BLOCK.json, **specific(event, decision="block", reason="{reason}").json})}
+
+
+EVENTS = (
+    event("SessionStart", "context message", takes=(Taken("source", ("source",), _source),)),
+    event("UserPromptSubmit", "block message", {"block": Say({**HALT.json, **BLOCK.json})}),
+    event("PreToolUse", "block ask allow input context message", BOTH),
+    event(
+        "PostToolUse",
+        "block end_turn context message",
+        takes=(*TOOL, Taken("output", ("tool_response", "tool_result.text_result_for_llm"))),
+    ),
+    event("SubagentStart", "context"),
+    event("SubagentStop", "block", _keep_on("SubagentStop")),
+    event("PreCompact", "message"),
+    event("Stop", "block", _keep_on("Stop")),
+)
+
+HOST = Host(
+    name="vscode",
+    title="VS Code",
+    events=EVENTS,
+    base=(Taken("session", ("session_id", "sessionId")), *BASE[1:]),
+    tools={
+        "run_in_terminal": HostTool("shell"),
+        "runTerminalCommand": HostTool("shell"),
+        "read_file": HostTool("read_file", FILE),
+        "create_file": HostTool("write_file", FILE),
+        "replace_string_in_file": HostTool("edit_file", EDIT),
+        "multi_replace_string_in_file": HostTool("edit_file", split=_split),
+        "insert_edit_into_file": HostTool("edit_file", {**FILE, "new_text": "code"}),
+        "apply_patch": HostTool("edit_file", split=split_patch),
+        "file_search": HostTool("list_files", {"glob": "query"}),
+        "grep_search": HostTool("grep", {"pattern": "query"}),
+        "runSubagent": HostTool("delegate_task", {"task": "prompt"}),
+        **TOOLS,
+    },
+    entry=Entry(
+        "list",
+        {"user": "{config}/hooks/anyhook-vscode.json", "project": "{project}/.github/hooks/anyhook-vscode.json"},
+        {"config": ("COPILOT_HOME", "{home}/.copilot")},
+        {"type": "command", "command": "{command}", "cwd": ".", "timeout": "{seconds}"},
+        owned=True,
+    ),
+    project_variables=("COPILOT_PROJECT_DIR",),
+    reads={"vscode": ("user", "project"), "copilot": ("user", "project")},
+    misreads=("copilot",),  # its own harness sends payloads without `toolName` and `toolArgs`
+    program="code",
+    marks=("COPILOT_AGENT",),
+    has_terminals=True,
+    confirm="It runs a workspace's hooks once the workspace is trusted, and none if `chat.useHooks` is off.",
+    gaps=(
+        "the Claude and Codex harnesses, which run those agents' own entries",
+        "cloud sessions",
+        "context with a prompt",
+        "replaced output",
+    ),
+    signs=(
+        Sign(("timestamp", "hook_event_name"), ("cwd", "sessionId", "hookEventName")),
+        # As its documents show it, June 2026; the first is as its source sends it.
+        Sign(("sessionId", "hookEventName"), ("workspaceRoot", "workspace_roots", "conversation_id", "toolName")),
+    ),
+)
 
 
 def sample() -> Sample:

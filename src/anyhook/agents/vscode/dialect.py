@@ -7,7 +7,7 @@ import sys
 
 from anyhook.agents._family import BASE, HookFile, Layout, claude_reply, each_by_itself, family, placed
 from anyhook.agents.copilot.dialect import is_an_editors
-from anyhook.agents.vscode.host import HOST
+from anyhook.agents.vscode import HOST
 from anyhook.tables.cells import everything, text_of
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now
 from anyhook.tables.readers import object_or_nothing
