@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from anyhook.journal import secrets
+from anyhook.programs import quick
 from anyhook.programs.facts import Facts
 from anyhook.programs.row_check import mistakes
 from anyhook.programs.rows import ProgramRow, Wraps
@@ -92,3 +93,9 @@ def test_names_with_versions_and_families() -> None:
     assert row_of("newfs_msdos") is BY_NAME["newfs"]
     for name in ("", "git2", "mkfsx", "newfsx", "python3-config", "12", "..."):
         assert row_of(name).names == "", name
+
+
+def test_what_is_asked_before_the_table_is_loaded_is_what_its_rows_say() -> None:
+    rows = BY_NAME.items()
+    hiding = [name for name, row in rows if row.hides or row.hides_last]
+    assert sorted(hiding) == sorted(quick.HIDING)

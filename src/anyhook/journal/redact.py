@@ -3,16 +3,18 @@ programs and passwords in URLs, at any depth of JSON inside JSON. It handles onl
 
 from __future__ import annotations
 
-from anyhook.journal import secrets as secret_commands
 from anyhook.journal.secret_names import is_auth, is_secret_name
 from anyhook.journal.secrets import (
     INSTEAD,
     OF_KEY,
+    in_text,
     is_placeholder,
+    is_token,
     is_user_and_password,
     looks_random,
     manifests,
     named,
+    of_words,
     shapes,
 )
 from anyhook.journal.suspect import OPENS, is_suspect_text
@@ -72,14 +74,13 @@ def _in_list(value: list[Json]) -> list[Json]:
     if len(words) == 2 and is_secret_name(words[0]) and looks_random(words[1], 12):  # a name and its value
         items[1] = INSTEAD
     for place, word in enumerate(words):
-        if place and words[place - 1] == "-t" and secret_commands.is_token(words[: place - 1], word):
+        if place and words[place - 1] == "-t" and is_token(words[: place - 1], word):
             items[place] = INSTEAD
-        elif word[:2] == "-t" and secret_commands.is_token(words[:place], word[2:].removeprefix("=")):
+        elif word[:2] == "-t" and is_token(words[:place], word[2:].removeprefix("=")):
             items[place] = f"-t{'=' if word[2] == '=' else ''}{INSTEAD}"
     for start, word in enumerate(words):
-        if word.rpartition("/")[2] in secret_commands.PROGRAMS:
-            for at, offset in secret_commands.of_words(words[start:]):
-                items[start + at] = words[start + at][:offset] + INSTEAD
+        for at, offset in of_words(words[start:]) if word else ():
+            items[start + at] = words[start + at][:offset] + INSTEAD
     return items
 
 
@@ -130,7 +131,7 @@ def _in_text(text: str) -> str:
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
     spans: list[Span] = [*named(text, low)]
     spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low)]
-    spans += [(begin, end, INSTEAD) for begin, end in secret_commands.in_text(text, low)]
+    spans += [(begin, end, INSTEAD) for begin, end in in_text(text, low)]
     spans += manifests(text, low)
     return _without(text, spans) if spans else text
 

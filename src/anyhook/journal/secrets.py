@@ -19,18 +19,16 @@ from anyhook.journal.secret_names import (
     places,
     whole,
 )
+from anyhook.programs import hiding
+from anyhook.programs.quick import HIDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     Place = tuple[int, int]
     Span = tuple[int, int, str]
     """Start, end, and the replacement."""
-    from collections.abc import Sequence
-
-    Found = tuple[int, int]
-    """Which word, and from which letter on it is secret."""
 
 WORDS_OF_CODE = frozenset(
     {
@@ -726,212 +724,35 @@ def _yaml(text: str) -> Iterator[Span]:
         place += len(row) + 1
 
 
-# Secret commands: which words of a command line are passwords. An option means a password to one program and a port to
-# the next, so there is a table of programs.
-
-
-_BEHIND: tuple[tuple[str, dict[str, str]], ...] = (
-    (
-        "curl",
-        {"-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":", "-b": "=", "--cookie": "=", "--oauth2-bearer": ""},
-    ),
-    ("http https xh xhs", {"-a": ":", "--auth": ":"}),
-    ("redis-cli valkey-cli", {"-a": "", "--pass": ""}),
-    ("openssl", {"-k": "", "-K": ""}),
-    ("sshpass twine cqlsh mongo mongosh mongodump mongorestore mongoexport mongoimport", {"-p": ""}),
-    ("docker podman nerdctl helm buildah skopeo oras crane az", {"-p": ""}),
-    ("ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami", {"-w": ""}),
-    ("sqlcmd bcp osql isql tsql mssql-cli zip unzip zipcloak ipmitool mosquitto_pub mosquitto_sub", {"-P": ""}),
-    ("smbclient rpcclient smbget smbmap", {"-U": "%"}),
-    ("lftp", {"-u": ","}),
-    ("gh", {"--body": "", "-b": ""}),
-    ("netlify", {"-a": "", "--auth": ""}),
-    ("codecov codecovcli codecov-cli vercel doppler", {"-t": ""}),
-    ("kubectl oc", {"--from-literal": "="}),
-)
-
-NEXT = {program: options for programs, options in _BEHIND for program in programs.split()}
-
-"""Programs with options that are followed by a secret, and the character in that word after which it starts."""
-
-ONLY_WITH = {"gh": "secret", "kubectl": "secret", "oc": "secret", **dict.fromkeys(_BEHIND[5][0].split(), "login")}
-
-"""Programs that take one only together with this word."""
-
-ATTACHED = frozenset(
-    {
-        "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mariadb", "mariadb-dump", "mariadb-admin",
-        "7z", "7za", "7zz", "rar", "unrar",
-    }
-)  # fmt: skip
-
-"""Programs that take it only right after `-p`."""
-
-PROGRAMS = frozenset({*NEXT, *ATTACHED, "htpasswd", "rabbitmqctl"})
-
-PIPED = ("sudo -s", "--password-stdin", "chpasswd", "--with-token", "passphrase-fd 0", "passwd --stdin")
-
-"""Commands that read a secret from what is piped into them."""
-
-NAMES_WITH_T = frozenset({"docker", "podman", "nerdctl", "buildah", "tmux", "screen", "git", "ssh", "mount", "kaniko"})
-
-LOGINS = frozenset({"login", "auth", "signin", "authenticate"})
-
-MAX_COMMAND = 4_096
-
-"""How many characters of a command are checked."""
-
-_ENDS = frozenset("\n;|&")
-
-_BLANKS_SECRET_COMMANDS = frozenset(" \t")
-
-
-def of_words(words: Sequence[str]) -> list[Found]:
-    """The secrets of one command, the program first."""
-    program, rest = words[0].rpartition("/")[2], words[1:]
-    found: list[Found] = []
-    if program == "htpasswd":
-        at_once = any(word[:1] == "-" and "b" in word for word in rest)
-        return [(len(words) - 1, 0)] if at_once and len(words) > 3 else []
-    if program == "rabbitmqctl":
-        return [(len(words) - 1, 0)] if rest and rest[0] in ("add_user", "change_password") and len(words) > 3 else []
-    if program in ATTACHED:
-        return [
-            (at, 2) for at, word in enumerate(words) if word[:2] == "-p" and len(word) > 2 and not _stands_for(word[2:])
-        ]
-    if program in ONLY_WITH and ONLY_WITH[program] not in rest:
-        return []
-    options = NEXT[program]
-    for at, word in enumerate(words):
-        if program == "openssl" and word.startswith("pass:"):
-            found.append((at, 5))
-        sign = options.get(word)
-        if sign is None and program == "curl" and word[:1] == "-" and word[1:].isalpha():
-            sign = options.get("-" + word[-1])  # `-sSu`
-        if sign is not None and at + 1 < len(words):
-            begin = words[at + 1].find(sign) + 1 if sign else 0
-            if (begin or not sign) and not _stands_for(words[at + 1][begin:]):
-                found.append((at + 1, begin))
-        elif word[:2] == "--" and (option := word.partition("=")[0]) in options and option != word:
-            begin = word.find(options[option], len(option) + 1) + 1 if options[option] else len(option) + 1
-            if begin and not _stands_for(word[begin:]):
-                found.append((at, begin))
-        elif word[:2] in options and len(word) > 2 and word[1] != "-" and word not in options:
-            begin = word.find(options[word[:2]], 2) + 1 if options[word[:2]] else 2
-            if begin >= 2 and not _stands_for(word[begin:]):
-                found.append((at, begin))
-    return found
+# Secrets on command lines: `programs/hiding.py` finds the places.
 
 
 def is_token(before: Sequence[str], word: str) -> bool:
     """Whether the word after `-t` is a token: for a command that logs in, anything with letters and digits;
     otherwise only what looks random, and not for programs whose `-t` is a name."""
-    program = before[0].rpartition("/")[2] if before else ""
-    if program in NAMES_WITH_T or _stands_for(word):
-        return False
     plain = word.strip("'\"")
-    return looks_random(plain, 8) if not LOGINS.isdisjoint(before) else looks_encoded(plain)
+    looks = looks_random(plain, 8) if not hiding.LOGINS.isdisjoint(before) else looks_encoded(plain)
+    return looks and not stands_for(word) and not hiding.is_name_after_t(before)
 
 
-def _after_t(text: str) -> Iterator[tuple[int, int]]:
-    """The tokens after `-t`: as the next word, after `=`, or in the same word."""
-    place = text.find(" -t")
-    while place >= 0:
-        start = max([text.rfind(sign, 0, place) for sign in _ENDS]) + 1
-        begins = place + 3 + (text[place + 3 : place + 4] in (" ", "="))
-        words = _words_secret_commands(text, begins, _quote_around(text, place))[:1]
-        before = text[max(start, place - MAX_COMMAND) : place].replace('"', " ").replace("\\n", "  ").split()
-        for begin, end in words:
-            if is_token([word for word in before if word != "$"], text[begin:end].rstrip("\\")):
-                yield _unquoted(text, begin, end)
-        place = text.find(" -t", place + 1)
+def stands_for(text: str) -> bool:
+    """Whether a word of a command line is nothing, a variable or a placeholder."""
+    plain = text.strip("'\"")
+    return not plain or is_placeholder(plain) or plain.startswith("$")
 
 
-def _stands_for(text: str) -> bool:
-    return not text.strip("'\"") or is_placeholder(text.strip("'\"")) or text.strip("'\"").startswith("$")
-
-
-def in_text(text: str, low: str) -> list[tuple[int, int]]:
-    """Start and end of the secrets of all commands in a text."""
-    found: list[tuple[int, int]] = []
-    for program in PROGRAMS:
-        place = text.find(program)
-        while place >= 0:
-            end = place + len(program)
-            if text[end : end + 1] in (" ", "\t") and (
-                place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "-_.@")
-            ):
-                spans = [(place, end), *_words_secret_commands(text, end, _quote_around(text, place))]
-                for at, offset in of_words([text[a:b] for a, b in spans]):
-                    begin, stop = spans[at]
-                    found.append(_unquoted(text, begin + offset, stop))
-                line_end = text.find("\n", end)  # a long line of nothing but programs is walked once
-                end = max(end, spans[-1][1] if line_end < 0 else min(spans[-1][1], line_end))
-            place = text.find(program, end)
-    found.extend(_after_t(text))
-    for reader in PIPED:
-        place = low.find(reader)
-        while place >= 0:
-            found += _piped(text, low, place)
-            place = low.find(reader, place + 1)
-    return [(begin, end) for begin, end in found if end > begin]
-
-
-def _quote_around(text: str, place: int) -> str:
-    """The quote around a command, which ends it."""
-    line = text[text.rfind("\n", max(0, place - MAX_COMMAND), place) + 1 : place][-MAX_COMMAND:]
-    for quote in ("'", '"'):
-        if line.count(quote) % 2:
-            return quote
-    return ""
-
-
-def _words_secret_commands(text: str, place: int, around: str) -> list[tuple[int, int]]:
-    """Start and end of the words up to the end of a command."""
-    found: list[tuple[int, int]] = []
-    start, quote = -1, ""
-    limit = min(len(text), place + MAX_COMMAND)
-    while place < limit:
-        char = text[place]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char == around:
-            break
-        elif char == "\\" and text[place + 1 : place + 2] == "\n":
-            if start >= 0:
-                found.append((start, place))
-            start, place = -1, place + 1
-        elif char in "'\"":
-            start, quote = (place if start < 0 else start), char
-        elif char in _ENDS:
-            break
-        elif char in _BLANKS_SECRET_COMMANDS:
-            if start >= 0:
-                found.append((start, place))
-            start = -1
-        elif start < 0:
-            start = place
-        place += 1
-    if start >= 0:
-        found.append((start, place))
-    return found
-
-
-def _unquoted(text: str, begin: int, end: int) -> tuple[int, int]:
-    """The same without the quotes around it."""
-    if text[begin : begin + 1] in ("'", '"'):
-        begin += 1
-    if end > begin and text[end - 1] in "'\"\\":
-        end -= 1
-    return begin, end
-
-
-def _piped(text: str, low: str, place: int) -> list[tuple[int, int]]:
-    """What an `echo` or a `printf` pipes into a command that reads a secret."""
-    pipe = text.rfind("|", 0, place)
-    start = max(low.rfind("echo ", 0, max(pipe, 0)), low.rfind("printf ", 0, max(pipe, 0)))
-    if pipe < 0 or start < 0 or pipe - start > 400 or "\n" in text[start:place]:
+def of_words(words: Sequence[str]) -> list[Place]:
+    """The secrets of one command, the program first: which word, and from which letter on."""
+    if words[0].rpartition("/")[2] not in HIDING:
         return []
-    words = _words_secret_commands(text, low.find(" ", start), _quote_around(text, start))
-    words = [(a, b) for a, b in words if not _stands_for(text[a:b]) and text[a] != "-" and "%" not in text[a:b]]
-    return [_unquoted(text, words[0][0], words[-1][1])] if words else []
+    return [(at, begin) for at, begin in hiding.in_words(words) if not stands_for(words[at][begin:])]
+
+
+def in_text(text: str, low: str) -> list[Place]:
+    """Start and end of the secrets of all commands in a text."""
+    found = [(begin, end) for begin, end in hiding.in_text(text) if not stands_for(text[begin:end])]
+    found += [(begin, end) for before, begin, end in hiding.after_t(text) if is_token(before, text[begin:end])]
+    for words in hiding.piped(text, low):
+        left = [span for span in words if not stands_for(text[slice(*span)])]
+        found += [(left[0][0], left[-1][1])] if left else []
+    return [(begin, end) for begin, end in found if end > begin]

@@ -4,23 +4,17 @@ yes. It works without regular expressions: importing `re` would cost an agent's 
 from __future__ import annotations
 
 from anyhook.journal.secret_names import HEX_TOKENS, LETTERS, OF_NAME, PEM, SCHEMES, STEMS, TOKENS, names_secret
+from anyhook.programs.quick import hiding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 __all__ = ["LETTERS", "OPENS", "TEXT_LIMIT", "TOKENS", "is_suspect", "is_suspect_text"]
-OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "sudo -s", "-user", "-bearer", " --body")
+OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "-user", "-bearer", " --body")
 """Options that some programs put before a secret, in lower case."""
-PROGRAMS = (
-    "curl ", "mysql", "mariadb", "docker ", "podman ", "redis-cli ", "openssl ", "ldap", "sqlcmd ", "zip ", "7z",
-    "mongo",
-    "sudo -s", "http ", "twine ", "az ", "helm ", "smb", "lftp ", "ipmitool ", "mosquitto", "cqlsh ", "gh ", "https ",
-    "xh ",
-    "valkey-cli ", "bcp ", "sql", "rar ", "nerdctl ", "buildah ", "skopeo ", "oras ", "crane ", "rpcclient ", "xhs ",
-    "netlify ",
-)  # fmt: skip
-"""Those programs. One with the name of a secret in its own name need not be here."""
+BUNDLED = "puabwk"
+"""The letters of the short ones."""
 QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
 HOOKS = ("hook", "/bot", "ifttt")
 
@@ -144,10 +138,9 @@ def _has_any(low: str, parts: tuple[str, ...]) -> bool:
 
 
 def _has_option(low: str) -> bool:
-    for option in OPTIONS:
-        if option in low:
-            return _has_any(low, PROGRAMS)
-    return "curl " in low  # often with bundled options, `-sSu`
+    """Whether a program that takes a secret on its command line has an option for one, or several in one word."""
+    has_one = _has_any(low, OPTIONS) or any(word[:1] == "-" and word[-1] in BUNDLED for word in low.split())
+    return "sudo -s" in low or (has_one and next(hiding(low), None) is not None)
 
 
 def _has_token(text: bytes) -> bool:
