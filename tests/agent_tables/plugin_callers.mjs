@@ -19,8 +19,34 @@ const plugged = async (module, input) => { // opencode and its fork: an exceptio
   return { input: output.args }
 }
 
+const second = async (module, input, tool = "shell") => { // OpenCode 2: it calls `setup` of the default export, once
+  const { id, setup } = module.default
+  if (typeof id !== "string" || typeof setup !== "function") return { refused: "it is not a plug-in of version 2" }
+  const hooks = {}
+  const domain = (name) => ({ hook: async (moment, hook) => { hooks[`${name}.${moment}`] = hook } })
+  const events = { async *subscribe() { yield { type: "session.created", data: { sessionID: "s" } } } }
+  await setup({ location: { directory: process.cwd() }, tool: domain("tool"), session: domain("session"), event: events })
+  const prompt = { sessionID: "s", messageID: "m", prompt: { text: "go" } }
+  await hooks["session.prompt"](prompt) // which cannot be refused
+  const event = { tool, sessionID: "s", agent: "build", messageID: "m", id: "c", input }
+  try {
+    await hooks["tool.execute.before"](event)
+  } catch (error) {
+    return { refused: error.message }
+  }
+  const after = { ...event, status: "completed", result: { content: [{ type: "text", text: "done" }] } }
+  await hooks["tool.execute.after"](after)
+  return tool === "shell" ? { input: event.input } : { input: event.input, prompt: prompt.prompt.text, result: after.result }
+}
+
 const CALLERS = {
   opencode: plugged,
+  "opencode:2": second,
+  "opencode:2:read": (module, input) => second(module, input, "read"),
+  "opencode:bare": async (module) => { // version 1.18 calls it too, with nothing to hook
+    await module.default.setup({ options: {}, agent: {}, event: {} })
+    return { server: module.default.server === module.Anyhook }
+  },
   kilo: plugged,
   pi: async (module, input) => {
     const event = { type: "tool_call", toolName: "bash", toolCallId: "c", input }

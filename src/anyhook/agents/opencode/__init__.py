@@ -19,8 +19,9 @@ VERSION = "1.18.33"
 CHANGES = (
     ProductChange(
         "2",
-        "does not load plug-ins of version 1, and our entry is one",
-        "opencode.ai/v2/docs/migrate-v1, as quoted in opencode-swarm#2909 and context-mode#1171",
+        "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that work "
+        "in this agent yet",
+        "opencode.ai/v2/docs/build/plugins/migrate-v1; opencode-swarm#2909, context-mode#1171",
         "2026-09",
     ),
 )
@@ -93,6 +94,65 @@ export const Anyhook = async ({ directory }) => ({
   },
 })
 """
+VERSION_2 = """
+// OpenCode 2 reads the default export and calls `setup`; version 1 (since 1.3.4) calls `server`. Its tools and fields
+// have other names here; anyhook knows those of version 1.
+const TOOLS = { shell: "bash", subagent: "task" }
+const FIELDS = {
+  read: ["path", "filePath"],
+  write: ["path", "filePath"],
+  edit: ["path", "filePath"],
+  subagent: ["agent", "subagent_type"],
+}
+const renamed = (object, from, to) =>
+  Object.fromEntries(Object.entries(object ?? {}).map(([key, value]) => [key === from ? to : key, value]))
+const called = (event) => {
+  const input = { tool: TOOLS[event.tool] ?? event.tool, sessionID: event.sessionID, callID: event.id }
+  return [input, renamed(event.input, ...(FIELDS[event.tool] ?? []))]
+}
+const printed = (result) => {
+  const content = result?.content ?? result
+  return Array.isArray(content) ? content.map((each) => each.text ?? "").join("\\n") : String(content ?? "")
+}
+const ENDED = /^session\\.execution\\.(succeeded|failed|interrupted)$/
+
+const setup = async (ctx) => {
+  if (!ctx.tool?.hook) return // version 1 calls this as well, with nothing to hook
+  const directory = ctx.location?.directory ?? process.cwd()
+  const hooks = await Anyhook({ directory })
+  await ctx.tool.hook("execute.before", async (event) => {
+    const [input, args] = called(event)
+    const output = { args: structuredClone(args) }
+    await hooks["tool.execute.before"](input, output)
+    const [field, known] = FIELDS[event.tool] ?? []
+    if (JSON.stringify(output.args) !== JSON.stringify(args)) set(event.input, renamed(output.args, known, field))
+  })
+  await ctx.tool.hook("execute.after", async (event) => {
+    const [input, args] = called(event)
+    const before = event.status === "error" ? String(event.error?.message ?? event.error) : printed(event.result)
+    const output = { output: before, metadata: {} }
+    await hooks["tool.execute.after"]({ ...input, args }, output)
+    if (output.output === before || event.status === "error") return
+    const content = Array.isArray(event.result?.content) ? [{ type: "text", text: output.output }] : output.output
+    event.result = typeof event.result === "string" ? output.output : { ...event.result, content }
+  })
+  await ctx.session?.hook?.("prompt", async (event) => {
+    const part = { type: "text", text: event.prompt.text }
+    await hooks["chat.message"]({ sessionID: event.sessionID }, { parts: [part] })
+    event.prompt.text = part.text
+  })
+  const told = async () => {
+    for await (const { type, data, location } of ctx.event.subscribe()) {
+      if ((location?.directory ?? directory) !== directory) continue
+      const event = { type: ENDED.test(type) ? "session.idle" : type, properties: { sessionID: data?.sessionID } }
+      await hooks.event({ event })
+    }
+  }
+  if (ctx.event?.subscribe) told().catch(() => {})
+}
+
+export default { id: "anyhook", server: Anyhook, setup }
+"""
 
 HOST = Host(
     name="opencode",
@@ -112,7 +172,7 @@ HOST = Host(
         "module",
         {"user": "{config}/opencode/plugins/anyhook.js", "project": "{project}/.opencode/plugins/anyhook.js"},
         {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
-        module=plugin_text("opencode", MODULE),
+        module=plugin_text("opencode", MODULE + VERSION_2),
         owned=True,
     ),
     project=("directory", "properties.info.directory", "cwd"),
