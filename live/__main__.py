@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from anyhook.gates.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
-from anyhook.install.versions import version_of
+from anyhook.gates.versions import number_in, version_of
 from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
 from live.cost import spent
@@ -108,7 +108,10 @@ def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     for event, effects in found.get("events", {}).items():
         events[event] = {**events.get(event, {}), **effects}
     fired = sorted({*known.get("fired", ()), *found.get("fired", ())})
-    return {**known, **found, "fired": fired, "events": events}
+    versions = {**known.get("versions", {})}
+    if "pre_tool" in found.get("fired", ()) and (number := number_in(found["version"])):
+        versions[number] = found["date"]
+    return {**known, **found, "fired": fired, "events": events, "versions": versions}
 
 
 def tried(agent: str, name: str) -> dict[str, Any]:

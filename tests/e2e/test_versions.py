@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.install.versions import judged
-from anyhook.tables.registry import INSTALLABLE, host, module_of, part
+from anyhook.gates.observed import load
+from anyhook.gates.versions import judged
+from anyhook.tables.registry import INSTALLABLE, changes, host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,9 +93,23 @@ def test_a_newer_version_is_said_and_changes_nothing(world: World) -> None:
     status = told(world, "claude")
     row = status["agents"]["claude"]
     assert (status["protected"], row["state"], row["contract"]) == (True, "on", "newer")
-    assert (row["version"], row["seen"]) == ("99.0.1 (Claude Code)", part(module_of("claude"), "VERSION"))
+    assert (row["version"], row["seen"]) == ("99.0.1 (Claude Code)", judged(host("claude"), None).seen)
     assert "99.0.1 is newer" in row["why"]
     assert "99.0.1 is newer" in world.command("doctor", "claude").stdout
+
+
+FIRST = {
+    "claude": "1.0.59", "codex": "0.124", "gemini": "0.26", "qwen": "0.14", "copilot": "0.0.422", "goose": "1.34",
+    "hermes": "0.11", "vibe": "2.21", "cursor": "2026.1.16", "devin": "3000.3.22", "kimicli": "1.28",
+    "opencode": "1.3.4",
+}  # fmt: skip
+"""The first version that loads and obeys our entry, from the products' changelogs."""
+LAST = {"opencode": "2", "kimicli": "1.52"}
+"""The first version that no longer does."""
+
+
+def parsed(said: str) -> tuple[int, ...]:
+    return tuple(map(int, re.search(r"\d+(\.\d+)*", said)[0].split(".")))  # type: ignore[index]
 
 
 @pytest.mark.parametrize("agent", INSTALLABLE)
@@ -103,14 +119,42 @@ def test_invented_versions(agent: str) -> None:
     found = {said: judged(host(agent), said).contract for said in (*ONES, *TWOS, *NONE)}
     assert {found[said] for said in NONE} == {"unknown"}
     assert "unknown" not in {found[said] for said in (*ONES, *TWOS)}
-    changed = {said for said, contract in found.items() if contract == "changed"}
-    assert changed == (set(TWOS) if agent == "opencode" else set())
+    first, last = parsed(FIRST.get(agent, "0")), parsed(LAST.get(agent, "999999"))
+    expected = {said for said in (*ONES, *TWOS) if not first <= parsed(said) < last}
+    assert {said for said, contract in found.items() if contract == "changed"} == expected
+
+
+@pytest.mark.parametrize("agent", INSTALLABLE)
+def test_what_a_version_changes_in_what_is_said(world: World, agent: str) -> None:
+    """Through a fake program: never on where a row says `changed`, and never off only because it is newer."""
+    world.hook("kodik", "PreToolUse", "exit 0")
+    assert world.command("install", agent).returncode == 0
+    plain = told(world, agent)
+    for said in ("0.0.1", "2.2.0", "99999.1"):
+        program(world, host(agent).program, said)
+        row = told(world, agent)["agents"][agent]
+        if row["contract"] == "changed":
+            assert (row["state"], told(world, agent)["protected"]) == ("off", False)
+        else:
+            assert row["state"] == plain["agents"][agent]["state"]
+            assert told(world, agent)["protected"] == plain["protected"]
 
 
 def test_rows_have_their_sources() -> None:
     for agent in INSTALLABLE:
-        for change in part(module_of(agent), "CHANGES") or ():
-            assert all((change.since, change.what, change.source, change.date))
+        for change in changes(agent):
+            assert all((change.since or change.before, change.what, change.source, change.date))
+
+
+def test_what_was_seen_has_its_date() -> None:
+    """`make live` writes each version that it drove."""
+    rows: Any = load()["agents"]
+    for agent, row in rows.items():
+        assert row["versions"], agent
+        assert all(re.fullmatch(r"2026-\d\d-\d\d", date) for date in row["versions"].values())
+        seen = judged(host(agent), None).seen
+        assert seen == max(row["versions"], key=parsed)
+        assert judged(host(agent), seen).contract == "known"
 
 
 def test_a_program_is_asked_once_for_each_of_its_forms(world: World) -> None:

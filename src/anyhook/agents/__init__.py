@@ -1,9 +1,9 @@
 """Agents: one file (or folder) per product, with everything that is particular to it. Rows, and small functions in
 their cells; nothing here runs anything.
 
-A module of this package holds, in this order: what the product is, and the version seen (`VERSION`); `CHANGES`, the
-versions in which it changed what our entry relies on; `DIALECT`, how its hooks are declared, called and read; `HOST`,
-how it calls us; `drive()`, how it is run without a person for a live check; `sample()`, one small hook that blocks and
+A module of this package holds, in this order: what the product is, and the version seen (`VERSION`); `DIALECT`, how
+its hooks are declared, called and read; `HOST`, how it calls us; `changes()`, the versions in which it changed what our
+entry relies on; `drive()`, how it is run without a person for a live check; `sample()`, one small hook that blocks and
 a call that it blocks. A product has the parts that it needs. One that both declares and calls is a folder with
 `DIALECT` in `dialect.py`, so that a call with nothing hooked does not load it.
 

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.host_rows import Entry
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.51.0"
 
@@ -32,6 +33,15 @@ HOST = extend(
     },
     gaps=(*KIMI.gaps, "context for a prompt"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange("", "has no hooks", "CHANGELOG.md of Kimi CLI, 1.28.0", "2026-03-30", before="1.28"),
+        ProductChange("1.52", "only says that Kimi Code has replaced it", "PyPI kimi-cli 1.52.0, run", "2026-11"),
+    )
 
 
 def sample() -> Sample:

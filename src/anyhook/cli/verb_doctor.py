@@ -25,8 +25,8 @@ from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unh
 from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN, diagnose
 from anyhook.gates.gate import SAFE_STATES, unguarded
 from anyhook.gates.status import gates
+from anyhook.gates.versions import Version, version
 from anyhook.install.organisation import decided
-from anyhook.install.versions import Version, version
 from anyhook.journal.timespec import parse_time
 from anyhook.platform.places import home_of, state_dir
 from anyhook.replay.past import PastProof, counted, installed_since, keep, prove

@@ -21,6 +21,7 @@ from anyhook.engine.last_words import last_words, refusals, words_path
 from anyhook.gates.agents import unheard, wanted
 from anyhook.gates.check import runs_no_hooks
 from anyhook.gates.diagnosis import diagnose, entered, is_closed, on_demand
+from anyhook.gates.versions import version
 from anyhook.install.changes import (
     CannotChange,
     FileChange,
@@ -33,7 +34,6 @@ from anyhook.install.changes import (
 )
 from anyhook.install.entries import MARK, EntryStart
 from anyhook.install.lean import lean
-from anyhook.install.versions import version
 from anyhook.platform.launched import own_python
 from anyhook.platform.places import home_of, state_dir, write_private
 from anyhook.state.entry_places import places_to_fix

@@ -22,9 +22,9 @@ from anyhook.cli.view.console import wrapped
 from anyhook.engine.engine import Engine
 from anyhook.gates.agents import unheard
 from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, diagnose
+from anyhook.gates.versions import version
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import change_used, rule_file, used_in
-from anyhook.install.versions import version
 from anyhook.journal.search import PROOF
 from anyhook.model.event import Event
 from anyhook.model.record import Record

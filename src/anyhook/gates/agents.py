@@ -13,8 +13,8 @@ from anyhook.gates.can_match import tools_wanted
 from anyhook.gates.diagnosis import INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose, looked_at
 from anyhook.gates.gate import guards_actions, only_own_hooks, unguarded
 from anyhook.gates.status import gates
+from anyhook.gates.versions import Version, version
 from anyhook.install.lean import passes_over, union
-from anyhook.install.versions import Version, version
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of

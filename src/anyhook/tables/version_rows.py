@@ -1,5 +1,5 @@
 """The row type for what is known about the versions of a product: where it changed what our entry relies on. An agent's
-module has such rows as `CHANGES`, beside `VERSION`, the version that its tables are from."""
+module returns such rows from `changes()`; beside it is `VERSION`, the version that its tables are from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class ProductChange(Record):
     """One change of a product."""
 
     since: str
-    """The first version that has it."""
+    """The first version that has it; "" if all older ones do."""
     what: str
     """What it means for our entry, after the product's name and version."""
     source: str

@@ -6,8 +6,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "2.1.325"
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "does not read the refusals of our entry: it has hooks since 1.0.38, and their decisions since 1.0.59",
+            "CHANGELOG.md of Claude Code",
+            "2025-07",
+            before="1.0.59",
+        ),
+    )
 
 
 def drive() -> Drive:

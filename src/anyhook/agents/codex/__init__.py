@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Approval
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.166.0"
 
@@ -90,6 +91,20 @@ HOST = Host(
     gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
     max_context=10_000,  # about 2,500 tokens
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "runs hooks only if an experimental switch is on",
+            "openai/codex#15211 (PreToolUse, 0.117), #19012 (on by default, 0.124)",
+            "2026-04-23",
+            before="0.124",
+        ),
+    )
 
 
 def drive() -> Drive:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.0.102"
 
@@ -160,6 +161,20 @@ HOST = Host(
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "does not read hooks from its user's folder",
+            "changelog.md of Copilot CLI, 0.0.422",
+            "2026-03-05",
+            before="0.0.422",
+        ),
+    )
 
 
 def drive() -> Drive:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "2026.09.26"
 
@@ -137,6 +138,20 @@ HOST = Host(
     lent=(("hookEventName", ""),),
     signs=(Sign(("cursor_version",)), Sign(("conversation_id", "generation_id", "workspace_roots"))),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "runs no hooks on the command line",
+            "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts",
+            "2026-01-16",
+            before="2026.01.16",
+        ),
+    )
 
 
 def sample() -> Sample:

@@ -11,6 +11,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "3000.11"
 
@@ -69,6 +70,20 @@ HOST = Host(
         Sign((), ("cwd", "transcript_path"), ("DEVIN_PROJECT_DIR",)),  # there is no prompt yet when a session starts
     ),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "does not read the refusals of our entry",
+            "docs.devin.ai, changelog of 3000.3.22",
+            "2026-07",
+            before="3000.3.22",
+        ),
+    )
 
 
 def sample() -> Sample:

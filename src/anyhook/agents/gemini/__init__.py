@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.61.0"
 QUIET: Mapping[str, Json] = {
@@ -130,6 +131,20 @@ HOST = Host(
     confirm="Project hooks run in trusted folders only, and Gemini warns once about each new one.",
     gaps=("model requests and answers", "compression"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "runs hooks only if a switch is on",
+            "`hooksConfig.enabled` in the settings of 0.26.0; gemini-cli#17247",
+            "2026-01-27",
+            before="0.26",
+        ),
+    )
 
 
 def drive() -> Drive:

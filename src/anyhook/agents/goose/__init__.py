@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.52.0"
 
@@ -71,6 +72,20 @@ HOST = Host(
     shows_stderr=False,  # seen with 1.52.0, 2026-11
     gaps=("sub-agents (`delegate`)", "context", "rewritten input and output", "refusing a prompt"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "has no hooks",
+            "source of 1.29.1; phnx-labs/agi-cli#927 and zeph#3902 for 1.34.0",
+            "2026-05-13",
+            before="1.34",
+        ),
+    )
 
 
 def drive() -> Drive:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.19.0"
 
@@ -110,6 +111,20 @@ HOST = Host(
     shows_stderr=False,  # seen with 0.19.0, 2026-11
     gaps=("refusing a prompt", "context after a tool", "asking the user", "rewritten input and output"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "has no hooks of our kind",
+            "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts",
+            "2026-08",
+            before="0.11",
+        ),
+    )
 
 
 def drive() -> Drive:

@@ -7,24 +7,15 @@ from anyhook.agents._plugins import plugin_text
 from anyhook.agents._results import parts_text
 from anyhook.model.texts import text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.version_rows import ProductChange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.18.33"
-CHANGES = (
-    ProductChange(
-        "2",
-        "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that work "
-        "in this agent yet",
-        "opencode.ai/v2/docs/build/plugins/migrate-v1; opencode-swarm#2909, context-mode#1171",
-        "2026-09",
-    ),
-)
 
 
 def _result(_response: Json, output: Json) -> Json:
@@ -190,6 +181,21 @@ HOST = Host(
 
 PACKAGE = "@opencode-ai/plugin"
 FOLDERS = ("{config}/opencode", "{project}/.opencode")
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange("", "does not load our entry", "anomalyco/opencode#19347", "2026-03-27", before="1.3.4"),
+        ProductChange(
+            "2",
+            "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that "
+            "work in this agent yet",
+            "opencode.ai/v2/docs/build/plugins/migrate-v1; opencode-swarm#2909, context-mode#1171",
+            "2026-09",
+        ),
+    )
 
 
 def drive(package: str = PACKAGE, folders: tuple[str, ...] = FOLDERS) -> Drive:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.24.4"
 
@@ -80,6 +81,20 @@ HOST = Host(
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "runs hooks only if an experimental switch is on",
+            "qwen-code#1988 (0.12), #2781 (on by default)",
+            "2026-04-01",
+            before="0.14",
+        ),
+    )
 
 
 def drive() -> Drive:

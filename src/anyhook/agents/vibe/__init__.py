@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "3.0.2"
 
@@ -89,6 +90,20 @@ HOST = Host(
     confirm="Project hooks run once the folder is trusted (`--trust`).",
     gaps=("sessions", "prompts", "asking the user"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "has no hooks before a tool under the names that our entry uses",
+            "wheels of mistral-vibe 2.20.0 and 2.21",
+            "2026-07",
+            before="2.21",
+        ),
+    )
 
 
 def drive() -> Drive:

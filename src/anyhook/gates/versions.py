@@ -11,18 +11,19 @@ import shutil
 from typing import TYPE_CHECKING, Literal
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.gates.observed import load
 from anyhook.model.record import Record
 from anyhook.platform.other_programs import ask
 from anyhook.platform.places import home_of, lies_in, state_dir
 from anyhook.platform.store import Store
-from anyhook.tables.registry import drive, module_of, part
+from anyhook.tables.past import inner
+from anyhook.tables.registry import changes, module_of, part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
-    from anyhook.tables.version_rows import ProductChange
 
 Contract = Literal["known", "newer", "changed", "unknown"]
 LIMIT_S = 2.0
@@ -62,25 +63,37 @@ def version(host: Host, project: str, env: Mapping[str, str], *, may_start: bool
 
 def judged(host: Host, said: str | None) -> Version:
     """What is known about one version of an agent."""
-    tables: str | None = part(module_of(host.name), "VERSION")
-    changes: tuple[ProductChange, ...] = part(module_of(host.name), "CHANGES") or ()
-    seen = tables if drive(host.name) is not None else None
-    number, newest = _number(said), _number(tables)
-    if number is None:
-        return Version(said, seen, "unknown")
-    for change in changes:
+    live, documented = seen_live(host.name), _number(part(module_of(host.name), "VERSION"))
+    seen = _dotted(max(live)) if live else None
+    number = _number(said)
+    if number is None or number in live:
+        return Version(said, seen, "unknown" if number is None else "known")
+    for change in changes(host.name):
         since, before = _number(change.since) or (), _number(change.before)
         if number >= since and (before is None or number < before):
             return Version(said, seen, "changed", f"{host.title} {_dotted(number)} {change.what}")
-    if newest is not None and number > newest:
-        why = f"{host.title} {_dotted(number)} is newer than the version that our entry is known to work with, {tables}"
-        return Version(said, seen, "newer", why)
-    return Version(said, seen, "known")
+    known = max((*live, documented) if documented else live, default=None)
+    if known is not None and number <= known:
+        return Version(said, seen, "known")
+    last = f"the version that our entry is known to work with, {_dotted(known)}" if known else "anything seen"
+    return Version(said, seen, "newer", f"{host.title} {_dotted(number)} is newer than {last}")
+
+
+def seen_live(agent: str) -> list[tuple[int, ...]]:
+    """The versions that `make live` has driven with our entry."""
+    found = inner(load(), "agents", agent, "versions")
+    return [number for said in found if (number := _number(said))] if isinstance(found, dict) else []
 
 
 def _number(said: str | None) -> tuple[int, ...] | None:
     found = NUMBER.search(said or "")
     return tuple(int(digits[:9]) for digits in (found[1] or found[2]).split(".")) if found is not None else None
+
+
+def number_in(said: str | None) -> str | None:
+    """The number in what a program says of its version."""
+    number = _number(said)
+    return _dotted(number) if number is not None else None
 
 
 def _dotted(number: tuple[int, ...]) -> str:
