@@ -29,7 +29,7 @@ BLOCKS = {
     "feedback": "objects",
     "advisory": "objects, which stops nothing here",
 }
-CHANGES = (
+TOLD_CHANGES = (
     ("tool_input", "rewrote the input"),
     ("tool_output", "replaced the output"),
     ("prompt", "rewrote the prompt"),
@@ -111,7 +111,7 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
     # The blocking hook is named; a decision does not say which other hook changed something.
     ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
     ran = ran or (name if decision.verdict == "block" else "")
-    done = [words for field, words in CHANGES if getattr(decision, field) and _is_news(decision, field)]
+    done = [words for field, words in TOLD_CHANGES if getattr(decision, field) and _is_news(decision, field)]
     if decision.verdict == "allow":
         done.insert(0, "allowed it")
     elif decision.verdict == "ask":
