@@ -91,7 +91,7 @@ def _number(said: str | None) -> tuple[int, ...] | None:
 
 
 def number_in(said: str | None) -> str | None:
-    """The number in what a program says of its version."""
+    """The number in the line that a program prints about its version."""
     number = _number(said)
     return _dotted(number) if number is not None else None
 
