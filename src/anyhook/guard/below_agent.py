@@ -4,12 +4,13 @@ them has a variable that agents set for what they start. Only verbs that weaken 
 from __future__ import annotations
 
 import os
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.above import above, environment_of
+from anyhook.programs.rows import UNKNOWN_ROW
+from anyhook.programs.table import row_of
 from anyhook.tables.registry import HOSTS, host
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 MARKS = ("AI_AGENT", RUN_VARIABLE)
 """The variable that agents of several makers share, and our own, which every hook has."""
-INTERPRETER = re.compile(r"(?:node|nodejs|bun|deno|python|pypy|ruby|perl|uv|npx|sh|bash|dash|zsh)[0-9.]*")
 ENDINGS = (".js", ".mjs", ".cjs")
 
 
@@ -42,16 +42,15 @@ def _mark(env: Mapping[str, str], marks: Mapping[str, str]) -> str:
 
 def _agent(words: Sequence[str], programs: Mapping[str, str]) -> str:
     """The title of the agent that a process is; "" if it is not an agent. The first word is its name, the others are
-    its command line; an interpreter is what it runs."""
+    its command line; an interpreter, or a program that starts another, is what it runs."""
     names = [os.path.basename(word) for word in words[:2]]
-    if names[1:] and INTERPRETER.fullmatch(names[1].lstrip("-")):
+    row = row_of(names[1].lstrip("-")) if names[1:] else UNKNOWN_ROW
+    if row.language or row.wraps is not None:
         names += [os.path.basename(word) for word in words[2:] if not word.startswith("-")][:1]
     for name in names:
         stem = next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)
         if stem in programs:
             return programs[stem]
-    is_ours = any(os.path.basename(word) in OURS and verb == "agent" for word, verb in pairwise(words))
+    ours = row_of("anyhook").names.split()
+    is_ours = any(os.path.basename(word) in ours and verb == "agent" for word, verb in pairwise(words))
     return "anyhook's own agent" if is_ours else ""
-
-
-OURS = ("anyhook", "anyhook-python")

@@ -18,7 +18,7 @@ from anyhook.platform.places import home_of
 from anyhook.programs.collect import NO_FOLDER, Collector
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import Word
-from anyhook.programs.table import row_of
+from anyhook.programs.table import removes, row_of
 from anyhook.programs.trees import holds
 from anyhook.rules.calls import facts_of
 
@@ -150,9 +150,9 @@ def _of_programs(facts: Facts, held: Protected, home: str, host: Host | None) ->
 def _set_keys(program: Program, held: Protected) -> str | None:
     """`npm pkg set scripts.test=…`, where an approval pins that key."""
     texts = [word.text for word in program.words]
-    named = [text.partition("=")[0] for text in texts[2:]] if texts[:1] == ["pkg"] else []
-    if program.name not in ("npm", "pnpm") or texts[1:2] not in (["set"], ["delete"]):
+    if not row_of(program.name).has("scripts") or texts[:1] != ["pkg"] or texts[1:2] not in (["set"], ["delete"]):
         return None
+    named = [text.partition("=")[0] for text in texts[2:]]
     for path, keys in held.partly.items():
         if found := next((key for key in keys if any(key == name or key.startswith(f"{name}.") for name in named)), ""):
             return f"`{program.name}` would change {found} in {path}, {_what(path, held)}."
@@ -192,7 +192,7 @@ BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.
 def _mounted(program: Program, held: Protected, home: str) -> str | None:
     """A container with write access to a protected path or its folder. Most containers get the project or the home;
     changes inside are checked by name."""
-    if row_of(program.name).name not in ("docker", "podman"):
+    if not row_of(program.name).has("containers"):
         return None
     for before, word in pairwise((Word("", ""), *program.words)):
         is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")
@@ -211,7 +211,7 @@ def _mounted(program: Program, held: Protected, home: str) -> str | None:
 def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str]) -> str | None:
     """What the table of effects says that a program changes. `made` are the paths that its line writes."""
     name = program.name or program.path
-    by_git = name == "git" and not any(_is_named(word, program, held) for word in program.words)
+    by_git = row_of(name).has("history") and not any(_is_named(word, program, held) for word in program.words)
     for path in (*own.deletes, *own.cleans):
         if found := hit(path, held, deletes=not by_git):
             return f"`{name}` would delete {path}, {_what(found, held)}."
@@ -224,7 +224,7 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
         if found := hit(path, held, deletes=is_recursive or is_inside):
             return f"`{name}` would change {path}, {_what(found, held)}."
     for path in own.writes:
-        is_tree = name == "git" and not by_git
+        is_tree = row_of(name).has("history") and not by_git
         if path.endswith("/**") and own.trees:
             continue  # what such a program unpacks is checked below
         if found := hit(path, held, deletes=is_tree):
@@ -292,13 +292,13 @@ def _holds(folder: str, held: Protected) -> str:
 def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | None:
     """A program that may do anything with a protected path among its arguments."""
     name, words, row = program.name, program.words, row_of(program.name)
-    if row.language and row.name not in SOURCING:
+    if row.language and not row.reads:  # the table knows the arguments of `source`
         return _interpreted(program, own, held, home)
     if why := _output(program, row, held):
         return why
-    if not name or row.has("spares") or name in READERS:
+    if not name or row.has("spares"):
         return None
-    if name != "git" and any(word.text in REMOVING for word in words[:2]):  # `gio trash FOLDER`
+    if not row.has("history") and any(removes(word.text) for word in words[:2]):  # `gio trash FOLDER`
         for word in words:
             if _is_named(word, program, held):
                 return f"`{name}` would delete {word.text}, which hooks depend on."
@@ -309,10 +309,6 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
         if found := _named(text, word, program, held):
             return f"`{name}` is given {text}, {_what(found, held)}, and may change it."
     return None
-
-
-SOURCING = ("source",)
-"""Rows of programs that read code, and whose arguments the table knows."""
 
 
 def _output(program: Program, row: ProgramRow, held: Protected) -> str | None:
@@ -339,14 +335,14 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
     """An interpreter that gets a protected path after its script, or whose code computes what it changes."""
     words = list(program.words)
     if program.code is None:
-        if [word.text for word in words[:1]] == ["-m"] and words[1:2] and words[1].text in READERS and len(words) < 4:
+        if words[1:] and words[0].text == "-m" and row_of(words[1].text).has("spares") and len(words) < 4:
             return None
         place = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
         for word in words[place + 1 :]:
             if found := _named(word.text, word, program, held):
                 return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
         return None
-    if program.name.startswith("py") and all(each.startswith(NO_FOLDER) for each in own.unknown):
+    if row_of(program.name).language == "python" and all(each.startswith(NO_FOLDER) for each in own.unknown):
         return None  # all of it was understood
     if not CHANGING.search(program.code):
         return None
@@ -366,12 +362,8 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
     return found
 
 
-REMOVING = frozenset({"trash", "delete", "remove", "purge", "rm", "rmdir", "unlink", "wipe", "move", "mv"})
-"""Sub-commands that remove something."""
 OUTPUT = re.compile(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
 """Options whose names suggest that a program writes to the path after them."""
-READERS = ("json.tool", "py_compile", "ast", "tokenize", "mypy", "flake8", "pylint", "pytest", "unittest", "doctest")
-"""Python modules that only read their arguments."""
 CHANGING = re.compile(
     r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"

@@ -9,10 +9,11 @@ import sys
 
 from anyhook.model import lean_json
 from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
+from anyhook.programs.quick import CODE_READERS, LOOKERS, REMOVERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -31,36 +32,29 @@ OWN_NAMES = (
 )  # fmt: skip
 """Names that may belong to our files or to places for hooks."""
 SPECIAL = (
-    "~", "$", "`", "*", "?", "[", "{", "..", "HOME=", "_DIR=", "/proc/", "-K",
-    "./", "sh ", "source ", ". ", "make", "just ", "ENV=", ".sh", ".py", ".js", "python", "node ", "npm", "yarn", "bun",
-)  # fmt: skip
+    "~",
+    "$",
+    "`",
+    "*",
+    "?",
+    "[",
+    "{",
+    "..",
+    "HOME=",
+    "_DIR=",
+    "/proc/",
+    "-K",
+    "./",
+    ". ",
+    "ENV=",
+    ".sh",
+    ".py",
+    ".js",
+)
 """Shell characters with which a line can name other paths than it shows, variables that move an agent's settings, and
 what shows that it runs a script, which may do anything."""
-CHANGERS = frozenset({
-    "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "link", "install", "rsync", "scp", "tee", "touch",
-    "truncate", "dd",
-    "chmod", "chown", "chgrp", "chattr", "setfacl", "sed", "perl", "ruby", "awk", "gawk", "ed", "ex", "vi", "vim",
-    "nvim",
-    "nano", "emacs", "patch", "apply_patch", "git", "find", "fd", "xargs", "parallel", "tar", "unzip", "cpio",
-    "curl", "wget",
-    "sort", "sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "source", "python", "python3", "node", "deno", "bun",
-    "php",
-    "lua", "sponge", "sqlite3", "jq", "yq", "mount", "pip", "pip3", "pipx", "uv", "conda", "kill", "pkill", "killall",
-    "mkdir", "rename", "split", "gzip", "gunzip", "xz", "bzip2", "zip", "7z", "trash", "srm", "busybox", "sudo",
-    "anyhook",
-    "systemctl", "crontab", "npm", "npx", "make", "osascript", "open", "code", "base64", "xxd", "printf", "docker",
-    "ssh",
-})  # fmt: skip
-"""We assume that a line without any of these programs changes nothing, unless it redirects or computes what it runs."""
-LOOKERS = frozenset({
-    "ls", "cat", "head", "tail", "grep", "wc", "more", "diff", "stat", "du", "cd", "pwd", "echo", "which", "type",
-    "test",
-})  # fmt: skip
-"""Programs that write only to stdout, whatever their arguments are."""
 IMPORTABLE = (".py", ".pyc", ".so")
 """Endings of Python modules."""
-REMOVERS = frozenset({"rm", "rmdir", "mv", "chmod", "chown", "find", "rsync", "mount", "trash", "srm"})
-"""Programs that can remove a whole folder."""
 LINE_KEYS = ("command", "cmd", "description")
 """Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
@@ -93,23 +87,30 @@ def _may_matter(
     texts = [text.replace("\\\n", "").translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
+    programs = {word.rstrip("0123456789.") for word in text.translate(_WORDS).split()} if is_line else set()
     names, held = telling(env, project, places, host)
     # Some disks do not tell upper and lower case apart.
     folded = text.lower()
-    if any(name.lower() in folded for name in names) or (is_line and any(sign in text for sign in SPECIAL)):
+    if any(name.lower() in folded for name in names):
         return True
-    # A link leads elsewhere, and a folder may contain protected files.
+    if is_line and (any(sign in text for sign in SPECIAL) or not CODE_READERS.isdisjoint(programs)):
+        return True
     real = os.path.realpath(project)
-    parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
     # Most lines that name the project only go there.
-    is_visit = is_line and REMOVERS.isdisjoint(text.translate(_WORDS).split())
-    folders = _above(held)
+    visited = real if is_line and REMOVERS.isdisjoint(programs) else None
+    parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
+    return _leads_to(parts, real, _above(held), visited)
+
+
+def _leads_to(words: Iterable[str], project: str, folders: Collection[str], visited: str | None) -> bool:
+    """Whether one of these words, in the project, is another name of a path or one of the folders, except `visited`: a
+    link leads elsewhere, and a folder may contain protected files."""
     real_paths = RealPaths()
-    for word in {part.strip(";&|<>()") for part in parts} - {""}:
-        plain = os.path.normpath(os.path.join(real, word))
+    for word in {word.strip(";&|<>()") for word in words} - {""}:
+        plain = os.path.normpath(os.path.join(project, word))
         if "\0" not in plain and real_paths.of(plain) != plain:
             return True
-        if not (is_visit and plain == real) and f"{plain.rstrip('/')}/".lower() in folders:
+        if plain != visited and f"{plain.rstrip('/')}/".lower() in folders:
             return True
     return False
 
@@ -139,20 +140,17 @@ def telling(
 
 
 def _only_looks(given: dict[str, Json]) -> bool:
-    """Whether every command of a line only reads, and none of its words is a program that changes something."""
-    text = "\n".join(lean_json.every_text(given)).translate(_QUOTES)
-    if any(sign in text for sign in ">$`") or not CHANGERS.isdisjoint(text.translate(_WORDS).split()):
-        return False
+    """Whether every command of a line is a program that only reads. Every newline and quote counts as the shell's, so a
+    word too many is taken for a program, never one too few."""
     for key, value in given.items():
         if key not in LINE_KEYS and isinstance(value, (str, list, dict)):
             return False
         if key in LINE_KEYS and key != "description":
-            if not isinstance(value, str):
+            if not isinstance(value, str) or any(sign in value for sign in (">", "$", "`", "\\\n")):
                 return False
-            for command in value.translate(_QUOTES).translate(_COMMANDS).splitlines():
-                words = command.translate(_WORDS).split()
-                if words and words[0] not in LOOKERS:
-                    return False
+            commands = [command.split() for command in value.translate(_QUOTES).translate(_COMMANDS).splitlines()]
+            if any(words and words[0] not in LOOKERS for words in commands):
+                return False
     return True
 
 

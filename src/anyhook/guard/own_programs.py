@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from anyhook.programs.program import UNKNOWN
+from anyhook.programs.table import removes, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,40 +27,39 @@ LOOKING = {
     "warm": ("--json",),
 }  # fmt: skip
 """except with these options, which only show something."""
-PACKAGERS = re.compile(
-    r"(pip[0-9.]*|pipx|uv|poetry|pdm|conda|mamba|micromamba|hatch|rye|apt|apt-get|dnf|yum|brew|pacman|easy_install|npm|pnpm|yarn|bun)"
-)
-REMOVING = frozenset({"uninstall", "remove", "rm", "un", "unlink", "purge", "erase", "-R", "-Rs", "autoremove"})
-KILLERS = ("pkill", "killall", "kill", "skill")
-SCHEDULERS = ("crontab",)
-PYTHON = re.compile(r"(python|pypy)[0-9.]*")
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that a project's programs never need."""
 
 
 def decides(program: Program, launchers: Collection[str] = ()) -> str | None:
     """Why a program may not be run by an agent; None if it may. `launchers` are the files of our command."""
-    name, texts = program.name, [word.text for word in program.words]
-    if PYTHON.fullmatch(name):  # what it runs with `-m` is a separate program
+    name, texts, row = program.name, [word.text for word in program.words], row_of(program.name)
+    if row.language == "python":  # what it runs with `-m` is a separate program
         return _by_python(program.code or "", texts)
-    if name.startswith("anyhook.") and "python" in " ".join(program.via):
+    if name.startswith("anyhook.") and any(row_of(each.partition(" ")[0]).language == "python" for each in program.via):
         is_command = name in ("anyhook.__main__", "anyhook.entry")
         return _verb(texts) if is_command else f"`{name}` is a part of anyhook that only anyhook itself runs."
     if _is_ours(program, launchers):
         return _verb(texts)
-    if name in KILLERS and _names_us(program):
+    if row.has("kills") and _names_us(program):
         return f"`{name}` would end processes of anyhook."
-    if name in SCHEDULERS and _names_us(program):
+    if row.has("schedules") and _names_us(program):
         return f"`{name}` would run anyhook later, when nobody asks."
-    if PACKAGERS.fullmatch(name) and any(_is_us(text) for text in texts):
-        if any(text in REMOVING for text in texts):
-            return f"`{name}` would uninstall anyhook."
-        is_forced = any(text in FORCED or text.endswith(ARCHIVES) or re.search(r"==|<| @ ", text) for text in texts)
-        if (is_forced and "install" in texts) or any(text in REPLACING for text in texts):
-            return f"`{name}` would replace anyhook."
+    return _by_packager(name, texts) if row.has("packages") and any(map(_is_us, texts)) else None
+
+
+def _by_packager(name: str, texts: Sequence[str]) -> str | None:
+    """A package manager that is told about our package."""
+    if any(text in REMOVED_BY or removes(text) for text in texts):
+        return f"`{name}` would uninstall anyhook."
+    is_forced = any(text in FORCED or text.endswith(ARCHIVES) or re.search(r"==|<| @ ", text) for text in texts)
+    if (is_forced and "install" in texts) or any(text in REPLACING for text in texts):
+        return f"`{name}` would replace anyhook."
     return None
 
 
+REMOVED_BY = ("-R", "-Rs")
+"""Options with which a package manager removes."""
 ARCHIVES = (".whl", ".tar.gz", ".zip")
 """Files that a package is installed from."""
 REPLACING = ("upgrade", "reinstall")
@@ -95,7 +95,7 @@ def _mentions_us(program: Program) -> bool:
     )
 
 
-OURS = ("anyhook", "anyhook-python")
+OURS = (*row_of("anyhook").names.split(),)
 FLAGS = ("--json", "--yes", "--debug", "--list", "--revoke", "--dry-run", "--stop", "--here", "-h", "--help")
 """Our options without a value: what follows any other one may be its value."""
 

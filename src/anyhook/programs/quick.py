@@ -18,6 +18,24 @@ HIDING = (
     "sshpass", "tsql", "twine", "unrar", "unzip", "valkey-cli", "vercel", "xh", "xhs", "zip", "zipcloak",
 )  # fmt: skip
 """Programs that take a secret on their command line, in the next word after an option or in the same one."""
+LOOKERS = frozenset({
+    "cat", "cd", "diff", "du", "echo", "egrep", "fgrep", "ghead", "gls", "grep", "head", "ls", "pwd", "stat",
+    "tail", "test", "type", "ugrep", "wc", "which", "zgrep",
+})  # fmt: skip
+"""Programs that change and run nothing, whatever their arguments are."""
+REMOVERS = frozenset({
+    "bfs", "chmod", "chown", "find", "gfind", "gmv", "grm", "mount", "mv", "rm", "rmdir", "rsync", "srm",
+    "trash", "trash-put",
+})  # fmt: skip
+"""Programs that can remove a whole folder, or hide what is in it."""
+CODE_READERS = frozenset({
+    ".", "R", "Rscript", "ash", "bash", "bmake", "bun", "csh", "dash", "deno", "elixir", "elvish", "fish",
+    "gmake", "groovy", "guile", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs",
+    "npm", "nu", "osascript", "perl", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python", "python3",
+    "rbash", "ruby", "sh", "source", "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash",
+    "zsh",
+})  # fmt: skip
+"""Programs that run code from a file. A version may follow their names."""
 _NAME_SIGNS = "-_.@"
 
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
         "mapfile", "complete", "enable", "bind", "fc", "evaluate",
     ]  # fmt: skip
     Trait = Literal[
-        "assigns", "builtin", "copies", "environment", "fed", "filters", "hands on", "hidden", "kills", "lists",
-        "looks", "makes", "packages", "project", "removes", "schedules", "scripts", "slashes", "spares", "tags", "text",
-        "versions", "whole",
+        "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "hands on", "hidden",
+        "history", "kills", "lists", "looks", "makes", "packages", "project", "removes", "schedules", "scripts",
+        "slashes", "spares", "tags", "text", "versions", "whole",
     ]  # fmt: skip
 
 
@@ -195,12 +195,14 @@ class ProgramRow(Record):
 TRAITS: dict[Trait, str] = {
     "assigns": "words like NAME=VALUE before the program set variables for it",
     "builtin": "a shell has it built in",
+    "containers": "it starts containers, which may have our folders",
     "copies": "what it reads may be somewhere else afterwards, under another name",
     "environment": "it runs others with packages that the project names",
     "fed": "without a command it runs its input as shell lines",
     "filters": "it prints what it reads, or parts of it",
     "hands on": "options like `--help` may belong to what it runs",
     "hidden": "people hide its name behind wildcards",
+    "history": "it keeps the history of a folder, and may change most files there without being told their names",
     "kills": "it ends processes",
     "lists": "it reads names and sizes of files, not their contents",
     "looks": "it changes and runs nothing, whatever its arguments are",

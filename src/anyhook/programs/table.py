@@ -267,7 +267,8 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
         examples=("uv run --with x rm y -> runs rm y",)),
     R("poetry", wraps=Wraps("C", verbs="run"), traits=("environment", "packages"),
         examples=("poetry run rm x -> runs rm x",)),
-    R("pipenv", wraps=Wraps(verbs="run"), traits=("environment",), examples=("pipenv run rm x -> runs rm x",)),
+    R("pipenv", wraps=Wraps(verbs="run"), traits=("environment", "packages"),
+        examples=("pipenv run rm x -> runs rm x",)),
     R("nix", wraps=Wraps(verbs="run"), traits=("environment",), examples=("nix run rm x -> runs rm x",)),
     R("nix-shell", values="pAI run command", wraps=Wraps(line="--run --command"), traits=("environment",),
         examples=("nix-shell -p a --run 'rm x' -> runs rm x",)),
@@ -301,7 +302,8 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
         values="Hclfpn host context connection log-level config file project-name filter root url namespace",
         all_values=True, same=(FORCE, "-a --all", "-v --volumes"), special="cloud", tree="cloud", copies="cp",
         wraps=Wraps(CONTAINER, skip=1, remote=True, keep=True, verbs="exec run"), hides="-p", hides_with="login",
-        output_by=" output cidfile iidfile metadata-file", traits=("hands on", "project", "spares", "tags"),
+        output_by=" output cidfile iidfile metadata-file",
+        traits=("containers", "hands on", "project", "spares", "tags"),
         examples=("docker exec -it c rm x -> runs rm x", "docker compose exec c rm x -> runs rm x",
         "docker cp c:/a b -> writes b", "docker run --cidfile f i -> writes f",
         "docker login -u me -p Zx81kQp0 -> hides Zx81kQp0")),
@@ -309,7 +311,8 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
         values="Hcn host context connection log-level config file project-name filter root url namespace",
         all_values=True, same=(FORCE, "-a --all", "-v --volumes"), special="cloud", tree="cloud", copies="cp",
         wraps=Wraps(CONTAINER, skip=1, remote=True, keep=True, verbs="exec run"), hides="-p", hides_with="login",
-        output_by=" output cidfile iidfile metadata-file", traits=("hands on", "project", "spares", "tags"),
+        output_by=" output cidfile iidfile metadata-file",
+        traits=("containers", "hands on", "project", "spares", "tags"),
         examples=("podman exec -it c rm x -> runs rm x", "podman cp c:/a b -> writes b")),
     R("docker-compose podman-compose", values="fp file project-name profile env-file", all_values=True,
         wraps=Wraps(CONTAINER, skip=1, remote=True, keep=True, verbs="exec run"), traits=("hands on", "project"),
@@ -616,7 +619,7 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
         same=(FORCE, "push: -f --force", "push: -n --dry-run", "push: -d --delete", "clean: -f --force",
         "clean: -n --dry-run", "commit: -n --no-verify", "commit: -a --all", "branch: -d --delete",
         "branch: -f --force", "branch: -m --move", "restore: -S --staged", "restore: -W --worktree"), special="git",
-        tree="git", runs="git", escape="git", output_by=" output", prints="git", traits=("hidden", "text"),
+        tree="git", runs="git", escape="git", output_by=" output", prints="git", traits=("hidden", "history", "text"),
         examples=("git -c core.pager='rm x' log -> runs rm x", "git clean -fd d -> deletes d",
         "git clone https://a.b/c -> writes c", "git diff --output=o -> writes o")),
     R("gh", values="R repo hostname", all_values=True, output_by="OD output dir", hides="-b --body",
@@ -696,6 +699,8 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
     R("eslint", output_by="o output-file", traits=("project", "spares"), examples=("eslint -o f . -> writes f",)),
     R("stylelint", output_by="o output-file", traits=("project",), examples=("stylelint -o f . -> writes f",)),
     R("ruff", output_by="o output-file", traits=("spares",), examples=("ruff check -o f -> writes f",)),
+    R("json.tool py_compile ast tokenize unittest doctest", traits=("spares",),
+        examples=("python3 -m json.tool a -> nothing",)),
     R("flake8", output_by=" output-file", traits=("spares",), examples=("flake8 --output-file f -> writes f",)),
     R("pylint", output_by=" output", traits=("spares",), examples=("pylint --output=f -> writes f",)),
     R("mypy", output_by=" junit-xml html-report txt-report xml-report", traits=("spares",),
@@ -780,6 +785,14 @@ def row_of(name: str) -> ProgramRow:
     if name.startswith(FAMILIES):
         return BY_NAME[name[: 4 if name[0] == "m" else 5]] if name[5:] and ("." in name or "_" in name) else UNKNOWN_ROW
     return UNKNOWN_ROW
+
+
+REMOVING = ("delete", "remove", "purge", "move", "uninstall", "un", "autoremove")
+
+
+def removes(verb: str) -> bool:
+    """Whether a sub-command removes something, by its name: one of these words, or that of a program that deletes."""
+    return verb in REMOVING or bool(row_of(verb).deletes)
 
 
 def named(*traits: Trait) -> list[str]:
