@@ -302,7 +302,7 @@ def _failure(table_: Dialect) -> str:
 
 def _trust(table_: Dialect) -> str:
     gated = "does not run a project's hooks until its path is trusted"
-    native = gated if table_.gated_natively else "runs a project's hooks without asking"
+    native = gated if table_.trusted_natively else "runs a project's hooks without asking"
     return (
         "## Trust\n\nWith `--trust ask`, the default, a project's hooks run only after you approve them, in every"
         f" dialect. Its own rule (`--trust native`) {native}."

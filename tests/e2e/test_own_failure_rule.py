@@ -34,14 +34,14 @@ def verdict(world: World, *words: str) -> str:
 
 
 def test_claude_has_one() -> None:
-    assert STRICT["claude"].failing.strict == "onFailure"
+    assert STRICT["claude"].failing.strict == ("onFailure", "continue", "block")
 
 
 @pytest.mark.parametrize("name", STRICT)
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_failure_blocks_in_every_dialect_that_has_the_key(world: World, name: str, how: str) -> None:
-    failing = STRICT[name].failing
-    more: dict[str, Any] = {failing.strict: failing.strict_words[1], "timeout": 1}
+    key, _, blocks = STRICT[name].failing.strict or ("", None, None)
+    more: dict[str, Any] = {key: blocks, "timeout": 1}
     world.hook(name, gate(name), FAILURES[how], **more)
     assert verdict(world) == "block"
     assert verdict(world, "--on-failure", "allow") == "none", "the caller's own word comes first"

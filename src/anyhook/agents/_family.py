@@ -8,7 +8,7 @@ from anyhook.agents._claude_replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.model.record import Record
 from anyhook.programs.commands import check_text
-from anyhook.tables.cells import is_plain, named_or_found, native_name, project, searched, session
+from anyhook.tables.cells import always, is_plain, named_or_found, native_name, project, searched, session
 from anyhook.tables.hosted import in_a_shell, no_transcript, switched, tool_rows, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
@@ -322,7 +322,7 @@ def family(
         "replies": {"command": reply},
         "limits": {"command": layout.limits},
         "together": True,
-        "at_once": True,
+        "at_once": always,
         "identity": same_command,
         "dense": True,
         "variables": tuple(

@@ -273,6 +273,8 @@ def _without_follow_ups(outcome: Outcome) -> Outcome:
     return outcome.replace(follow_ups=())
 
 
+OFFERED = {"recipe": ("{project}/.kodelet/recipes", "{home}/.kodelet/recipes")}
+
 DIALECT = Dialect(
     name="kodelet",
     title="Kodelet",
@@ -295,7 +297,6 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     plain_output=_plain,
-    recipes=("{project}/.kodelet/recipes", "{home}/.kodelet/recipes"),
     replies={"command": REPLY, "builtin": REPLY},
     limits=LIMITS,
     chains=("input", "output"),

@@ -145,6 +145,7 @@ def drive() -> Drive:
         "id": "{model}", "name": "scripted", "reasoning": False, "input": ["text"], "contextWindow": 200000,
         "maxTokens": 8000, "cost": free,
     }  # fmt: skip
+    plugin = "plugins.entries.anyhook"
     provider: Json = {"baseUrl": "{url}/v1", "apiKey": KEY, "api": "openai-completions", "models": [model]}
     usual = Drive(
         ("agent", "--local", "--agent", "main", "--session-id", "anyhook", "-m", "{prompt}"),
@@ -160,16 +161,17 @@ def drive() -> Drive:
             }
         },
         tools={"delegate_task": ("sessions_spawn",)},
-        trusting_sets={
-            "{config}/openclaw.json": {
-                "plugins.entries.anyhook.enabled": True,
-                "plugins.entries.anyhook.hooks.allowConversationAccess": True,
-            }
-        },
+        trusting=lambda drive: _with(
+            drive, {f"{plugin}.enabled": True, f"{plugin}.hooks.allowConversationAccess": True}
+        ),
     )
-    settings = {**usual.sets["{config}/openclaw.json"], "tools.exec.ask": "always"}
-    asking, terminal = usual.replace(sets={"{config}/openclaw.json": settings}), usual.replace(terminal=True)
+    asking, terminal = _with(usual, {"tools.exec.ask": "always"}), usual.replace(terminal=True)
     return usual.replace(scenarios={ASKING: asking, TERMINAL: terminal})
+
+
+def _with(drive: Drive, settings: dict[str, Json]) -> Drive:
+    path = "{config}/openclaw.json"
+    return drive.replace(sets={path: {**drive.sets[path], **settings}})
 
 
 def sample() -> Sample:

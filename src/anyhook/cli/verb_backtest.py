@@ -42,7 +42,7 @@ from anyhook.replay.backtest import Backtest, Subject, WorkerLost
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of
 from anyhook.state.plans import Setup
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import dialect, module_of
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def _trial(engine: Engine, subject: Subject, event: Event, key: str) -> Trial:
     if hook.handler == "python":
         own = scene.project if hook.scope == "project" else None
         interpreter, env = sys.executable, dict(scene.env)
-        task = ("callable", table.python_api, hook.spec["callable"], own, scene.native, scene.project, scene.session)
-        task = (*task, call.stdin)
+        api = f"{module_of(table.name)}.api"
+        task = ("callable", api, hook.spec["callable"], own, scene.native, scene.project, scene.session, call.stdin)
     elif not missing and (script := read_script(call.argv, call.cwd, call.env)) and script.at == 1:  # no switches
         interpreter = script.interpreter
         task = ("script", os.path.join(call.cwd, script.path), script.words[2:], call.stdin)

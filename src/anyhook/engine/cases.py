@@ -51,7 +51,7 @@ def started_together(
     of them has to run alone. Waiting for one process serves all of them; handlers of other kinds get a thread each."""
     table, prepared = steps[first].dialect, _matched(steps, first, queue, known)
     ready = [position for position, each in prepared.items() if _is_ready(steps[position].hook, each)]
-    if len(ready) < 2 or any(table.in_turn(steps[position].hook) for position in ready):
+    if len(ready) < 2 or not all(table.at_once and table.at_once(steps[position].hook) for position in ready):
         return prepared
     scenes = [scene_of(context, queue.seen, table, steps[each].row) for each in ready]
     started = [start_hook(context, steps[each], scene) for each, scene in zip(ready, scenes, strict=True)]

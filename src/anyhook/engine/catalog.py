@@ -80,7 +80,8 @@ def load(dialect: Dialect, source: Source, files: Files) -> Layer:
 
 def _check_strict(dialect: Dialect, layer: Layer, files: Files) -> None:
     """Report values of the key for failures that the dialect does not know. They are read strictly."""
-    key, words = dialect.failing.strict, dialect.failing.strict_words
+    assert dialect.failing.strict is not None  # noqa: S101 (the caller looked)
+    key, *words = dialect.failing.strict
     for hook in layer.hooks:
         value = hook.spec.get(key)
         if value is None or any(value is word or (isinstance(value, str) and value == word) for word in words):
@@ -309,7 +310,7 @@ def trust(
 
 
 def _judge(dialect: Dialect, layer: Layer, mode: Trust, ledger: Ledger, roots: Roots, files: Files) -> Layer:
-    if mode == "all" or (mode == "native" and not dialect.gated_natively):
+    if mode == "all" or (mode == "native" and dialect.trusted_natively is None):
         return layer
     if mode == "native" and _path_trusted(dialect, ledger, roots, files):
         return layer

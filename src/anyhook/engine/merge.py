@@ -147,7 +147,7 @@ def _failed(
     fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
     meaning = "so it blocks" if blocks else "so the action goes on"
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
-    rule = f"its own `{failing.strict}`" if blocks and failing.closes(hook) else rule
+    rule = f"its own `{failing.key}`" if blocks and failing.closes(hook) else rule
     problem = Problem(
         own_code or CODES[cause],
         f"hook `{hook.name}` failed on {row.native}: {failure.detail}",

@@ -36,7 +36,7 @@ from anyhook.programs.start import StartContext, fault_of
 from anyhook.state.entry_places import HOME
 from anyhook.tables.host_rows import EntryFault, OffSwitch
 from anyhook.tables.patterns import names_only
-from anyhook.tables.registry import HOSTS
+from anyhook.tables.registry import HOSTS, special
 from anyhook.tables.registry import host as host_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from anyhook.install.lean import Asked, Tools, Wanted
     from anyhook.model.json_types import Json
     from anyhook.state.installs import Installs
-    from anyhook.tables.host_rows import Approval, Entry, Host
+    from anyhook.tables.host_rows import Approval, Approvals, Entry, Host
 
 Status = Literal["INERT", "REFUSING", "UNKNOWN", "NOT_INSTALLED"]
 ARMED: Final = "ARMED"
@@ -197,7 +197,7 @@ def _approval(host: Host, entry: Entry, paths: list[str], roots: Mapping[str, st
     turned off there."""
     waits: list[str] = []
     off: list[str] = []
-    read = host.approvals
+    read: Approvals | None = special(host.name, "APPROVALS")
     if read is None:
         return False, "", []
     for path in paths:

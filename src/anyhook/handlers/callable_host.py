@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Start an interpreter that calls the callable; it is waited for and killed like any command."""
     from anyhook.platform.run import start
+    from anyhook.tables.registry import module_of
 
     project = scene.project if hook.scope == "project" else None
-    task = (dialect.python_api, hook.spec["callable"], project, scene.native, scene.project, scene.session, call.stdin)
+    task = (
+        f"{module_of(dialect.name)}.api",
+        hook.spec["callable"],
+        project,
+        scene.native,
+        scene.project,
+        scene.session,
+        call.stdin,
+    )
     argv = (sys.executable, "-P", __file__)
     made = Call(argv, marshal.dumps(task), dict(scene.env), scene.project, call.limit_s, "")
     return start(made.replace(may_be_warm=call.may_be_warm))

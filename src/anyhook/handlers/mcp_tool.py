@@ -18,14 +18,18 @@ from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.launched import own_python
 from anyhook.state.agent_table import own_servers
 from anyhook.state.entry_places import own_env
+from anyhook.tables.registry import special
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from anyhook.handlers import Waitable
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, Scene
+
+    FindServer = Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str]
+    """Hook, environment, project, our own servers → the server whose tool the hook calls, or why there is none."""
 
 PLACE = re.compile(r"\$\{([^}]+)\}")
 MISSING = f"the client for MCP servers is not installed: {install_command('mcp')}"
@@ -40,9 +44,8 @@ def no_call(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) 
 
 
 def _server(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) -> dict[str, Json] | str:
-    if dialect.mcp_server is None:
-        return "this dialect names no MCP servers"
-    return dialect.mcp_server(hook, env, project, own_servers(env))
+    find: FindServer | None = special(dialect.name, "SERVERS")
+    return find(hook, env, project, own_servers(env)) if find else "this dialect names no MCP servers"
 
 
 def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:

@@ -70,9 +70,13 @@ class CallableRun:
         self._conclude(Run("exited", code, stdout, stderr, self._started_ns, monotonic() - self._started_s))
 
     def _answer(self) -> bytes:
+        from anyhook.tables.registry import module_of
+
         own = self._scene.project if self._hook.scope == "project" else None
         target = str(self._hook.spec["callable"])
-        return answer_of(self._dialect.python_api, target, own, self._scene, self._call.stdin, self._finish)
+        return answer_of(
+            f"{module_of(self._dialect.name)}.api", target, own, self._scene, self._call.stdin, self._finish
+        )
 
     def _finish(self, awaitable: Awaitable[object]) -> object:
         """The result of an asynchronous callable, which can really be stopped when its time is up."""

@@ -72,6 +72,10 @@ def utc_time() -> str:
 # -- matchers
 
 
+def always(_hook: Hook) -> bool:
+    return True
+
+
 def everything(_hook: Hook, _event: Event, _row: EventRow) -> str | None:
     """The dialect has no matchers."""
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from anyhook.model.json_types import Json
 
@@ -36,18 +36,13 @@ class Drive(Record):
     """Path → text of files that lead the agent to the scripted model; what is not text is written as JSON."""
     appends: Mapping[str, str] = {}
     """Path → text that does the same at the end of a file that may be the user's."""
-    heads: Mapping[str, Mapping[str, str]] = {}
-    """Path → key → value, above the first table of such a TOML file."""
     sets: Mapping[str, Mapping[str, Json]] = {}
-    """Path → dotted key → value, in a JSON file that may be the user's."""
-    folder_words: tuple[str, ...] = ()
-    folder_env: Mapping[str, str] = {}
-    """What makes the agent trust the folder it is started in. Not given where the entry is the project's alone: whether
-    the user has approved that is part of the question."""
-    trusting: tuple[str, ...] = ()
-    """Options that make the agent run unapproved hooks: for our own trials, never to judge somebody's installation."""
-    trusting_sets: Mapping[str, Mapping[str, Json]] = {}
-    """The same in a JSON file: path → dotted key → value."""
+    """Path → dotted key → value, in a JSON or TOML file that may be the user's."""
+    in_folder: Callable[[Drive], Drive] = lambda drive: drive
+    """Makes the agent trust the folder it is started in. Not used where the entry is the project's alone: whether the
+    user has approved that is part of the question."""
+    trusting: Callable[[Drive], Drive] = lambda drive: drive
+    """Makes the agent run unapproved hooks: for our own trials, never to judge somebody's installation."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
     fills: Mapping[str, Mapping[str, Json]] = {}
@@ -63,6 +58,9 @@ class Drive(Record):
 
     def in_scenario(self, scenario: str) -> Drive:
         return self.scenarios.get(scenario, self)
+
+    def with_words(self, *words: str) -> Drive:
+        return self.replace(words=(*self.words, *words))
 
     def without_words(self, *words: str) -> Drive:
         return self.replace(words=tuple(word for word in self.words if word not in words))

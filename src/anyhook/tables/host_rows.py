@@ -202,8 +202,6 @@ class Host(Record):
     """What the user has to confirm in the agent's own trust store."""
     confirms: tuple[str, ...] = ("project",)
     """Scopes in which our entry does not run until its user has confirmed it in the agent."""
-    approvals: Approvals | None = None
-    """Whether they have, where the agent's own record says so."""
     without_us: Without = "unknown"
     """What it does if our entry's program is missing: lets the call go on, or refuses every call."""
     settings: tuple[str, ...] = ()

@@ -241,6 +241,13 @@ def past(name: str) -> Past | None:
     return found
 
 
+def special(name: str, word: str) -> Any:
+    """What one product alone has, or few do, and only one place asks for: `OFFERED` (folders with what our own agent
+    uses of it), `SERVERS` (the MCP server that a hook names), `APPROVALS` (its own record of approved hooks). None
+    for most."""
+    return part(module_of(name), word)
+
+
 def sample(name: str) -> Sample:
     """An agent's sample."""
     made: Callable[[], Sample] | None = part(module_of(name), "sample")

@@ -210,15 +210,19 @@ class Failing(Record):
     """Causes that block only where a block would keep something from happening."""
     codes: Mapping[str, str] = {}
     """The dialect's own error ids; `blocked` is for a block that is not a failure."""
-    strict: str = ""
-    """The key with which a declaration makes its failures block, if the dialect has one."""
-    strict_words: tuple[Json, Json] = (False, True)
-    """The values of that key: failures let the action go on, failures block."""
+    strict: tuple[str, Json, Json] | None = None
+    """The key with which a declaration says what its failures do, if the dialect has one, and its values: the action
+    goes on, they block."""
+
+    @property
+    def key(self) -> str:
+        """That key; "" for none."""
+        return self.strict[0] if self.strict else ""
 
     def closes(self, hook: Hook) -> bool:
         """Whether a declaration makes its own failures block. An unknown value is read strictly."""
-        value = hook.spec.get(self.strict) if self.strict else None
-        return value is not None and value != self.strict_words[0]
+        value = hook.spec.get(self.key)
+        return self.strict is not None and value is not None and value != self.strict[1]
 
 
 class Builtin(Record):
@@ -354,12 +358,6 @@ class Dialect(Record):
     document's own words stay, and matchers are tried against both. Fields that are not listed pass unchanged."""
     mcp_tools: str = ""
     """How the product spells the tools of MCP servers, with `{server}` and `{tool}`; "" for `mcp__SERVER__TOOL`."""
-    recipes: tuple[str, ...] = ()
-    """Folders with the product's recipes, `NAME.md` each; `{project}` or `{home}` comes first."""
-    subagents: tuple[str, ...] = ()
-    """Folders with its types of sub-agents, `NAME.md` each, with its own tool names."""
-    skills: tuple[str, ...] = ()
-    """Folders with its skills, `NAME/SKILL.md` each."""
     plain_output: Callable[[Json], Json] | None = None
     """A replaced output as plain text, where the dialect wraps it in an object of its own."""
     off_suffix: str = ""
@@ -368,22 +366,15 @@ class Dialect(Record):
     """The argument that asks an executable for its event, if hooks describe themselves."""
     builtins: tuple[Builtin, ...] = ()
     """Hooks that are part of the product; they come first, and one that acts skips the others."""
-    python_api: str = ""
-    """The module that in-process callables import, if the dialect has such handlers."""
     asking: Asking | None = None
     """How a model is asked, if the dialect has handlers that ask one."""
-    mcp_server: Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str] | None = None
-    """The MCP server whose tool a handler calls (hook, environment, project, our own servers), or why there is none."""
-    gated_natively: bool = False
-    """Whether the product itself does not run a project's hooks until its path is trusted."""
     trusted_natively: Callable[[Roots, Files], frozenset[str]] | None = None
-    """The project paths that the product's own records trust."""
+    """The project paths that the product's own records trust; None if it runs a project's hooks without asking."""
     together: bool = False
     """Whether all hooks of an event run, whatever one of them answers."""
-    at_once: bool = False
-    """Whether all hooks of an event are started at the same time, each with the original event."""
-    in_turn: Callable[[Hook], bool] = lambda hook: False
-    """Whether a hook makes the hooks of its event run one after the other anyway."""
+    at_once: Callable[[Hook], bool] | None = None
+    """Whether a hook may be started together with the others of its event, each with the original event: all of them
+    are, if all may be. None if they always run one after the other."""
     identity: Callable[[Hook], tuple[Json, ...]] = lambda hook: (hook.id,)
     """What makes two hooks the same, so that only the first runs."""
     whole_input: Callable[[Mapping[str, Json], Mapping[str, Json]], dict[str, Json]] | None = None

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from anyhook.tables.version_rows import ProductChange
 
 VERSION = "2.1.325"
+OFFERED = {
+    "subagent": ("{project}/.claude/agents", "{home}/.claude/agents"),
+    "skill": ("{project}/.claude/skills", "{home}/.claude/skills"),
+}
 
 
 def changes() -> tuple[ProductChange, ...]:

@@ -8,12 +8,12 @@ from anyhook.agents.claude.events import EVENTS
 from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
 from anyhook.agents.claude.permission_rules import speaks_of
-from anyhook.agents.claude.servers import PROJECT_FILE, server_of, server_words
+from anyhook.agents.claude.servers import PROJECT_FILE, server_words
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import SHELL, check_text
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
-from anyhook.tables.cells import MATCH_ALL, agent_id, is_plain, named_or_found, native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, agent_id, always, is_plain, named_or_found, native_name, project, session
 from anyhook.tables.hosted import env_of, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.rows import (
@@ -279,16 +279,13 @@ DIALECT = Dialect(
     scaffold=SCAFFOLD,
     tools=TOOLS,
     replies={"command": COMMAND, "http": POSTED, "mcp_tool": CALLED, "prompt": MODEL, "agent": MODEL},
-    failing=Failing(strict="onFailure", strict_words=("continue", "block")),
+    failing=Failing(strict=("onFailure", "continue", "block")),
     limits=LIMITS,
     chains=(),
     together=True,
-    at_once=True,
+    at_once=always,
     identity=identity,
     asking=ASKING,
-    mcp_server=server_of,
-    subagents=("{project}/.claude/agents", "{home}/.claude/agents"),
-    skills=("{project}/.claude/skills", "{home}/.claude/skills"),
     differences=differences(
         "2.1.325",
         "code.claude.com/docs/en/hooks; npm @anthropic-ai/claude-agent-sdk 0.3.325; run",

@@ -36,6 +36,9 @@ def server_of(hook: Hook, env: Mapping[str, str], project: str, own: Mapping[str
     return filled if isinstance(filled, dict) else {}
 
 
+SERVERS = server_of
+
+
 def server_words(hook: Hook, home: str, project: str) -> list[str]:
     """The command line that starts the server, for the files it names."""
     server = server_of(hook, {"HOME": home}, project, {})

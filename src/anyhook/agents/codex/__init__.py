@@ -9,11 +9,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
-    from anyhook.tables.host_rows import Approval
     from anyhook.tables.sample_rows import Sample
     from anyhook.tables.version_rows import ProductChange
 
@@ -47,14 +43,6 @@ LAYERS = (
 """Every file that can turn its hooks off."""
 
 
-def _approvals(
-    roots: Mapping[str, str], path: str, document: Json, ours: Callable[[Json], bool]
-) -> Mapping[str, Approval] | None:
-    from anyhook.agents.codex.approvals import approvals
-
-    return approvals(roots, path, document, ours)
-
-
 HOST = Host(
     name="codex",
     title="Codex CLI",
@@ -79,7 +67,6 @@ HOST = Host(
     program="codex",
     marks=("CODEX_SANDBOX", "CODEX_THREAD_ID"),
     confirms=("user", "project"),
-    approvals=_approvals,
     without_us="open",  # exit 127 was seen to be ignored, 2026-11
     settings=LAYERS,
     managed=("{etc}/codex/requirements.toml", "{etc}/codex/managed_config.toml"),
@@ -128,7 +115,7 @@ def drive() -> Drive:
         _words(unasking),
         {"ANYHOOK_LIVE_KEY": KEY, "CODEX_HOME": "{config}"},
         carries=("{config}/config.toml",),
-        trusting=("--dangerously-bypass-hook-trust",),
+        trusting=lambda drive: drive.with_words("--dangerously-bypass-hook-trust"),
         tools={
             "shell": ("exec_command", "shell_command", "shell"),
             "write_file": ("apply_patch",),

@@ -82,3 +82,6 @@ def _state(path: str) -> dict[str, Json] | None:
         file, *place = key.rsplit(":", 3)
         made[":".join((os.path.realpath(file), *place))] = kept
     return made
+
+
+APPROVALS = approvals

@@ -7,7 +7,7 @@ from anyhook.agents.codex import HOST
 from anyhook.agents.codex.replies import COMMAND
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
-from anyhook.tables.cells import agent_id, named_or_found, native_name, project, session
+from anyhook.tables.cells import agent_id, always, named_or_found, native_name, project, session
 from anyhook.tables.hosted import (
     alone,
     event_rows,
@@ -187,7 +187,7 @@ DIALECT = Dialect(
     replies={"command": COMMAND},
     limits=LIMITS,
     together=True,
-    at_once=True,
+    at_once=always,
     withholds=True,
     differences=differences(
         "0.166.0",

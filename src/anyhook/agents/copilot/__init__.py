@@ -191,7 +191,7 @@ def drive() -> Drive:
             "COPILOT_AUTO_UPDATE": "false",
         },
         carries=("{config}/settings.json", "{config}/config.json"),
-        folder_words=("--trust-folder",),
+        in_folder=lambda drive: drive.with_words("--trust-folder"),
         helper="general-purpose",
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--allow-all-tools")})

@@ -189,7 +189,7 @@ DIALECT = family(
     tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # its name for every edit
     variables=_variables,
     identity=each_by_itself,
-    failing=Failing(gates_only=("output",), strict="failClosed"),
+    failing=Failing(gates_only=("output",), strict=("failClosed", False, True)),
     misplaced=misplaced(("{project}/.cursor/hooks/hooks.json", ".cursor/hooks.json")),
     differences=differences(
         "2026.09.26",

@@ -161,7 +161,7 @@ def drive() -> Drive:
         sets={"{home}/.gemini/settings.json": {"security.auth.selectedType": "gemini-api-key", **QUIET}},
         tools={"delegate_task": ("invoke_agent",)},
         helper="generalist",
-        folder_env={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        in_folder=lambda drive: drive.with_env(GEMINI_CLI_TRUST_WORKSPACE="true"),
         cannot_show={
             "pre_tool allow": NO_ASKING,
             "notification": "it sends notifications only for questions, and asks none without a person",

@@ -110,8 +110,8 @@ def identity(hook: Hook) -> tuple[Json, ...]:
     return (hook.spec.get("name"), hook.spec["command"])
 
 
-def in_turn(hook: Hook) -> bool:
-    return hook.spec.get("sequential") is True
+def at_once(hook: Hook) -> bool:
+    return hook.spec.get("sequential") is not True
 
 
 def whole_input(given: Mapping[str, Json], changed: Mapping[str, Json]) -> dict[str, Json]:
@@ -232,8 +232,7 @@ DIALECT = Dialect(
     limits=LIMITS,
     chains=("input",),
     together=True,
-    at_once=True,
-    in_turn=in_turn,
+    at_once=at_once,
     sort=nearest_first,
     identity=identity,
     whole_input=whole_input,

@@ -175,7 +175,7 @@ def drive() -> Drive:
             "GROK_FEEDBACK_ENABLED": "false",
         },
         appends={"{config}/config.toml": CONFIG},
-        folder_words=("--trust",),
+        in_folder=lambda drive: drive.with_words("--trust"),
         helper="general-purpose",
         cannot_show={
             "post_tool_failure": "a failed command and a missing file fire PostToolUse",

@@ -97,7 +97,7 @@ DIALECT = family(
     ),
     match=aliased(HOST),
     variables=_variables,
-    at_once=False,
+    at_once=None,
     together=False,
     misplaced=misplaced(("{project}/.grok/hooks.json", ".grok/hooks/<name>.json")),
     differences=differences("1.0.41", "xai-org/grok-build docs/user-guide/10-hooks.md; run", "2026-11-16",

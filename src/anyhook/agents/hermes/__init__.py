@@ -134,7 +134,7 @@ def drive() -> Drive:
         ("chat", "-Q", "-q", "{prompt}", "--yolo"),
         {"HERMES_HOME": "{config}", "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "{url}/v1"},
         appends={"{config}/config.yaml": MODEL},
-        trusting=("--accept-hooks",),
+        trusting=lambda drive: drive.with_words("--accept-hooks"),
         carries=("{config}/shell-hooks-allowlist.json",),
         cannot_show={
             "pre_tool allow": "`--yolo` asks nothing",

@@ -114,8 +114,8 @@ DIALECT = family(
     variables=lambda hook, project_dir, session_id: {},
     launch=launch,
     names=names,
-    at_once=False,
-    failing=Failing(strict="fail_closed"),
+    at_once=None,
+    failing=Failing(strict=("fail_closed", False, True)),
     differences=differences(
         "0.19.0",
         "PyPI hermes-agent 0.19.0, agent/shell_hooks.py; run",

@@ -47,7 +47,7 @@ DIALECT = family(
     REPLY,
     base=(*BASE, Field("project_path", project)),
     variables=lambda hook, project_dir, session: {},
-    failing=Failing(strict="blockOnError"),
+    failing=Failing(strict=("blockOnError", False, True)),
     differences=differences(
         "3110",
         "junie.jetbrains.com/docs/junie-cli-hooks.html, read by others",

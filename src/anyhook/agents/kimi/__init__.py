@@ -105,7 +105,7 @@ def drive() -> Drive:
     usual = Drive(
         ("-p", "{prompt}"),
         {"KIMI_CODE_HOME": "{config}", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"},
-        heads={"{config}/config.toml": {"default_model": f'"{PROVIDER}"', "telemetry": "false"}},
+        sets={"{config}/config.toml": {"default_model": PROVIDER, "telemetry": False}},
         appends={"{config}/config.toml": MODEL},
         helper="coder",
         cannot_show={

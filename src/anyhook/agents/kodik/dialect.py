@@ -237,7 +237,7 @@ DIALECT = Dialect(
     replies={"command": REPLY},
     limits=LIMITS,
     chains=("input", "prompt"),
-    gated_natively=True,
+    trusted_natively=lambda roots, files: frozenset(),  # it keeps no record that we read
     differences=differences(
         "2026-11",
         "docs.kodik.ru/en/customization/hooks; plugins of Kodik-AI/kodik at fa90cbb",

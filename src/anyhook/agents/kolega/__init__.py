@@ -26,7 +26,7 @@ def drive() -> Drive:
     usual = Drive(
         ("ask", "--permission-mode", "auto", "--lsp", "off", "--web-search", "off", *model, "{prompt}"),
         {"KOLEGA_CODE_NO_DIAGNOSTICS": "1"},
-        folder_words=("--trust-hooks",),
+        in_folder=lambda drive: drive.with_words("--trust-hooks"),
         helper="general",
         cannot_show={"pre_tool allow": "it asks before it calls its hooks"},
     )

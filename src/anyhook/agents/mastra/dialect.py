@@ -40,7 +40,7 @@ _MADE = family(
     Reply(read=object_or_nothing, keys=(), exits={0: "pass", 2: "block"}),
     base=(Field("session_id", session), Field("cwd", project), Field("hook_event_name", native_name)),
     variables=lambda hook, project_dir, session_id: {"MASTRA_HOOK_EVENT": hook.native_event},
-    at_once=False,
+    at_once=None,
     identity=each_by_itself,
     differences=differences(
         "0.32.1",

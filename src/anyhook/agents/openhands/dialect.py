@@ -95,7 +95,7 @@ DIALECT = family(
     ),
     match=names_or_pattern,
     variables=_variables,
-    at_once=False,
+    at_once=None,
     together=False,
     identity=each_by_itself,
     differences=differences(

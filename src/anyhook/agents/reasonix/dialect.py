@@ -56,7 +56,7 @@ DIALECT = family(
     base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
     match=whole_value,
     variables=lambda hook, project_dir, session_id: {},
-    at_once=False,
+    at_once=None,
     identity=each_by_itself,
     failing=Failing(gates_only=("timed_out",)),
     differences=differences(

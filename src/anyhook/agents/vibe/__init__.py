@@ -122,7 +122,7 @@ def drive() -> Drive:
         },
         carries=("{config}/config.toml", "{config}/trusted_folders.toml"),
         appends={"{config}/config.toml": MODEL},
-        folder_words=("--trust",),
+        in_folder=lambda drive: drive.with_words("--trust"),
         cannot_show={"sub-agents": "its model has no such tool"},
     )
     return usual.replace(scenarios={ASKING: usual.without_words("--auto-approve")})

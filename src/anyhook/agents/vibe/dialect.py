@@ -106,10 +106,10 @@ DIALECT = family(
     match=match,
     dense=False,
     variables=lambda hook, project_dir, session_id: {},
-    at_once=False,
+    at_once=None,
     layering="earlier_name_wins",
     identity=each_by_itself,
-    failing=Failing(strict="strict"),
+    failing=Failing(strict=("strict", False, True)),
     differences=differences(
         "3.0.2",
         "PyPI mistral-vibe 3.0.3, vibe/core/hooks; run",

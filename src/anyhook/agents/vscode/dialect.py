@@ -79,7 +79,7 @@ _MADE = family(
     match=everything,
     variables=lambda hook, project, session: {},
     identity=each_by_itself,
-    at_once=False,
+    at_once=None,
     differences=differences(
         "October 2026",
         "microsoft/vscode-docs docs/agent-customization/hooks.md",

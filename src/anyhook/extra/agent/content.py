@@ -16,7 +16,7 @@ from anyhook.model.record import Record
 from anyhook.platform.places import config_file, lies_in, upward
 from anyhook.programs.named import named_files, on_project_path
 from anyhook.state.ledger import Item
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, dialect, special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,14 +88,19 @@ def _servers(setup: Setup, files: Files) -> Iterator[Offer]:
             )
 
 
+def folders_of(name: str, kind: str) -> tuple[str, ...]:
+    """A product's folders with its sub-agents, skills or recipes; `{project}` or `{home}` comes first."""
+    found: dict[str, tuple[str, ...]] = {} if dialect(name).broken else special(name, "OFFERED") or {}
+    return found.get(kind, ())
+
+
 def _folders(setup: Setup, kind: Kind) -> Iterator[Offer]:
     """Files or folders in the places where our own agent and other products look for them."""
     word = "agents" if kind == "subagent" else "skills"
     home = os.path.realpath(setup.env.get("HOME") or "/")
     rows = {f"{{project}}/{OWN}/{word}": "", f"{Path(config_file(setup.env)).parent}/{word}": ""}
     for name in DIALECTS:
-        table = dialect(name)
-        for row in table.subagents if kind == "subagent" else table.skills:
+        for row in folders_of(name, kind):
             rows.setdefault(row, name)
     near = {row: name for row, name in rows.items() if "{project}" in row}
     for folder in upward(setup.project, setup.outer):  # the nearest that has any, as for hooks

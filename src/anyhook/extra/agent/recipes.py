@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from pydantic_ai import Agent
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.extra.agent.content import folders_of
 from anyhook.extra.agent.failure import BadSetup
 from anyhook.extra.agent.script import RECIPE, asked_apart
 from anyhook.extra.frameworks.messages import transcript
 from anyhook.platform.places import config_file
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ def folders(project: str, env: Mapping[str, str]) -> list[str]:
     """The folders with recipes: the project's first, our own before the dialects'."""
     home = env.get("HOME") or "/"
     own = [f"{project}/.anyhook/recipes", str(Path(config_file(env)).parent / "recipes")]
-    rows = [row for name in DIALECTS for row in dialect(name).recipes]
+    rows = [row for name in DIALECTS for row in folders_of(name, "recipe")]
     return own + [row.format(project=project, home=home) for row in rows]
 
 

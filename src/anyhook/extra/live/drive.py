@@ -107,6 +107,8 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     if usual is None:
         raise ValueError(f"there is no way to drive {asked['agent']} without a person")
     row = usual.in_scenario(asked["scenario"])
+    row = row.in_folder(row) if asked["trusts_folder"] else row
+    row = row.trusting(row) if asked["trusts_hooks"] else row
     if table.entry is None:
         raise ValueError(f"{table.name} has no entry")
     adopt_orphans()
@@ -116,15 +118,13 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     steps = [_placed(Step(**step), places) for step in asked["steps"]]
     with ModelServer(script(steps, _names(table, row.tools), row.fills)) as server:
         known = {**places, "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
-        prepare(stage, row, known, asked["trusts_hooks"])
-        of_folder = row.folder_env if asked["trusts_folder"] else {}
-        env = {**asked["env"], **{name: fill(value, known) for name, value in {**row.env, **of_folder}.items()}}
+        prepare(stage, row, known)
+        env = {**asked["env"], **{name: fill(value, known) for name, value in row.env.items()}}
         mark = f"{os.getpid()}-{os.urandom(6).hex()}"
         env[MARK] = mark
         if network:  # then at least what follows such variables stays here
             env.update(dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"), "http://127.0.0.1:9"))
-        more = (row.folder_words if asked["trusts_folder"] else ()) + (row.trusting if asked["trusts_hooks"] else ())
-        argv = (*(TERMINAL if row.terminal else ()), asked["program"], *words_of(row, known), *more)
+        argv = (*(TERMINAL if row.terminal else ()), asked["program"], *words_of(row, known))
         done = run(Call(argv, b"", env, stage.project, asked["limit_s"], f"{MARK}={mark}"))
         # Some leave a daemon behind; whatever became our child since is one.
         Tree(0, f"{MARK}={mark}", lambda _pid, _env: True).end()

@@ -18,6 +18,7 @@ from anyhook.state.entry_places import HOME, PLACE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.documents.parse import Syntax
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Entry, Host
@@ -124,22 +125,18 @@ def _copy(old: str, new: str, renamed: Mapping[bytes, bytes]) -> None:
     shutil.copymode(old, new)
 
 
-def prepare(stage: Stage, drive: Drive, known: Mapping[str, str], trusts_hooks: bool = False) -> None:
-    """Writes what leads the agent to the scripted model, and what makes it run unapproved hooks."""
+def prepare(stage: Stage, drive: Drive, known: Mapping[str, str]) -> None:
+    """Writes what leads the agent to the scripted model."""
     for path, value in drive.writes.items():
         text = value if isinstance(value, str) else json.dumps(value)
         stage.write(fill(path, known), fill(text, known))
-    for path, heads in drive.heads.items():
-        where = fill(path, known)
-        stage.write(where, _with_heads(_text(where), heads))
     for path, text in drive.appends.items():
         where = fill(path, known)
         stage.write(where, _text(where) + fill(text, known))
-    trusting = drive.trusting_sets if trusts_hooks else {}
-    for path, values in (*drive.sets.items(), *trusting.items()):
+    for path, values in drive.sets.items():
         where = fill(path, known)
         filled: dict[str, Json] = json.loads(fill(json.dumps(values), known))
-        stage.write(where, _with_values(_text(where), filled))
+        stage.write(where, _with_values(_text(where), "toml" if path.endswith(".toml") else "json", filled))
 
 
 def _text(path: str) -> str:
@@ -150,19 +147,11 @@ def _text(path: str) -> str:
         return ""
 
 
-def _with_heads(text: str, heads: Mapping[str, str]) -> str:
-    """A TOML file's text with some of its first keys set."""
-    lines = text.splitlines(keepends=True)
-    first = next((number for number, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-    kept = [line for line in lines[:first] if line.partition("=")[0].strip() not in heads]
-    return "".join([*(f"{key} = {value}\n" for key, value in heads.items()), *kept, *lines[first:]])
-
-
-def _with_values(text: str, values: Mapping[str, Json]) -> str:
-    """A JSON file's text with some values set."""
+def _with_values(text: str, syntax: Syntax, values: Mapping[str, Json]) -> str:
+    """A file's text with some values set."""
     for name, value in values.items():
         try:
-            text = edit.put(text, "json", tuple(name.split(".")), value)
+            text = edit.put(text, syntax, tuple(name.split(".")), value)
         except edit.CannotEdit:
             return text  # as the agent itself finds it
     return text

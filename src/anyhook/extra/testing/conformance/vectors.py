@@ -108,7 +108,7 @@ class Suite(Record):
         return tuple(vector for vectors in self.vectors.values() for vector in vectors)
 
 
-def load_suite(directory: Path | None = None, dialects: Sequence[str] = ()) -> Suite:
+def load_suite(directory: Traversable | None = None, dialects: Sequence[str] = ()) -> Suite:
     """The vectors of the named dialects, or of all; `directory` has one folder per dialect, or is one."""
     root = directory or _own()
     errors: list[str] = []
