@@ -115,7 +115,66 @@ r$'\0'm -rf ~
 r$'\x00'm -rf ~
 rm$'\0 no' -rf ~
 """
+HOLDS = r"""
+x='@'
+declare x='@'
+export x='@'
+printf -v x %s '@'
+read x <<< '@'
+mapfile -t x <<< '@'
+for x in '@'; do :; done
+x='a[$('; x+='rm -rf ~)]'
+: ${x:='@'}
+x=('@')
+echo '@' > f; read x < f
+echo '@' > f; x=$(cat f)
+y='@'; x=$y
+y='@'; declare -n x=y
+"""
+COUNTS = r"""
+((x))
+((1 + x))
+echo $((x))
+echo $[x]
+echo "${PWD:x}"
+echo ${PWD:0:x}
+y[x]=1
+z=(1); echo ${z[x]}
+y=([x]=1)
+let x
+let y=x
+declare -i y=x
+[[ x -eq 0 ]]
+[[ $x -eq 0 ]]
+[[ -v $x ]]
+test -v "$x"
+[ -v "$x" ]
+unset "$x"
+read "$x" <<< 1
+printf -v "$x" 1
+echo ${!x}
+for ((i=x;i<0;i++)); do :; done
+f() { (($1)); }; f "$x"
+bash -c '(($1))' _ "$x"
+x=$x bash -c '((x))'
+"""
+"""Where a shell evaluates the text of a variable, and the subscripts in it."""
+COUNTED_DIRECTLY = r"""
+[[ -v '@' ]]
+[ -v '@' ]
+[[ '@' -gt 0 ]]
+[[ 0 -lt '@' ]]
+set -- '@'; (($1))
+f() { (($1)); }; f '@'
+x='@' bash -c '((x))'
+env x='@' bash -c '((x))'
+"""
+SUBSCRIPTS = ("a[$(rm -rf ~)]", "a[0$(rm -rf ~)]", "a[`rm -rf ~`]", "a[b[0]+$(rm -rf ~)]")
 HARMLESS = r"""
+x='a[1]'; ((x))
+msg='see arr[0], then $(date)'; git commit -m "$msg"
+git commit -m 'fix a[$(rm -rf ~)]'
+x='a[$('; grep "$x" f
 echo 'time { rm -rf ~; }'
 echo "time { rm -rf ~; }"
 echo '$(rm -rf ~)' '`rm -rf ~`'
@@ -167,6 +226,16 @@ def test_the_same_in_a_line_inside_a_line(outer: str, place: str) -> None:
 @each_of("line", CALLS.strip().splitlines())
 def test_parameters_and_empty_parts(line: str) -> None:
     assert _finds(line)
+
+
+@each_of("hold, count", itertools.product(HOLDS.strip().splitlines(), COUNTS.strip().splitlines()))
+def test_a_shell_evaluates_what_it_counts(hold: str, count: str) -> None:
+    assert _finds(f"{hold.replace('@', SUBSCRIPTS[0])}; {count}")
+
+
+@each_of("place, inner", itertools.product(COUNTED_DIRECTLY.strip().splitlines(), SUBSCRIPTS))
+def test_a_shell_evaluates_a_quoted_subscript(place: str, inner: str) -> None:
+    assert _finds(place.replace("@", inner))
 
 
 @each_of("line", HARMLESS.strip().splitlines())

@@ -19,7 +19,7 @@ from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_comma
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 PROGRAM_FOLDER = re.compile(r"/(usr/)?(local/)?s?bin/")
+SUBSCRIPT = re.compile(r"\w\[")
 
 
 class MadeFiles:
@@ -165,6 +166,7 @@ class Commands(MadeFiles):
             return self._call(name, words, stdin)
         for key, value in set_:
             self._run_later(key, value)
+        self.hold(value for _key, value in set_)
         self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
 
@@ -241,6 +243,14 @@ class Commands(MadeFiles):
             if "[" in word.text:
                 self.prompt(word.text)
 
+    def hold(self, texts: Iterable[str]) -> None:
+        """What a variable or a test holds. Wherever a shell counts (`((x))`, `${a[x]}`, `[[ $x -gt 0 ]]`), it evaluates
+        that text and the subscripts in it. A substitution in a subscript is written for nothing else."""
+        for text in texts:
+            found = SUBSCRIPT.search(text)
+            if found and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]"):
+                self.prompt(text)
+
     def _run_later(self, key: str, value: str) -> None:
         """A variable whose value another program will run as a line, or a shell will expand."""
         if key in PROMPTS:
@@ -287,6 +297,7 @@ class Commands(MadeFiles):
         self.scope.variables["@"] = self.scope.variables["*"] = tuple(
             word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in inner.params[1:]
         )
+        self.hold(self.scope.variables["@"])
         return self._text(inner.line, stdin)
 
     def _text(self, word: Word, stdin: Stream) -> Stream:
@@ -362,6 +373,7 @@ class Commands(MadeFiles):
         self.scope.variables["@"] = self.scope.variables["*"] = tuple(given)
         for place in range(1, max(len(given), 9) + 1):
             self.scope.variables[str(place)] = (given[place - 1] if place <= len(given) else "",)
+        self.hold(given)
 
     def _via(self, label: str, act: Callable[[], Stream]) -> Stream:
         before, self.via = self.via, (*self.via, label)
@@ -440,6 +452,7 @@ class Commands(MadeFiles):
         if name.isupper():
             self.assigned.update([((name, self._shown(plain(value))), None) for value in values[: expand.MAX_WORDS]])
         self.scope.variables[name] = tuple(plain(value) for value in values)[: expand.MAX_WORDS]
+        self.hold(self.scope.variables[name])
 
     def _substituted(self, node: Node) -> tuple[str | None, tuple[Program, ...]]:
         """The output of a substitution."""
@@ -466,6 +479,15 @@ def plain(marked: str) -> str:
 def _name_of(program: Word) -> str:
     """A program's base name; "" if only running the line would show it."""
     return program.text.rpartition("/")[2] if program.known else ""
+
+
+def _quoted(node: Node) -> Iterator[Node]:
+    """The quoted texts in a node."""
+    for child in node.named_children:
+        if child.type in ("raw_string", "ansi_c_string", "string"):
+            yield child
+        else:
+            yield from _quoted(child)
 
 
 def _readable(word: Word) -> bool:
@@ -534,7 +556,7 @@ def _trap(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
 
 def _read(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
     shell.evaluate(words[1:])
-    given = (stdin.text or "").split()
+    given = [*dict.fromkeys(((stdin.text or "").strip("\n"), *(stdin.text or "").split()))] if stdin.text else []
     named = producers_words(stdin.origins) if stdin.origins else []
     if named and all(each.known for each in named):
         given = given or [each.text for each in named]
@@ -957,6 +979,11 @@ class LineReader(Commands):
                 self._substituted(child)
             else:
                 self._look_inside(child)
+
+    def _run_test_command(self, node: Node, _stdin: Stream) -> Stream:
+        self._look_inside(node)
+        self.hold(plain(each) for text in _quoted(node) for each in expand.expand(text, self.values))
+        return NOTHING
 
     def _run_list(self, node: Node, stdin: Stream) -> Stream:
         left, right = node.named_children[0], node.named_children[-1]
