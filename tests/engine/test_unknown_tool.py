@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from conftest import World
 
 SHELLS = sorted({name for agent in HOSTS for name, tool in host(agent).tools.items() if tool.ours == "shell"})
+RUNS: dict[str, Json] = {"tool_input": {"command": "rm x"}}
+CALL: dict[str, Json] = {"tool_use_id": "t", "tool_name": "run_in_terminal", **RUNS}
 DOCUMENTED: dict[str, Json] = {
-    "timestamp": "2026-06-01T00:00:00Z", "sessionId": "s", "hookEventName": "PreToolUse", "tool_use_id": "t",
-    "tool_name": "run_in_terminal", "tool_input": {"command": "rm x"}, "transcript_path": "/tmp/t",
+    "timestamp": "2026-06-01T00:00:00Z", "sessionId": "s", "hookEventName": "PreToolUse", "transcript_path": "/tmp/t",
+    **CALL,
 }  # fmt: skip
 """What VS Code sends before a tool call, as its documents show it."""
 
@@ -55,14 +57,26 @@ def test_another_agents_name_for_a_shell_never_passes_in_silence(world: World, a
         assert decision["verdict"] == "block" or (number < len(SHELLS) and "bridge-failed" in said), (name, decision)
 
 
+SHAPES: dict[str, dict[str, Json]] = {
+    "documented": DOCUMENTED,
+    "in between": {key: value for key, value in DOCUMENTED.items() if key not in ("sessionId", "hookEventName")}
+    | {"hook_event_name": "PreToolUse", "session_id": "s"},
+    "without a session": {"hook_event_name": "PreToolUse", **CALL},
+    "without a time": {"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/tmp/t", **CALL},
+}
+
+
 @pytest.mark.parametrize("posture", ["native", "deny"])
-def test_the_documented_payload_of_vs_code_through_copilots_entry(world: World, posture: str) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_call_of_vs_code_through_copilots_entry(world: World, shape: str, posture: str) -> None:
+    """Its documents and its source differ, and a payload may change: the name of the tool is enough. Claude never runs
+    this entry, so a payload that looks like Claude's is not taken for it."""
     gate(world)
-    given = json.dumps({**DOCUMENTED, "cwd": str(world.project)})
+    given = json.dumps({**SHAPES[shape], "cwd": str(world.project)})
     done = world.command("bridge", "copilot", "preToolUse", "--on-failure", posture, stdin=given)
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     (line,) = world.journal()
-    assert (line["host"], line["session"], line["decision"]["reason"]) == ("vscode", "s", "no")
+    assert (line["host"], line["decision"]["reason"]) == ("vscode", "no")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +95,24 @@ def test_what_runs_and_changes_nothing_is_no_doubt(world: World, tool: str, give
     engine.close_sync()
     (line,) = world.journal()
     assert (line["decision"]["verdict"], line["decision"].get("problems", [])) == ("none", [])
+
+
+@pytest.mark.parametrize("given", [{"steps": [{"command": "rm x"}]}, {"request": {"command": ["rm", "x"]}}])
+def test_a_command_inside_other_fields_is_a_doubt(world: World, given: dict[str, Json]) -> None:
+    gate(world)
+    engine = world.engine(on_failure="deny")
+    ask(engine, "codex", "frobnicate", given)
+    engine.close_sync()
+    (line,) = world.journal()
+    assert line["decision"]["verdict"] == "block"
+
+
+def test_a_call_that_looks_like_claudes_is_a_doubt_in_an_entry_that_claude_does_not_run(world: World) -> None:
+    gate(world)
+    payload = {"hook_event_name": "PreToolUse", "transcript_path": "/tmp/t", "tool_name": "frob", **RUNS}
+    given = json.dumps({**payload, "cwd": str(world.project)})
+    done = world.command("bridge", "copilot", "preToolUse", "--on-failure", "deny", stdin=given)
+    assert "`frob` is not known in Copilot CLI" in json.loads(done.stdout)["permissionDecisionReason"]
 
 
 def test_it_is_said_once_a_session(world: World) -> None:

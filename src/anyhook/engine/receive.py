@@ -13,7 +13,7 @@ from anyhook.tables.translate import NEEDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from anyhook.engine.bridge import Incoming
     from anyhook.model.json_types import Json
@@ -130,6 +130,10 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
     stays with the agent whose entry it came through, and that is a doubt."""
     entry, payload = incoming.table, incoming.payload
     caller = caller_of(entry, payload, env)
+    if caller is None or caller is entry:
+        # Payloads change more often than the names of tools do.
+        tools = [str(event.data.get("tool")) for event in incoming.received.events]
+        caller = next(filter(None, (_knowing(entry, tool) for tool in tools)), caller)
     if caller is entry:
         return incoming
     if caller is None:
@@ -150,16 +154,29 @@ def recognised(incoming: Incoming, raw: bytes, env: Mapping[str, str]) -> Incomi
 
 def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> Host | None:
     """The agent that sent this payload through an entry of `entry`; None if no table knows it."""
-    for name in HOSTS:
-        if name == entry.name:
-            continue
-        try:
-            table = host(name)
-        except BadTable:
-            continue
-        if any(_shows(sign, payload, env) for sign in table.signs):
+    for table in _others(entry):
+        # The signs of one that runs nobody else's entries only tell its calls from those of its guests.
+        is_guest = not table.lent or any(name != table.name for name in table.reads)
+        if is_guest and any(_shows(sign, payload, env) for sign in table.signs):
             return table
     return entry if any(_shows(sign, payload, env) for sign in entry.signs) else None
+
+
+def _others(entry: Host) -> Iterator[Host]:
+    for name in HOSTS:
+        if name != entry.name:
+            try:
+                yield host(name)
+            except BadTable:
+                continue
+
+
+def _knowing(entry: Host, tool: str) -> Host | None:
+    """The one agent that reads these entries and has a tool of this name, if `entry` has none."""
+    if tool in entry.tools or tool in entry.borrowed:
+        return None
+    knowing = [table for table in _others(entry) if entry.name in table.reads and tool in table.tools]
+    return knowing[0] if len(knowing) == 1 else None
 
 
 def _shows(sign: Sign, payload: dict[str, Json], env: Mapping[str, str]) -> bool:

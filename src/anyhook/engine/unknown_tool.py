@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
 
-TELLING = ("command", "cmd", "script", "shell", "argv", "code", "patch", "path", "file", "uri")
-"""Parts of the names of fields for commands and files, to look no closer at anything else."""
 MCP = "mcp__"
 CHANNELS = frozenset({"message", "context"})
 NAMES_SHOWN = 3
@@ -31,8 +29,6 @@ def with_doubt(context: Context, incoming: Incoming, event: Event, decision: Dec
     channel."""
     tool, given = str(event.data.get("tool") or ""), event.data.get("input")
     if decision.stops or not tool or tool.startswith(MCP) or not isinstance(given, dict):
-        return decision, ""
-    if not any(word in key.lower() for key in given for word in TELLING):
         return decision, ""
     passed = [
         step.hook

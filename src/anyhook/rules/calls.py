@@ -183,9 +183,9 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
             into.note(action, path, cwd)
         return
     for value in given.values():
-        for each in value if isinstance(value, list) else ():
+        for each in value if isinstance(value, list) else (value,):
             if isinstance(each, dict) and any(isinstance(each.get(key), (str, list)) for key in LINES):
-                _look(tool, each, cwd, into)  # a batch
+                _look(tool, each, cwd, into)  # a batch, or a call inside an envelope
     lines = list(_lines(tool, given))
     if lines:
         for line in lines:
