@@ -16,6 +16,7 @@ from anyhook.tables.translate import to_native
 CLI = {
     "shell": "Shell", "read_file": "ReadFile", "write_file": "WriteFile", "edit_file": "StrReplaceFile",
     "list_files": "Glob", "grep": "Grep", "delegate_task": "Task", "web_fetch": "FetchURL",
+    "web_search": "SearchWeb",
 }  # fmt: skip
 """The names in the documentation of Kimi CLI."""
 CALLS = [("agent", ours, "") for ours in CLI] + [

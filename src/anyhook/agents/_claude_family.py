@@ -121,6 +121,8 @@ TOOLS: Mapping[str, HostTool] = {
     "Grep": HostTool("grep"),
     "Agent": HostTool("delegate_task", TASK),
     "Task": HostTool("delegate_task", TASK),
+    "WebFetch": HostTool("web_fetch"),
+    "WebSearch": HostTool("web_search"),
 }
 
 

@@ -186,6 +186,7 @@ TOOLS = {
     "grep": ToolRow("Grep", {"ignore_case": "-i", "context": "-C"}),
     "delegate_task": ToolRow("Task", {"agent_name": "subagent_name", "task": "prompt"}),
     "web_fetch": ToolRow("FetchURL"),
+    "web_search": ToolRow("SearchWeb"),
 }
 
 # The words of the specification that the document refers to.

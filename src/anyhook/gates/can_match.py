@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 NEVER = "matcher-never-matches"
 NEAR = 0.75
 """How similar two names must be, from 0 to 1."""
+SHORT = 3
+"""Letters of a name that is too short to be compared."""
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 """A name that no dialect reads as a list, a pattern or a negated pattern."""
 
@@ -116,11 +119,17 @@ def misspelt(hook: Hook) -> str:
         return ""
     everywhere = _all_names()
     for name in sorted(names - everywhere):
-        if PLAIN_NAME.fullmatch(name) and not name.startswith("mcp__"):
-            near = get_close_matches(name, own, 1, NEAR) or get_close_matches(name, sorted(everywhere), 1, NEAR)
-            if near:
-                return f"no agent that anyhook knows has a tool `{name}`; did you mean `{near[0]}`?"
+        near = _similar(name, own) or _similar(name, sorted(everywhere))
+        if near and PLAIN_NAME.fullmatch(name) and not name.startswith("mcp__"):
+            return f"no agent that anyhook knows has a tool `{name}`; did you mean `{near}`?"
     return ""
+
+
+def _similar(name: str, names: list[str]) -> str:
+    """The most similar name with as many words: `TaskCreate` is another tool than `Create`, not a slip."""
+    words = len(WORDS.findall(name))
+    alike = [each for each in names if len(WORDS.findall(each)) == words]
+    return next(iter(get_close_matches(name, alike, 1, NEAR)), "") if len(name) > SHORT else ""
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:

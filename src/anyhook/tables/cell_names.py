@@ -49,6 +49,7 @@ REASONS: tuple[ReasonSource, ...] = ("stderr", "stdout", "reason", "message")
 CHAINS: tuple[Rewritable, ...] = ("input", "prompt", "output")
 OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
+    "web_search",
 )  # fmt: skip
 SCAFFOLDS: tuple[ScaffoldShape, ...] = ("list", "groups", "rows", "folder", "executable", "rules")
 STYLES: tuple[EntryStyle, ...] = ("groups", "list", "rows", "tables", "scripts", "module")

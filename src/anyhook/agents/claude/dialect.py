@@ -232,6 +232,8 @@ TOOLS = {
     "list_files": ToolRow("Glob", {"glob": "pattern"}),
     "grep": ToolRow("Grep"),
     "delegate_task": ToolRow("Agent", {"agent_name": "subagent_type", "task": "prompt"}),
+    "web_fetch": ToolRow("WebFetch"),
+    "web_search": ToolRow("WebSearch"),
 }
 
 SCAFFOLD = Scaffold(

@@ -93,6 +93,9 @@ HOST = Host(
         "replace_in_file": HostTool("edit_file", {"new_text": "diff"}),
         "apply_patch": HostTool("edit_file", split=split_patch),
         "search_codebase": HostTool("grep"),
+        "web_fetch": HostTool("web_fetch"),
+        "fetch_web_content": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
     },
     entry=Entry(
         "scripts",

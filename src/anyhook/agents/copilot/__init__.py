@@ -135,6 +135,8 @@ HOST = Host(
         "grep": HostTool("grep"),
         "rg": HostTool("grep"),
         "task": HostTool("delegate_task", {"agent_name": "agent_type", "task": "prompt"}),
+        "web_fetch": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
     },
     entry=Entry(
         "list",

@@ -51,6 +51,7 @@ HOST = Host(
         "ls": HostTool("list_files"),
         "grep": HostTool("grep"),
         "fetch": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
         "agent": HostTool("delegate_task", {"task": "prompt"}),
     },
     entry=Entry(

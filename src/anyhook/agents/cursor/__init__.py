@@ -112,6 +112,7 @@ HOST = Host(
         "Edit": HostTool("edit_file", EDIT),
         "Grep": HostTool("grep"),
         "Task": HostTool("delegate_task", TASK),
+        "Fetch": HostTool("web_fetch"),
     },
     entry=Entry(
         "list",

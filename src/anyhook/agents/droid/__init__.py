@@ -40,6 +40,7 @@ HOST = Host(
         "LS": HostTool("list_files"),
         "Grep": HostTool("grep"),
         "FetchUrl": HostTool("web_fetch"),
+        "WebSearch": HostTool("web_search"),
         "Task": HostTool("delegate_task", TASK),
     },
     entry=Entry(

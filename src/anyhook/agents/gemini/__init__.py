@@ -110,6 +110,8 @@ HOST = Host(
         "glob": HostTool("list_files", {"glob": "pattern", "path": "dir_path"}),
         "grep_search": HostTool("grep", {"path": "dir_path", "glob": "include_pattern"}),
         "search_file_content": HostTool("grep", {"path": "dir_path", "glob": "include_pattern"}),
+        "web_fetch": HostTool("web_fetch"),
+        "google_web_search": HostTool("web_search"),
     },
     entry=Entry(
         "groups",

@@ -130,6 +130,8 @@ HOST = Host(
         "list_dir": HostTool("list_files"),
         "grep": HostTool("grep"),
         "spawn_subagent": HostTool("delegate_task", TASK, labels=("description",)),
+        "web_fetch": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
     },
     entry=Entry(
         "groups",

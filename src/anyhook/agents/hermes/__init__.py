@@ -95,6 +95,7 @@ HOST = Host(
         "patch": HostTool("edit_file", {"old_text": "old_string", "new_text": "new_string"}),
         "search_files": HostTool("grep"),
         "web_extract": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
         "delegate_task": HostTool("delegate_task", {"task": "goal"}),
     },
     entry=Entry(

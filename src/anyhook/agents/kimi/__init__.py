@@ -71,6 +71,7 @@ HOST = Host(
         "Shell": HostTool("shell"),
         "Read": HostTool("read_file", READ),
         "ReadFile": HostTool("read_file", READ),
+        "ReadMediaFile": HostTool("read_file"),
         "Write": HostTool("write_file"),
         "WriteFile": HostTool("write_file"),
         "Edit": HostTool("edit_file", EDIT),
@@ -80,6 +81,8 @@ HOST = Host(
         "Agent": HostTool("delegate_task", TASK),
         "Task": HostTool("delegate_task", {"agent_name": "subagent_name", "task": "prompt"}),
         "FetchURL": HostTool("web_fetch"),
+        "WebSearch": HostTool("web_search"),
+        "SearchWeb": HostTool("web_search"),
     },
     entry=Entry(
         "tables",

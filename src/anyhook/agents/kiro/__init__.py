@@ -51,6 +51,7 @@ HOST = Host(
         "str_replace": HostTool("edit_file", EDIT),
         "list_directory": HostTool("list_files"),
         "web_fetch": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
     },
     entry=Entry(
         "rows",

@@ -158,6 +158,8 @@ HOST = Host(
         "glob": HostTool("list_files", {"glob": "pattern"}),
         "grep": HostTool("grep", {"glob": "include"}),
         "task": HostTool("delegate_task", {"agent_name": "subagent_type", "task": "prompt"}),
+        "webfetch": HostTool("web_fetch"),
+        "websearch": HostTool("web_search"),
     },
     entry=Entry(
         "module",

@@ -53,6 +53,8 @@ HOST = Host(
         "glob": HostTool("list_files", {"glob": "pattern"}),
         "grep_search": HostTool("grep"),
         "agent": HostTool("delegate_task", TASK),
+        "web_fetch": HostTool("web_fetch"),
+        "web_search": HostTool("web_search"),
     },
     entry=Entry(
         "groups",

@@ -89,6 +89,7 @@ HOST = Host(
         "file_search": HostTool("list_files", {"glob": "query"}),
         "grep_search": HostTool("grep", {"pattern": "query"}),
         "runSubagent": HostTool("delegate_task", {"task": "prompt"}),
+        "fetch_webpage": HostTool("web_fetch"),
         **TOOLS,
     },
     entry=Entry(
