@@ -21,6 +21,7 @@ HOST = {
     "grep": ("pattern", "path", "glob", "ignore_case", "literal", "context"),
     "delegate_task": ("agent_name", "task"),
     "web_fetch": ("url",),
+    "web_search": ("query",),
 }
 INPUTS = st.sampled_from(sorted(HOST)).flatmap(
     lambda tool: st.tuples(st.just(tool), st.dictionaries(st.sampled_from(HOST[tool]), st.text(min_size=1)))

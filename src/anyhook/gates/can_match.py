@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEVER = "matcher-never-matches"
 NEAR = 0.75
 """How similar two names must be, from 0 to 1."""
-SHORT = 3
+TOO_SHORT = 3
 """Letters of a name that is too short to be compared."""
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
@@ -126,10 +126,10 @@ def misspelt(hook: Hook) -> str:
 
 
 def _similar(name: str, names: list[str]) -> str:
-    """The most similar name with as many words: `TaskCreate` is another tool than `Create`, not a slip."""
+    """The most similar name with as many words. `TaskCreate` is not a slip for `Create`."""
     words = len(WORDS.findall(name))
     alike = [each for each in names if len(WORDS.findall(each)) == words]
-    return next(iter(get_close_matches(name, alike, 1, NEAR)), "") if len(name) > SHORT else ""
+    return next(iter(get_close_matches(name, alike, 1, NEAR)), "") if len(name) > TOO_SHORT else ""
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:

@@ -164,9 +164,7 @@ class Commands(MadeFiles):
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
         if name in self.scope.functions and "/" not in first.text:
             return self._call(name, words, stdin)
-        for key, value in set_:
-            self._run_later(key, value)
-        self.hold(value for _key, value in set_)
+        self._set_for(set_)
         self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
 
@@ -250,6 +248,12 @@ class Commands(MadeFiles):
             found = SUBSCRIPT.search(text)
             if found and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]"):
                 self.prompt(text)
+
+    def _set_for(self, set_: tuple[tuple[str, str], ...]) -> None:
+        """Variables that are set for one command."""
+        for key, value in set_:
+            self._run_later(key, value)
+            self.hold((value,))
 
     def _run_later(self, key: str, value: str) -> None:
         """A variable whose value another program will run as a line, or a shell will expand."""
