@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from person_box import at_a_terminal
 
 from anyhook.state import allowed
 
@@ -18,31 +15,12 @@ if TYPE_CHECKING:
     from conftest import World
 
 RULES = '[[rule]]\nname = "no ls"\nwhen = "runs ls"\n\n[[rule]]\nname = "no -a"\nwhen = "runs ls -a"\n'
+ONCE = ("allow-once",)
 INPUT = {"command": "ls -l", "description": "é"}
 
 
 def call(world: World, given: dict[str, str]) -> dict[str, object]:
     return dict(world.fire("pre_tool", "--tool", "Bash", "--input", json.dumps(given)))
-
-
-def at_a_terminal(world: World, answer: bytes, *words: str) -> tuple[int, str]:
-    """Run `allow-once` on a terminal. Returns its exit status and output."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "anyhook", "allow-once", *words]
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=world.env, cwd=world.project
-    ) as process:
-        os.close(theirs)
-        os.write(ours, answer)
-        said = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                said += chunk
-        except OSError:  # the other end is closed
-            pass
-        process.wait()
-    os.close(ours)
-    return process.returncode, said.decode()
 
 
 @pytest.fixture
@@ -53,7 +31,7 @@ def refused(world: World) -> World:
 
 
 def test_exactly_this_call_passes_once(refused: World) -> None:
-    status, said = at_a_terminal(refused, b"y\n")
+    status, said = at_a_terminal(refused, b"y\n", ONCE)
     assert (status, "ls -l" in said, "refused by anyhook:user:pre_tool:no-ls" in said) == (0, True, True), said
     assert call(refused, {**INPUT, "command": "ls -l x"})["verdict"] == "block"
     decision = call(refused, INPUT)
@@ -66,13 +44,13 @@ def test_exactly_this_call_passes_once(refused: World) -> None:
 
 def test_other_hooks_are_still_asked(refused: World) -> None:
     call(refused, {"command": "ls -a"})
-    assert at_a_terminal(refused, b"y\n")[0] == 0
+    assert at_a_terminal(refused, b"y\n", ONCE)[0] == 0
     decision = call(refused, {"command": "ls -a"})
     assert (decision["verdict"], decision["hook"]) == ("block", "anyhook:user:pre_tool:no-a")
 
 
 def test_a_no_changes_nothing(refused: World) -> None:
-    assert at_a_terminal(refused, b"n\n")[0] == 1
+    assert at_a_terminal(refused, b"n\n", ONCE)[0] == 1
     assert call(refused, INPUT)["verdict"] == "block"
 
 

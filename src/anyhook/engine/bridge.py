@@ -208,6 +208,7 @@ def answer_call(context: Context, incoming: Incoming) -> Answer:
         row = _as_entered(context, table, row)
         hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
         own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
+        own = own.replace(can_ask="ask" in row.says)
         if refused and not own.config.protect:
             allowed = tuple(event.replace(refused="") for event in incoming.received.events)
             incoming = incoming.replace(received=incoming.received.replace(events=allowed))

@@ -56,6 +56,8 @@ class Context(Record):
     """Dialects that have kept the agent working as often as they may; their blocks no longer count in this turn."""
     hurried: bool = False
     """Whether the host gives this event's hooks no time to run in: then they run in the background."""
+    can_ask: bool = True
+    """Whether the host can ask a person itself at this event."""
     asked_again: bool = False
     """Whether hooks are asked a second time, about the final form of a call."""
     model: AnyModel | None = None

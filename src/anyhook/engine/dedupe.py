@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
+from os.path import exists
 from time import monotonic, sleep, time
 
 from anyhook.model import lean_json
@@ -32,6 +33,9 @@ WAIT = 0.1
 """Which part of the host's time limit an entry waits for another one. It waits only if its own hooks then still have
 their full limits: the other process may be stopped, or slow."""
 POLL_S = 0.01
+WAITS_S, DECIDES_S = 0.25, 5.0
+"""How often it looks whether the other entry still waits for a person, and how long that one may take to decide
+then."""
 
 
 class Recent:
@@ -54,7 +58,8 @@ class Recent:
                 if not step.why and step.hook.handler not in QUICK
             ]
         )
-        left_s = (context.deadline_s or 0.0) - monotonic()
+        self._deadline_s = context.deadline_s or 0.0
+        left_s = self._deadline_s - monotonic()
         self._wait_until_s = monotonic() + min(needed_s + 1.0, incoming.row.limit_s * WAIT, left_s - needed_s)
         key = (
             self._agent,
@@ -70,7 +75,8 @@ class Recent:
         except RecursionError:  # a tool's input that is nested deeply
             text = lean_json.dumps(key)  # type: ignore[arg-type]
         self._key = short_digest(text)
-        self._store = Store(state_dir(context.setup.env), "firings")
+        self._folder = state_dir(context.setup.env)
+        self._store = Store(self._folder, "firings")
 
     def decision(self) -> Decision | None:
         """What another entry decided, with a warning. None if this entry is the first, which is recorded, or if the
@@ -79,10 +85,31 @@ class Recent:
             decided = found.get("decision")
             if isinstance(decided, dict) and all(field in decided for field in KEPT):
                 return self._repeated(decided)
-            if monotonic() >= self._wait_until_s or not is_running(found.get("pid")):
+            if not is_running(found.get("pid")):
                 return None
+            if monotonic() >= self._wait_until_s:
+                return self._answered(found)
             sleep(POLL_S)
         return None
+
+    def _holds(self, pid: Json) -> bool:
+        """Whether a process waits for a person's answer."""
+        if not exists(f"{self._folder}/asked"):
+            return False
+        from anyhook.state.approvals import Approvals
+
+        return Approvals(self._folder).holds(pid)
+
+    def _answered(self, first: dict[str, Json]) -> Decision | None:
+        """The decision of an entry that waits for a person's answer; None if it does not."""
+        if not self._holds(first.get("pid")):
+            return None
+        while self._holds(first.get("pid")) and monotonic() < self._deadline_s:
+            sleep(WAITS_S)
+        end_s = min(monotonic() + DECIDES_S, self._deadline_s)
+        while not isinstance(decided := self._kept(first).get("decision"), dict) and monotonic() < end_s:
+            sleep(POLL_S)
+        return self._repeated(decided) if isinstance(decided, dict) else None
 
     def _first(self) -> dict[str, Json] | None:
         """What is known about the entry that was first; None if this one is."""
@@ -91,9 +118,14 @@ class Recent:
 
     def _same(self, claim: dict[str, Json]) -> dict[str, Json] | None:
         """What another entry has said and decided about this call, if that is not too long ago."""
-        found = {**claim, **self._store.read_object(f"{self._key}-{claim.get('at')}")}
+        found = {**claim, **self._kept(claim)}
         at = found.get("at")
-        return found if isinstance(at, (int, float)) and 0 <= time() - at < REMEMBERED_S else None
+        if isinstance(at, (int, float)) and (0 <= time() - at < REMEMBERED_S or self._holds(found.get("pid"))):
+            return found
+        return None
+
+    def _kept(self, claim: dict[str, Json]) -> dict[str, Json]:
+        return self._store.read_object(f"{self._key}-{claim.get('at')}")
 
     def keep(self, decision: Decision, later: bool = True) -> None:
         """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent

@@ -237,6 +237,7 @@ class Engine:
         context = self._context
         on_failure, mode = switches.pop("on_failure", None), switches.pop("mode", None)
         exhausted, session = switches.pop("exhausted", context.exhausted), switches.pop("session", None)
+        can_ask = switches.pop("can_ask", context.can_ask)
         if session is not None:
             event = event.replace(data={**event.data, "session": session})
         if switches:
@@ -247,7 +248,9 @@ class Engine:
             from anyhook.engine.merge import only_shadow
 
             context = context.replace(config=only_shadow(context.config, self._catalog.hooks))
-        return context.replace(posture=on_failure, mode=mode or context.mode, exhausted=exhausted), event
+        return context.replace(
+            posture=on_failure, mode=mode or context.mode, exhausted=exhausted, can_ask=can_ask
+        ), event
 
     def _other(self, switches: FireSwitches) -> Engine:
         """The same engine with other switches, cached."""

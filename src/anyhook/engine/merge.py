@@ -338,18 +338,31 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
     if event.name != "pre_tool" or hook.scope == "managed" or context.recorder.rehearses:
         return outcome
     try:
-        setup, folder = context.setup, context.setup.own_dir()
-        if not exists(f"{folder}/allowed"):
-            return outcome
-        from anyhook.state.allowed import key_of, use
-
-        if not use(folder, key_of(hook.id, setup.project, event.name, event.data)):
-            return outcome
+        code, what = _let_pass(context, event, hook, outcome)
     except Exception:  # noqa: BLE001 (nothing that goes wrong here opens a gate)
         return outcome
-    what = f"`{hook.name}` refused this call, and a person let it pass once"
-    problem = Problem("allowed-once", what, hook.where(), outcome.reason or "", severity=WARNING)
+    if not code:
+        return outcome
+    problem = Problem(code, what, hook.where(), outcome.reason or "", severity=WARNING)
     return outcome.replace(verdict="none", reason=None, messages=(what,), problems=(*outcome.problems, problem))
+
+
+def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> tuple[str, str]:
+    """How a person has let this call pass: a code and a sentence; empty if nobody has."""
+    setup, folder = context.setup, context.setup.own_dir()
+    if exists(f"{folder}/allowed"):
+        from anyhook.state.allowed import key_of, use
+
+        if use(folder, key_of(hook.id, setup.project, event.name, event.data)):
+            return "allowed-once", f"`{hook.name}` refused this call, and a person let it pass once"
+    if outcome.verdict == "ask" and exists(f"{folder}/granted"):
+        from anyhook.engine.hold import lasts
+        from anyhook.state.approvals import is_granted
+
+        session = str(event.data.get("session") or "")
+        if session and lasts(hook) and is_granted(folder, context.host, session, setup.project, hook.id):
+            return "allowed-for-session", f"`{hook.name}` asks no more in this session: a person said so"
+    return "", ""
 
 
 # Own modes: hooks that enforce while everything else is in shadow mode, because their user's settings say so.

@@ -18,6 +18,8 @@ class FireSwitches(TypedDict, total=False):
     mode: str | None
     exhausted: frozenset[str]
     """Dialects that have kept the agent working as often as they may; their blocks are ignored."""
+    can_ask: bool
+    """Whether the caller asks a person if the answer is `ask`; otherwise a person elsewhere may."""
     dialects: Sequence[str]
     dialect: str | Sequence[str]
     trust: str

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
     from anyhook.model.words import HookStatus, Posture, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Scene
 
@@ -187,6 +188,8 @@ class Walk:
         self.entries: list[Judged] = []
         self.reports: list[Report] = []
         self.runs: list[HookRun] = []
+        self.answered: dict[str, Json] | None = None
+        """Who answered when a hook asked, and when."""
         self.head = ""
         """The first part of the journal line, made while a hook runs."""
         self.part: Part | None = None
@@ -208,6 +211,8 @@ class Walk:
                 position += 1
             if self.queue.event is not self.event and not self.context.asked_again:
                 yield from self.judge_final_form()
+            if self.context.config.ask and not self.context.asked_again:
+                yield from self.ask_elsewhere()
         except BaseException:  # usually a cancelled caller; what happened until then is still recorded
             self.background.clear()
             self.end_prepared()
@@ -217,6 +222,8 @@ class Walk:
                 self.start_background()
             enforced = self.context.mode != "shadow"
             decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
+            if self.answered is not None:
+                decision = decision.replace(answered=self.answered)
             self.part = Part(self.event, decision, tuple(self.runs), self.head)
 
     async def run_async(self) -> None:
@@ -373,6 +380,31 @@ class Walk:
     def go_on_from(self, progress: Progress) -> None:
         self.entries, self.reports, self.runs = [*progress.entries], [*progress.reports], [*progress.runs]
         self.queue = progress.queue
+
+    def ask_elsewhere(self) -> Generator[Waitable, Run, None]:
+        """Let a person answer for the hooks that ask, if the settings say so and no hook refuses."""
+        from anyhook.engine.hold import Hold, holds
+
+        if not holds(self.context, self.event.name, self.entries):
+            return
+        try:
+            hold = Hold(self.context, self.queue.event, self.entries)
+            if not hold.is_over:
+                self.grace_s = 0.0
+                yield hold
+            self.entries, held = hold.concluded(self.entries)
+        except Exception as error:  # noqa: BLE001 (then it still asks: the agent does, or refuses)
+            from anyhook.model.problem import WARNING, Problem
+            from anyhook.tables.isolation import error_line
+
+            what, why = "a call could not wait for a person", error_line(error)
+            problem = Problem("not-answered", what, self.event.name, why, severity=WARNING)
+            self.route = self.route.replace(problems=(*self.route.problems, problem))
+            return
+        self.answered = held.answered
+        self.route = self.route.replace(problems=(*self.route.problems, *held.problems))
+        if not held.allows:
+            self.queue = self.queue.replace(stop=Stop("a person's answer", "", everywhere=True))
 
     def run(self, position: int, step: HookStep) -> Generator[Waitable, Run, None]:
         """Run one hook, read and judge its answer, and let it count."""

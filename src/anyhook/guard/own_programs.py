@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
-    "relax", "setup", "warm", "import",
+    "relax", "setup", "warm", "import", "approvals", "serve",
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {
@@ -27,6 +27,8 @@ LOOKING = {
     "warm": ("--json",),
 }  # fmt: skip
 """except with these options, which only show something."""
+ANSWERING = {"approvals": ("allow", "deny")}
+"""Of these verbs, only lines with one of these words."""
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that a project's programs never need."""
 
@@ -111,6 +113,8 @@ def _verb(texts: Sequence[str]) -> str | None:
         if not before.startswith("-") or "=" in before or before in FLAGS
     }
     if verb not in DECIDING or options & {"--help", "-h"}:
+        return None
+    if verb in ANSWERING and not any(text in ANSWERING[verb] or UNKNOWN in text for text in texts):
         return None
     looks = any(option in options for option in LOOKING.get(verb, ()))
     if looks and not any(text in ("--yes", "--revoke", "--stop") for text in texts):

@@ -211,6 +211,12 @@ class RecordedDecision(Record):
         )
 
     @property
+    def answered(self) -> dict[str, Json]:
+        """Who answered when a hook asked, and when; {} if nobody did."""
+        found = self.raw.get("answered")
+        return found if isinstance(found, dict) else {}
+
+    @property
     def lost(self) -> bool:
         """Whether it could not be written down."""
         return "lost" in self.raw

@@ -283,7 +283,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     ]
     unmet = len(decision.hooks) - len(rows)
     try:
-        if not decision.problems and _objects(decision) == NO_OBJECTS:
+        if not decision.problems and decision.answered is None and _objects(decision) == NO_OBJECTS:
             key = (decision.verdict, decision.enforced, *asked, unmet, *rows)
             if known := policy.known.get(key):
                 return known
@@ -293,6 +293,8 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
                 kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
                 if kept is not None:
                     made[field] = kept
+        if decision.answered is not None:
+            made["answered"] = decision.answered
         made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
         if unmet:
             made["unmet"] = unmet

@@ -239,6 +239,24 @@ CODES = {
         "A person let this one call pass at a terminal, although a hook refused it.",
         "Nothing to do; the next such call is refused again.",
     ),
+    "allowed-for-session": Code(
+        RUN,
+        WARNING,
+        "A rule would have asked, and a person has allowed what it asks about for the rest of this session.",
+        "Nothing to do; in the next session it asks again.",
+    ),
+    "not-answered": Code(
+        RUN,
+        WARNING,
+        "A hook asked about a call, and it was refused because no person answered in time.",
+        "Let the agent try it again, and answer with `anyhook approvals allow ID` or on the page.",
+    ),
+    "notice-failed": Code(
+        RUN,
+        WARNING,
+        "A person could not be told that a call waits for an answer.",
+        "Correct `notify` under [ask] in config.toml, or remove it there.",
+    ),
     "nested-event": Code(
         RUN,
         WARNING,

@@ -87,6 +87,8 @@ class Decision(Record):
     enforced: bool = True
     hooks: tuple[Report, ...] = ()
     problems: tuple[Problem, ...] = ()
+    answered: dict[str, Json] | None = None
+    """Who answered when a hook asked, and when; None if nobody did."""
 
     @property
     def stops(self) -> bool:
@@ -96,6 +98,8 @@ class Decision(Record):
     def as_dict(self) -> dict[str, Json]:
         """The object that `anyhook fire --json` prints."""
         made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
+        if self.answered is None:
+            del made["answered"]
         for field in ("context", "messages", "follow_ups"):
             made[field] = list(getattr(self, field))
         made["hooks"] = [report.as_dict() for report in self.hooks]

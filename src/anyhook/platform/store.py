@@ -10,7 +10,16 @@ import time
 
 from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
-from anyhook.platform.places import MAX_OWN, open_regular, read_at, user_id, write_at, write_private
+from anyhook.platform.places import (
+    MAX_OWN,
+    make_private_dir,
+    open_regular,
+    read_at,
+    user_id,
+    write_at,
+    write_beside,
+    write_private,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +39,9 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
     "past": (30 * DAY_S, 64, MB // 4, "what `doctor --past` last found, in one line; found again"),
     "firings": (5.0, 64, MB, "decisions for a second entry of the same agent; lost, its hooks run again"),
     "allowed": (600.0, 64, MB // 4, "calls that a person lets pass once; lost, they stay refused"),
+    "asked": (DAY_S, 2_000, 8 * MB, "calls that wait for a person, and the answers; lost, they are refused"),
+    "granted": (DAY_S, 256, MB, "rules that a person answered for a whole session; lost, they ask again"),
+    "page": (30 * DAY_S, 8, MB // 8, "the port of a page that is served; lost, notices have no link"),
     "context": (30 * DAY_S, 50, 2 * MB, "text that was too long for an agent, which was told where it is"),
     "types": (365 * DAY_S, 250, MB, "what self-describing executables answered; asked again"),
     "agents": (90 * DAY_S, 32, MB, "agents of other packages; looked up again"),
@@ -52,7 +64,15 @@ RECORDS = {
 }  # fmt: skip
 """What else is in the state folder, by how its name begins: records that must not be lost, so they have no lifetime and
 end with what they are about."""
-NAMED = {"allowed": "", "context": ".txt", "failures": ".txt", "sessions": ".json", "conversations": ".json"}
+NAMED = {
+    "allowed": "",
+    "asked": "",
+    "page": "",
+    "context": ".txt",
+    "failures": ".txt",
+    "sessions": ".json",
+    "conversations": ".json",
+}
 """Kinds whose files are called as their keys, because people or the version before look for them, and how they end."""
 BLOCK = 4_096
 """A file takes whole blocks on the disk."""
@@ -120,6 +140,26 @@ class Store:
                 self._tidy(os.path.basename(path), at_once=is_large)
             except OSError:
                 return  # the value is there; the next one tidies
+
+    def put_once(self, key: str, data: bytes) -> bool:
+        """Store a value if there is none under this key: of several processes, one does. OSError if that is not
+        possible."""
+        make_private_dir(self.folder)
+        temporary = write_beside(self.path(key), data)
+        try:
+            os.link(temporary, self.path(key))
+        except FileExistsError:
+            return False
+        finally:
+            os.unlink(temporary)
+        return True
+
+    def names(self) -> list[str]:
+        """The names of all files; the keys, if files of this kind are called as their keys."""
+        try:
+            return [name for name in os.listdir(self.folder) if not name.startswith(".")]
+        except OSError:
+            return []
 
     def write(self, key: str, data: bytes) -> bool:
         """Store a value that can be missed; whether that was possible."""

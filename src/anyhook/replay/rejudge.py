@@ -41,6 +41,8 @@ BESIDE = ("enforced", "hooks", "problems")
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
 """A problem that made a block not count, for a reason that is not recorded."""
+UNANSWERED = "not-answered"
+"""The problem of a call that waited for a person in vain."""
 REPEATED = "fired-twice"
 """The problem of a record whose event another entry had already fired."""
 ALIEN = (TypeError, ValueError, AttributeError, KeyError)
@@ -242,6 +244,8 @@ def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
     """Raises Unjudgeable if the decision depended on something without a recorded run."""
     if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
+    if before.answered or before.has_problem(UNANSWERED):
+        raise Unjudgeable("a person answered it, or was asked to")
     hooks = before.hooks
     if len(hooks) > len(calls):
         ran = {call.hook for call in calls}

@@ -21,6 +21,10 @@ ROLES = ("fast", "long", "thinking")
 """The roles of models; handlers name one of these, in their dialect's words."""
 JOURNAL_BOUNDS = {"keep_days": 36_500, "keep_mb": 1_000_000}
 """The limits of the journal, and the largest value of each."""
+ASK_WHERE = ("agent", "elsewhere", "both")
+WAIT_S, MAX_WAIT_S = 60, 86_400
+"""How long a call waits for a person; never longer than its agent waits."""
+NTFY = "ntfy:"
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
@@ -31,7 +35,7 @@ STRICTEST = {"on_failure": "deny", "off": "deny", "mode": "enforce"}
 SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
-    "journal": "[journal]", "agent": "[agent]", "warm": "warm",
+    "journal": "[journal]", "ask": "[ask]", "agent": "[agent]", "warm": "warm",
     "warm_python": "warm_python", "facts": "facts",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
@@ -71,6 +75,9 @@ class Settings(Record):
     """Whose Python scripts may run in a warm interpreter."""
     hook_warm: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """The same by hook id, `on` or `off`."""
+    ask: dict[str, Json] = {}  # noqa: RUF012 (never changed)
+    """Who answers when a hook asks (`where`), how long a call waits (`wait_s`), and how a person hears of it
+    (`notify`)."""
 
     def may_be_warm(self, hook: Hook) -> bool:
         """Whether its Python may run in a warm interpreter. A function of a `hooks.py` is written for one; a project's
@@ -146,6 +153,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         _switch("facts", document.get("facts", False), False, warn),
         one_of("warm_python", WARM_PYTHON),
         hooks["warm"],
+        _ask(document.get("ask"), warn),
     )
     return read.at(time()) if read.hook_until else read
 
@@ -166,6 +174,40 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
         else:
             found[key] = chosen
     return found
+
+
+def _ask(value: Json, warn: _Warn) -> dict[str, Json]:
+    """A slip leaves the agent to ask, and one that cannot ask refuses."""
+    if value is not None and not isinstance(value, dict):
+        warn("ask", "must be a table", "Settings: where, wait_s, notify.")
+    found: dict[str, Json] = {}
+    for key, chosen in value.items() if isinstance(value, dict) else ():
+        if key == "where":
+            if chosen in ASK_WHERE:
+                found[key] = chosen
+            else:
+                warn("ask.where", f"must be one of {', '.join(ASK_WHERE)}", "Correct it.", ASK_WHERE[0])
+        elif key == "wait_s":
+            if isinstance(chosen, int) and not isinstance(chosen, bool) and 1 <= chosen <= MAX_WAIT_S:
+                found[key] = chosen
+            else:
+                warn("ask.wait_s", f"must be a whole number from 1 to {MAX_WAIT_S}", "Correct it.", str(WAIT_S))
+        elif key == "notify":
+            ways = chosen if isinstance(chosen, list) else [chosen]
+            known = [way for way in ways if isinstance(way, str) and (way == "desktop" or _address(way))]
+            found[key] = [*known]
+            if known != chosen:
+                warn("ask.notify", "must be a list of ways", 'Write "desktop", "ntfy:https://…" or "https://…".')
+        else:
+            warn(f"ask.{key}", "is not a setting", "Settings: where, wait_s, notify.")
+    return found
+
+
+def _address(way: str) -> bool:
+    """Whether it is an address that a notice can be posted to."""
+    scheme, _, rest = way.removeprefix(NTFY).partition("://")
+    host = rest.partition("/")[0]
+    return scheme in ("http", "https") and bool(host) and way.isascii() and way.isprintable() and " " not in way
 
 
 def _required(value: Json, warn: _Warn) -> tuple[str, ...]:

@@ -1,0 +1,89 @@
+"""`anyhook approvals`: the calls that wait for a person, and the person's answer. Only a terminal can give one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from anyhook.cli import DONE, FINDINGS, BadCall, render
+from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.person import require_person
+from anyhook.cli.verbs import verb
+from anyhook.cli.view.approval_text import approval_lines
+from anyhook.model.words import RUN_VARIABLE
+from anyhook.platform.places import state_dir
+from anyhook.state.approvals import Approvals, Reply
+
+GONE = "nothing waits under {}: it was answered, its time is over, or it never waited. `anyhook approvals` shows all."
+WAYS = ("allow", "deny")
+
+
+class ApprovalsOptions(JsonOptions):
+    because: str | None = option("--because", "With deny: why, for the agent.", "TEXT")
+    session: bool = switch("--session", "With allow: what it asks about may pass for the rest of the session.")
+
+
+@verb("approvals", ApprovalsOptions, "anyhook approvals allow 3f9c2a10", [click.Argument(["words"], nargs=-1)])
+def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
+    """Show the calls that wait for a person (`[ask] where = "elsewhere"` in the settings), or answer one: WORDS is
+    `allow ID` or `deny ID`. Only a person at a terminal can answer. A yes counts once, for exactly this call; every
+    other hook still counts.
+
+    \b
+    Exit status: 0 done, 1 the answer was not taken, 3 bad call.
+    """
+    waiting = Approvals(state_dir(os.environ))
+    if not words:
+        return _show(waiting, options)
+    if len(words) != 2 or words[0] not in WAYS:
+        raise BadCall("write `anyhook approvals`, `anyhook approvals allow ID` or `anyhook approvals deny ID`.")
+    allows = words[0] == "allow"
+    if (options.because is not None and allows) or (options.session and not allows):
+        raise BadCall("--because goes with `deny`, and --session with `allow`.")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
+        raise BadCall("only a person can answer. Run it at a terminal, outside the agent.")
+    require_person("approvals")
+    found = waiting.find(words[1])
+    if found is None:
+        render.say(GONE.format(words[1]))
+        return FINDINGS
+    for line in approval_lines(found):
+        render.out(line)
+    if options.session and not _may_last(found.may_last, str(found.told.get("rule"))):
+        return FINDINGS
+    reply = Reply(allows, "terminal", options.because or "", options.session)
+    try:
+        is_taken = waiting.answer(found, reply)
+    except OSError as error:
+        raise BadCall(f"the answer could not be written ({error.strerror}), so the call is refused.") from None
+    if not is_taken:
+        render.say(GONE.format(found.id))
+        return FINDINGS
+    render.out(("Allowed for this session." if options.session else "Allowed once.") if allows else "Refused.")
+    return DONE
+
+
+def _may_last(may_last: bool, rule: str) -> bool:
+    if not may_last:
+        render.say("this cannot be allowed for the session: it is not a rule of yours that asks. Leave out --session.")
+        return False
+    if click.confirm(f"Let everything that {rule} asks about pass until this session ends?", default=False):
+        return True
+    render.say("Nothing is answered.")
+    return False
+
+
+def _show(waiting: Approvals, options: ApprovalsOptions) -> int:
+    found = waiting.waiting()
+    if options.json:
+        render.json_out([each.as_dict() for each in found], indent=2)
+        return DONE
+    for each in found:
+        for line in approval_lines(each):
+            render.out(line)
+        render.out(f"  answer    anyhook approvals allow {each.id}   or: anyhook approvals deny {each.id}")
+    if not found:
+        render.say("No call waits for you.")
+    return DONE

@@ -1,0 +1,45 @@
+"""A call that waits for a person, as text: for the terminal, and the same lines for the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.cli.view.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.state.approvals import Waiting
+
+SHOWN_FACTS = ("deletes", "writes", "connects", "secrets", "unknown")
+MAX_EACH = 6
+
+
+def approval_lines(waiting: Waiting) -> Iterator[str]:
+    told = waiting.told
+    yield visible(f"{waiting.id}  {told.get('agent')} in {told.get('project')}, {left(waiting)}")
+    yield from _titled(str(told.get("tool")), str(told.get("what")).split("\n"))
+    facts = told.get("facts")
+    for kind in SHOWN_FACTS:
+        values = facts.get(kind) if isinstance(facts, dict) else None
+        if isinstance(values, list):
+            more = [f"… {len(values) - MAX_EACH} more"] if len(values) > MAX_EACH else []
+            yield from _titled(kind, [*map(str, values[:MAX_EACH]), *more])
+    diff = told.get("diff")
+    if isinstance(diff, list):
+        yield from _titled("changes", [str(line) for line in diff])
+    yield from _titled("rule", [str(told.get("rule"))])
+    yield from _titled("because", str(told.get("reason")).split("\n"))
+    if waiting.may_last:
+        yield from _titled("session", [f"anyhook approvals allow {waiting.id} --session   until this session ends"])
+    always = told.get("always")
+    yield from _titled("always", [f"{line}   in this project" for line in always] if isinstance(always, list) else [])
+
+
+def left(waiting: Waiting) -> str:
+    return f"{max(waiting.left_s, 0.0):.0f} s left"
+
+
+def _titled(title: str, lines: list[str]) -> Iterator[str]:
+    for at, line in enumerate(lines):
+        yield visible(f"  {title if not at else '':<9} {line}")
