@@ -45,23 +45,23 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
         raise BadCall("only a person can answer. Run it at a terminal, outside the agent.")
     require_person("approvals")
-    found = waiting.find(words[1])
-    if found is None:
-        render.say(GONE.format(words[1]))
-        return FINDINGS
-    for line in approval_lines(found):
+    return _answer(waiting, words[1], Reply(allows, "terminal", options.because or "", options.session))
+
+
+def _answer(approvals: Approvals, name: str, reply: Reply) -> int:
+    found = approvals.find(name)
+    for line in approval_lines(found) if found is not None else ():
         render.out(line)
-    if options.session and not _may_last(found.may_last, str(found.told.get("rule"))):
+    if found is not None and reply.lasts and not _may_last(found.may_last, str(found.told.get("rule"))):
         return FINDINGS
-    reply = Reply(allows, "terminal", options.because or "", options.session)
     try:
-        is_taken = waiting.answer(found, reply)
+        is_taken = found is not None and approvals.answer(found, reply)
     except OSError as error:
         raise BadCall(f"the answer could not be written ({error.strerror}), so the call is refused.") from None
     if not is_taken:
-        render.say(GONE.format(found.id))
+        render.say(GONE.format(name))
         return FINDINGS
-    render.out(("Allowed for this session." if options.session else "Allowed once.") if allows else "Refused.")
+    render.out("Refused." if not reply.allows else "Allowed for this session." if reply.lasts else "Allowed once.")
     return DONE
 
 

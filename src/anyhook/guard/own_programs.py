@@ -112,14 +112,16 @@ def _verb(texts: Sequence[str]) -> str | None:
         for before, text in pairwise(("", *named))
         if not before.startswith("-") or "=" in before or before in FLAGS
     }
-    if verb not in DECIDING or options & {"--help", "-h"}:
-        return None
-    if verb in ANSWERING and not any(text in ANSWERING[verb] or UNKNOWN in text for text in texts):
-        return None
-    looks = any(option in options for option in LOOKING.get(verb, ()))
-    if looks and not any(text in ("--yes", "--revoke", "--stop") for text in texts):
+    if verb not in DECIDING or options & {"--help", "-h"} or _only_looks(verb, texts, options):
         return None
     return f"`anyhook {verb}` is for people."
+
+
+def _only_looks(verb: str, texts: Sequence[str], options: Collection[str]) -> bool:
+    if verb in ANSWERING:
+        return not any(text in ANSWERING[verb] or UNKNOWN in text for text in texts)
+    looks = any(option in options for option in LOOKING.get(verb, ()))
+    return looks and not any(text in ("--yes", "--revoke", "--stop") for text in texts)
 
 
 def _by_python(code: str, texts: Sequence[str] = ()) -> str | None:

@@ -36,9 +36,9 @@ ASKED_FOR = (
     "recipe", "end_turn",
 )  # fmt: skip
 _asked = attrgetter(*ASKED_FOR)
-_objects = attrgetter("tool_input", "tool_output", "history", "recipe")
+_objects = attrgetter("tool_input", "tool_output", "history", "recipe", "answered")
 """Those that cannot be part of a key."""
-NO_OBJECTS = (None,) * 4
+NO_OBJECTS = (None,) * 5
 REPORTED = ("id", "status", "why", "verdict", "source", "shadow")
 """The recorded fields of a hook's report."""
 BODY_FIELDS = frozenset(
@@ -283,7 +283,7 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     ]
     unmet = len(decision.hooks) - len(rows)
     try:
-        if not decision.problems and decision.answered is None and _objects(decision) == NO_OBJECTS:
+        if not decision.problems and _objects(decision) == NO_OBJECTS:
             key = (decision.verdict, decision.enforced, *asked, unmet, *rows)
             if known := policy.known.get(key):
                 return known
@@ -293,11 +293,9 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
                 kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
                 if kept is not None:
                     made[field] = kept
-        if decision.answered is not None:
-            made["answered"] = decision.answered
+        others: dict[str, Json] = {"answered": decision.answered, "unmet": unmet}
         made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
-        if unmet:
-            made["unmet"] = unmet
+        made.update({field: value for field, value in others.items() if value})
         made["problems"] = [
             dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
             for problem in decision.problems

@@ -25,6 +25,8 @@ ASK_WHERE = ("agent", "elsewhere", "both")
 WAIT_S, MAX_WAIT_S = 60, 86_400
 """How long a call waits for a person; never longer than its agent waits."""
 NTFY = "ntfy:"
+ASK = {"where": f"one of {', '.join(ASK_WHERE)}", "wait_s": f"a whole number from 1 to {MAX_WAIT_S}", "notify": ""}
+"""The settings of `[ask]`, and what each must be."""
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
@@ -169,7 +171,7 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
             warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.")
         elif key not in JOURNAL_BOUNDS:
             warn(f"journal.{key}", "is not a setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
-        elif isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= JOURNAL_BOUNDS[key]:
+        elif not _is_number(chosen, JOURNAL_BOUNDS[key]):
             warn(f"journal.{key}", f"must be a whole number from 1 to {JOURNAL_BOUNDS[key]}", "Correct it.")
         else:
             found[key] = chosen
@@ -179,32 +181,31 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
 def _ask(value: Json, warn: _Warn) -> dict[str, Json]:
     """A slip leaves the agent to ask, and one that cannot ask refuses."""
     if value is not None and not isinstance(value, dict):
-        warn("ask", "must be a table", "Settings: where, wait_s, notify.")
+        warn("ask", "must be a table", f"Settings: {', '.join(ASK)}.")
     found: dict[str, Json] = {}
     for key, chosen in value.items() if isinstance(value, dict) else ():
-        if key == "where":
-            if chosen in ASK_WHERE:
-                found[key] = chosen
-            else:
-                warn("ask.where", f"must be one of {', '.join(ASK_WHERE)}", "Correct it.", ASK_WHERE[0])
-        elif key == "wait_s":
-            if isinstance(chosen, int) and not isinstance(chosen, bool) and 1 <= chosen <= MAX_WAIT_S:
-                found[key] = chosen
-            else:
-                warn("ask.wait_s", f"must be a whole number from 1 to {MAX_WAIT_S}", "Correct it.", str(WAIT_S))
+        if key not in ASK:
+            warn(f"ask.{key}", "is not a setting", f"Settings: {', '.join(ASK)}.")
         elif key == "notify":
             ways = chosen if isinstance(chosen, list) else [chosen]
-            known = [way for way in ways if isinstance(way, str) and (way == "desktop" or _address(way))]
-            found[key] = [*known]
+            found[key] = known = [way for way in ways if way == "desktop" or _is_address(way)]
             if known != chosen:
                 warn("ask.notify", "must be a list of ways", 'Write "desktop", "ntfy:https://…" or "https://…".')
+        elif chosen in ASK_WHERE if key == "where" else _is_number(chosen, MAX_WAIT_S):
+            found[key] = chosen
         else:
-            warn(f"ask.{key}", "is not a setting", "Settings: where, wait_s, notify.")
+            warn(f"ask.{key}", f"must be {ASK[key]}", "Correct it.", str(WAIT_S if key == "wait_s" else ASK_WHERE[0]))
     return found
 
 
-def _address(way: str) -> bool:
+def _is_number(value: Json, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _is_address(way: Json) -> bool:
     """Whether it is an address that a notice can be posted to."""
+    if not isinstance(way, str):
+        return False
     scheme, _, rest = way.removeprefix(NTFY).partition("://")
     host = rest.partition("/")[0]
     return scheme in ("http", "https") and bool(host) and way.isascii() and way.isprintable() and " " not in way
