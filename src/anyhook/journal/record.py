@@ -296,14 +296,18 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
         others: dict[str, Json] = {"answered": decision.answered, "unmet": unmet}
         made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
         made.update({field: value for field, value in others.items() if value})
-        made["problems"] = [
-            dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
-            for problem in decision.problems
-        ]
+        made["problems"] = _problems(decision, policy)
         return clean(made, policy, key=key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)
+
+
+def _problems(decision: Decision, policy: JournalPolicy) -> list[Json]:
+    return [
+        dict(problem.as_dict()) if policy.bodies == FULL else {"code": problem.code, "where": problem.where}
+        for problem in decision.problems
+    ]
 
 
 def run_fields(run: Run, policy: JournalPolicy) -> dict[str, Json]:
