@@ -16,8 +16,10 @@ from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.places import state_dir
 from anyhook.state.approvals import Approvals, Reply
 
-GONE = "nothing waits under {}: it was answered, its time is over, or it never waited. `anyhook approvals` shows all."
-WAYS = ("allow", "deny")
+NOTHING_WAITS = (
+    "nothing waits under {}: it was answered, its time is over, or it never waited. `anyhook approvals` shows all."
+)
+ANSWERS = ("allow", "deny")
 
 
 class ApprovalsOptions(JsonOptions):
@@ -37,7 +39,7 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
     waiting = Approvals(state_dir(os.environ))
     if not words:
         return _show(waiting, options)
-    if len(words) != 2 or words[0] not in WAYS:
+    if len(words) != 2 or words[0] not in ANSWERS:
         raise BadCall("write `anyhook approvals`, `anyhook approvals allow ID` or `anyhook approvals deny ID`.")
     allows = words[0] == "allow"
     if (options.because is not None and allows) or (options.session and not allows):
@@ -59,7 +61,7 @@ def _answer(approvals: Approvals, name: str, reply: Reply) -> int:
     except OSError as error:
         raise BadCall(f"the answer could not be written ({error.strerror}), so the call is refused.") from None
     if not is_taken:
-        render.say(GONE.format(name))
+        render.say(NOTHING_WAITS.format(name))
         return FINDINGS
     render.out("Refused." if not reply.allows else "Allowed for this session." if reply.lasts else "Allowed once.")
     return DONE

@@ -20,7 +20,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.places import NOWHERE, open_regular
 from anyhook.platform.watcher import Watched
-from anyhook.state.approvals import LOOK_S, SECOND, Approvals, grant, page_link
+from anyhook.state.approvals import ANSWER_LOOK_S, SECOND_NS, Approvals, grant, page_link
 from anyhook.state.settings import NTFY, WAIT_S
 
 if TYPE_CHECKING:
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from anyhook.model.words import Ending
     from anyhook.state.approvals import Waiting
 
-MIN_S = 1.0
+MIN_HOLD_S = 1.0
 """A call that can wait no longer than this is refused at once: nobody answers so fast."""
-LATE_NS = SECOND
+LATE_NS = SECOND_NS
 """How much later than its time an answer may be read. If more has passed on the wall clock, the machine was asleep."""
 NOTICE_S = 10.0
-MAX_DIFF_LINES, MAX_FILE, MAX_NOTICE = 200, 1 << 18, 600
+MAX_DIFF_LINES, MAX_SHOWN_FILE, MAX_NOTICE = 200, 1 << 18, 600
 AS_AN_ANSWER = (
     "That is not for you to get around: do not try to reach the same in another way. Say what you wanted to do and why,"
     " and go on with something else or stop."
 )
-UNANSWERED = "not-answered"
+NOT_ANSWERED = "not-answered"
 """The code of the problem of a call that was refused because nobody answered."""
 
 
@@ -90,7 +90,7 @@ class Hold:
         if context.deadline_s is not None:
             wait_s = min(wait_s, context.deadline_s - monotonic())
         self._wait_s, self._until_s = wait_s, monotonic() + wait_s
-        if wait_s < MIN_S:
+        if wait_s < MIN_HOLD_S:
             self._refuse("it cannot wait for a person here, because its agent does not wait long enough")
         elif folder == NOWHERE:
             self._refuse("it cannot wait for a person: the state folder is inside the project")
@@ -113,7 +113,7 @@ class Hold:
             self._look()
             if self._over.is_set() or (grace_s is not None and monotonic() >= until_s):
                 break
-            self._over.wait(min(LOOK_S, max(until_s - monotonic(), 0.0)))
+            self._over.wait(min(ANSWER_LOOK_S, max(until_s - monotonic(), 0.0)))
         return Run("exited", 0, b"", b"", 0, 0.0) if self._over.is_set() else None
 
     def end(self, ending: Ending = "cancelled") -> None:
@@ -148,7 +148,7 @@ class Hold:
             self._read(waiting, said)
 
     def _nobody(self, waiting: Waiting) -> str:
-        slept = waiting.left_s < -LATE_NS / SECOND
+        slept = waiting.left_s < -LATE_NS / SECOND_NS
         return f"nobody answered within {self._wait_s:.0f} s" + (" (the computer slept meanwhile)" if slept else "")
 
     def _read(self, waiting: Waiting, said: Mapping[str, Json]) -> None:
@@ -199,7 +199,9 @@ class Hold:
                 made[at] = entry.replace(outcome=entry.outcome.replace(verdict=BLOCK, reason=refusal))
         if held.answered is None:
             where = self._asking[0].hook.where()
-            found = Problem(UNANSWERED, "a call waited for a person and is refused", where, held.why, severity=WARNING)
+            found = Problem(
+                NOT_ANSWERED, "a call waited for a person and is refused", where, held.why, severity=WARNING
+            )
             held = held.replace(problems=(*held.problems, found))
         return made, held
 
@@ -245,7 +247,7 @@ def _told(context: Context, event: Event, asked: Sequence[Judged], wait_s: float
         "what": plain(_what(shown)),
         "reason": plain("; ".join(filter(None, dict.fromkeys(entry.outcome.reason for entry in asked)))),
         "rule": ", ".join(dict.fromkeys(names)),
-        "until": now + int(wait_s * SECOND),
+        "until": now + int(wait_s * SECOND_NS),
         "facts": plain({key: value for key, value in facts.items() if value}),
         "diff": [*_diff(context, shown, plain)],
         "may_last": may_last,
@@ -294,7 +296,7 @@ def _diff(context: Context, event: Event, plain: Callable[[Json], Json]) -> list
 def _now(path: str, context: Context) -> str:
     """What a file holds now; "" if that cannot be shown."""
     try:
-        with open_regular(path if path.startswith("/") else f"{context.setup.project}/{path}", MAX_FILE) as file:
+        with open_regular(path if path.startswith("/") else f"{context.setup.project}/{path}", MAX_SHOWN_FILE) as file:
             return file.read().decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

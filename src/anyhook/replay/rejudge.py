@@ -41,7 +41,7 @@ BESIDE = ("enforced", "hooks", "problems")
 CUT = (" bytes in all]", " characters in all]")
 UNJUDGED = "bound-reached"
 """A problem that made a block not count, for a reason that is not recorded."""
-UNANSWERED = "not-answered"
+NOT_ANSWERED_CODE = "not-answered"
 """The problem of a call that waited for a person in vain."""
 REPEATED = "fired-twice"
 """The problem of a record whose event another entry had already fired."""
@@ -244,7 +244,7 @@ def _check(before: RecordedDecision, calls: Sequence[RecordedCall]) -> None:
     """Raises Unjudgeable if the decision depended on something without a recorded run."""
     if before.has_problem(UNJUDGED):
         raise Unjudgeable("a hook had kept the agent working as often as it may")
-    if before.answered or before.has_problem(UNANSWERED):
+    if before.answered or before.has_problem(NOT_ANSWERED_CODE):
         raise Unjudgeable("a person answered it, or was asked to")
     hooks = before.hooks
     if len(hooks) > len(calls):

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-ENDING = ".answer"
-SHOWN = ("id", "at", "agent", "project", "session", "tool", "what", "reason", "rule", "until")
+OF_ANSWER = ".answer"
+FOR_JSON = ("id", "at", "agent", "project", "session", "tool", "what", "reason", "rule", "until")
 """What `anyhook approvals --json` prints."""
-SECOND = 1_000_000_000
-LOOK_S = 0.25
+SECOND_NS = 1_000_000_000
+ANSWER_LOOK_S = 0.25
 """How often a call that waits looks for its answer."""
 MAX_BECAUSE = 2_000
 
@@ -45,7 +45,7 @@ class Waiting(Record):
     @property
     def left_s(self) -> float:
         until = self.told.get("until")
-        return (until - time_ns()) / SECOND if isinstance(until, int) else 0.0
+        return (until - time_ns()) / SECOND_NS if isinstance(until, int) else 0.0
 
     @property
     def may_last(self) -> bool:
@@ -53,7 +53,7 @@ class Waiting(Record):
         return self.told.get("may_last") is True
 
     def as_dict(self) -> dict[str, Json]:
-        return {field: self.told.get(field) for field in SHOWN}
+        return {field: self.told.get(field) for field in FOR_JSON}
 
 
 class Reply(Record):
@@ -86,12 +86,12 @@ class Approvals:
 
     def reply(self, waiting: Waiting) -> dict[str, Json]:
         """The answer as it was written; {} if there is none."""
-        return self._store.read_object(waiting.id + ENDING)
+        return self._store.read_object(waiting.id + OF_ANSWER)
 
     def close(self, waiting: Waiting) -> bool:
         """Nobody can answer from now on; False if somebody has."""
         try:
-            return self._store.put_once(waiting.id + ENDING, b"{}")
+            return self._store.put_once(waiting.id + OF_ANSWER, b"{}")
         finally:
             self._store.delete(waiting.id)
 
@@ -99,7 +99,7 @@ class Approvals:
 
     def waiting(self) -> list[Waiting]:
         """All calls that wait now, the oldest first."""
-        found = [self.find(name) for name in self._store.names() if not name.endswith(ENDING)]
+        found = [self.find(name) for name in self._store.names() if not name.endswith(OF_ANSWER)]
         return sorted(filter(None, found), key=lambda each: (str(each.told.get("at")), each.id))
 
     def find(self, name: str) -> Waiting | None:
@@ -114,7 +114,7 @@ class Approvals:
         if not isinstance(told, dict) or told.get("id") != name:
             return None
         found = Waiting(told, lean_json.digest(data or b""))
-        if found.left_s <= 0 or not is_running(told.get("pid")) or self._store.read(name + ENDING) is not None:
+        if found.left_s <= 0 or not is_running(told.get("pid")) or self._store.read(name + OF_ANSWER) is not None:
             return None
         return found
 
@@ -125,7 +125,7 @@ class Approvals:
             return False
         made: dict[str, Json] = {field: getattr(reply, field) for field in reply.fields}
         made |= {"because": reply.because[:MAX_BECAUSE], "digest": waiting.digest, "at": time_ns()}
-        return self._store.put_once(waiting.id + ENDING, lean_json.dumps(made).encode())
+        return self._store.put_once(waiting.id + OF_ANSWER, lean_json.dumps(made).encode())
 
     def holds(self, pid: object) -> bool:
         """Whether this process waits for an answer."""

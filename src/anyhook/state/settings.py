@@ -25,7 +25,7 @@ ASK_WHERE = ("agent", "elsewhere", "both")
 WAIT_S, MAX_WAIT_S = 60, 86_400
 """How long a call waits for a person; never longer than its agent waits."""
 NTFY = "ntfy:"
-ASK = {"where": f"one of {', '.join(ASK_WHERE)}", "wait_s": f"a whole number from 1 to {MAX_WAIT_S}", "notify": ""}
+ASK_KEYS = {"where": f"one of {', '.join(ASK_WHERE)}", "wait_s": f"a whole number from 1 to {MAX_WAIT_S}", "notify": ""}
 """The settings of `[ask]`, and what each must be."""
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
@@ -181,11 +181,11 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
 def _ask(value: Json, warn: _Warn) -> dict[str, Json]:
     """A slip leaves the agent to ask, and one that cannot ask refuses."""
     if value is not None and not isinstance(value, dict):
-        warn("ask", "must be a table", f"Settings: {', '.join(ASK)}.")
+        warn("ask", "must be a table", f"Settings: {', '.join(ASK_KEYS)}.")
     found: dict[str, Json] = {}
     for key, chosen in value.items() if isinstance(value, dict) else ():
-        if key not in ASK:
-            warn(f"ask.{key}", "is not a setting", f"Settings: {', '.join(ASK)}.")
+        if key not in ASK_KEYS:
+            warn(f"ask.{key}", "is not a setting", f"Settings: {', '.join(ASK_KEYS)}.")
         elif key == "notify":
             ways = chosen if isinstance(chosen, list) else [chosen]
             found[key] = known = [way for way in ways if way == "desktop" or _is_address(way)]
@@ -194,7 +194,12 @@ def _ask(value: Json, warn: _Warn) -> dict[str, Json]:
         elif chosen in ASK_WHERE if key == "where" else _is_number(chosen, MAX_WAIT_S):
             found[key] = chosen
         else:
-            warn(f"ask.{key}", f"must be {ASK[key]}", "Correct it.", str(WAIT_S if key == "wait_s" else ASK_WHERE[0]))
+            warn(
+                f"ask.{key}",
+                f"must be {ASK_KEYS[key]}",
+                "Correct it.",
+                str(WAIT_S if key == "wait_s" else ASK_WHERE[0]),
+            )
     return found
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from anyhook.state.approvals import Waiting
 
 SHOWN_FACTS = ("deletes", "writes", "connects", "secrets", "unknown")
-MAX_EACH = 6
+MAX_OF_A_FACT = 6
 
 
 def approval_lines(waiting: Waiting) -> Iterator[str]:
@@ -23,8 +23,8 @@ def approval_lines(waiting: Waiting) -> Iterator[str]:
     for kind in SHOWN_FACTS:
         values = facts.get(kind) if isinstance(facts, dict) else None
         if isinstance(values, list):
-            more = [f"… {len(values) - MAX_EACH} more"] if len(values) > MAX_EACH else []
-            yield from _titled(kind, [*map(str, values[:MAX_EACH]), *more])
+            more = [f"… {len(values) - MAX_OF_A_FACT} more"] if len(values) > MAX_OF_A_FACT else []
+            yield from _titled(kind, [*map(str, values[:MAX_OF_A_FACT]), *more])
     diff = told.get("diff")
     if isinstance(diff, list):
         yield from _titled("changes", [str(line) for line in diff])
