@@ -20,7 +20,7 @@ from anyhook import Engine, Event
 from anyhook.engine import dedupe, hold
 from anyhook.platform import store
 from anyhook.platform.store import Store
-from anyhook.state.approvals import Approvals, Reply
+from anyhook.state.approvals import Approvals, PersonsAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ def asks(world: World) -> World:
 
 
 class Call:
-    """One call of an agent, in a process of its own."""
+    """One call of an agent, in a separate process."""
 
     def __init__(self, world: World, agent: str = "codex", **changes: Any) -> None:
         event, payload = PAYLOADS[agent]
@@ -192,7 +192,7 @@ def test_what_was_asked_about_must_not_change(asks: World) -> None:
     file.write_text(file.read_text().replace("ls -l", "ls -x"))
     changed = Approvals(str(asks.state)).waiting()[0]
     assert changed.told["what"] == "ls -x"
-    assert Approvals(str(asks.state)).answer(changed, Reply(allows=True, by="terminal"))
+    assert Approvals(str(asks.state)).answer(changed, PersonsAnswer(allows=True, by="terminal"))
     assert "is none to what was asked" in call.refused()
 
 
@@ -258,7 +258,7 @@ def test_a_computer_that_slept(asks: World, monkeypatch: pytest.MonkeyPatch) -> 
 
     def yes_and_sleep(approvals: Approvals, found: Any) -> None:
         monkeypatch.setattr(hold, "time_ns", lambda: later)
-        assert approvals.answer(found, Reply(allows=True, by="page"))
+        assert approvals.answer(found, PersonsAnswer(allows=True, by="page"))
 
     thread = in_another_thread(asks, yes_and_sleep)
     decision = engine.fire_sync(SHELL)
@@ -280,7 +280,7 @@ def test_a_yes_is_as_if_the_rule_had_not_matched(asks: World, monkeypatch: pytes
 
 
 def assert_taken(approvals: Approvals, found: Any) -> None:
-    assert approvals.answer(found, Reply(allows=True, by="page"))
+    assert approvals.answer(found, PersonsAnswer(allows=True, by="page"))
 
 
 def test_what_another_hook_refuses_waits_for_nobody(asks: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,7 +371,7 @@ def test_two_entries_of_one_agent_ask_once(asks: World, monkeypatch: pytest.Monk
     (found,) = until(approvals.waiting)
     both[1].start()
     assert joined.wait(DEADLINE_S)
-    assert approvals.answer(found, Reply(allows=False, by="page", because="not now"))
+    assert approvals.answer(found, PersonsAnswer(allows=False, by="page", because="not now"))
     for thread in both:
         thread.join()
     assert ["not now" in answer.stdout for answer in said] == [True, True], said

@@ -14,7 +14,7 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.approval_text import approval_lines
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.places import state_dir
-from anyhook.state.approvals import Approvals, Reply
+from anyhook.state.approvals import Approvals, PersonsAnswer
 
 NOTHING_WAITS = (
     "nothing waits under {}: it was answered, its time is over, or it never waited. `anyhook approvals` shows all."
@@ -47,10 +47,10 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
         raise BadCall("only a person can answer. Run it at a terminal, outside the agent.")
     require_person("approvals")
-    return _answer(waiting, words[1], Reply(allows, "terminal", options.because or "", options.session))
+    return _answer(waiting, words[1], PersonsAnswer(allows, "terminal", options.because or "", options.session))
 
 
-def _answer(approvals: Approvals, name: str, reply: Reply) -> int:
+def _answer(approvals: Approvals, name: str, reply: PersonsAnswer) -> int:
     found = approvals.find(name)
     for line in approval_lines(found) if found is not None else ():
         render.out(line)

@@ -34,7 +34,7 @@ WAIT = 0.1
 their full limits: the other process may be stopped, or slow."""
 POLL_S = 0.01
 WAITS_S, DECIDES_S = 0.25, 5.0
-"""How often it looks whether the other entry still waits for a person, and how long that one may take to decide
+"""How often it checks that the other entry still waits for a person, and how long that one may take to decide
 then."""
 
 

@@ -56,7 +56,7 @@ class Waiting(Record):
         return {field: self.told.get(field) for field in FOR_JSON}
 
 
-class Reply(Record):
+class PersonsAnswer(Record):
     """A person's answer."""
 
     allows: bool
@@ -118,7 +118,7 @@ class Approvals:
             return None
         return found
 
-    def answer(self, waiting: Waiting, reply: Reply) -> bool:
+    def answer(self, waiting: Waiting, reply: PersonsAnswer) -> bool:
         """Answer a call; whether this answer counts. OSError if it cannot be written."""
         now = self.find(waiting.id)
         if now is None or now.digest != waiting.digest or (reply.lasts and not now.may_last):

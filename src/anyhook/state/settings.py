@@ -78,7 +78,7 @@ class Settings(Record):
     hook_warm: dict[str, str] = {}  # noqa: RUF012 (never changed)
     """The same by hook id, `on` or `off`."""
     ask: dict[str, Json] = {}  # noqa: RUF012 (never changed)
-    """Who answers when a hook asks (`where`), how long a call waits (`wait_s`), and how a person hears of it
+    """Who answers when a hook asks (`where`), how long a call waits (`wait_s`), and how a person is told
     (`notify`)."""
 
     def may_be_warm(self, hook: Hook) -> bool:
