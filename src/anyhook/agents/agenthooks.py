@@ -199,7 +199,6 @@ SCAFFOLD = Scaffold(
     shape="folder",
     scripts={"project": "{path}/{name}/scripts", "user": "{path}/{name}/scripts"},
     declared_in=("HOOK.md",),
-    log="../../..",
     tool="Shell",
 )
 

@@ -147,18 +147,18 @@ def _refuses(name: str, value: Json) -> bool:
 
 def _is_read(reply: Reply, event: str, path: Path, value: Json) -> bool:
     for key in reply.keys:
-        if key.path != path or (key.on and event not in key.on):
+        if key.path != path or not key.counts(event):
             continue
         if key.does in ("block", "block_unless", "end_turn_unless"):
             return True
         word = str(value).lower() if key.any_case else str(value)
-        return any(row[0] == word and (not row[2] or event in row[2]) for row in key.words)
+        return any(known == word for known, _ in key.meanings(event))
     return False
 
 
 def _reads_at(reply: Reply, event: str, path: Path) -> bool:
     """Whether the dialect reads a key in answers to this event, whatever its value."""
-    return any(key.path == path and (not key.on or event in key.on) for key in reply.keys)
+    return any(key.path == path and key.counts(event) for key in reply.keys)
 
 
 def _unread(hook: Hook, reply: Reply, answer: dict[str, Json]) -> list[Problem]:
@@ -191,7 +191,7 @@ def _strangers(answer: dict[str, Json], known: set[Path], prefix: Path) -> Itera
 def _unclear(reply: Reply, event: str, answer: dict[str, Json]) -> str:
     """A verdict without a value, or a consent that is not true."""
     for key in reply.keys:
-        if key.does not in VERDICTS or (key.on and event not in key.on):
+        if key.does not in VERDICTS or not key.counts(event):
             continue
         place: Json = answer
         for step in key.path[:-1]:

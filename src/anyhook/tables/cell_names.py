@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     """What a hook printed: what it is, and its value."""
     Rewritable = Literal["input", "prompt", "output"]
     """The fields of an event that a hook can rewrite."""
-    ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "rules"]
+    ScaffoldShape = Literal["list", "groups", "rows", "folder", "executable", "events", "rules"]
     EntryStyle = Literal["groups", "list", "rows", "tables", "scripts", "module"]
 
 SCOPES = tuple(scope for scope in HOOK_SCOPES if scope not in ("", "builtin"))
@@ -51,7 +51,7 @@ OUR_TOOLS = (
     "shell", "read_file", "write_file", "edit_file", "list_files", "grep", "delegate_task", "web_fetch",
     "web_search",
 )  # fmt: skip
-SCAFFOLDS: tuple[ScaffoldShape, ...] = ("list", "groups", "rows", "folder", "executable", "rules")
+SCAFFOLDS: tuple[ScaffoldShape, ...] = ("list", "groups", "rows", "folder", "executable", "events", "rules")
 STYLES: tuple[EntryStyle, ...] = ("groups", "list", "rows", "tables", "scripts", "module")
 CAUSES = {
     "timed_out": "the hook was still running at its time limit",

@@ -83,21 +83,14 @@ def describe(dialect: Dialect) -> Description:
 
 
 def _event(dialect: Dialect, row: EventRow) -> EventDescription:
-    powers = [f"block: {row.block}"] if row.block else []
+    powers, last = [f"block: {row.block}"] if row.block else [], list[str]()
     for reply in dialect.replies.values():
         for key in reply.keys:
-            if key.on and not set(key.on) & set(row.canonical):
-                continue
-            words = [WORDS[key.does]] if key.does in WORDS else []
-            for word, verdict, events in key.words:
-                if verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical)):
-                    words.append(f"{verdict} ({word})")
-            powers.extend(word for word in words if word not in powers)
-    if any(
-        key.path == ("callback",) and set(key.on) & set(row.canonical)
-        for reply in dialect.replies.values()
-        for key in reply.keys
-    ):
-        powers.append("call a recipe")
+            if key.counts(*row.canonical):
+                powers += [WORDS[key.does]] if key.does in WORDS else []
+                granted = [(word, said) for word, said in key.meanings(*row.canonical) if said in ("allow", "ask")]
+                powers += [f"{said} ({word})" for word, said in granted]
+                last = ["call a recipe"] if key.path == ("callback",) else last
+    powers = [*dict.fromkeys(powers), *last]
     payload = tuple(field.key for field in (*dialect.base, *row.payload))
     return EventDescription(row.native, row.canonical, row.block, row.target, payload, tuple(powers))

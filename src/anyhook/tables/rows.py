@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
     from anyhook.model.outcome import Outcome
-    from anyhook.model.words import Cause, Effect
+    from anyhook.model.words import Cause, Effect, Verdict
     from anyhook.tables.cell_names import (
         ExitMeaning,
         KeyDoes,
@@ -145,6 +145,14 @@ class Key(Record):
     any_case: bool = False
     """Whether its words ignore case."""
 
+    def counts(self, *events: str) -> bool:
+        """Whether it has an effect on one of these canonical events."""
+        return not self.on or not set(events).isdisjoint(self.on)
+
+    def meanings(self, *events: str) -> list[tuple[str, Verdict]]:
+        """Its words that have an effect on one of these, and what each says."""
+        return [(word, verdict) for word, verdict, on in self.words if not on or not set(events).isdisjoint(on)]
+
 
 BLOCKING: tuple[ExitMeaning, ...] = ("block", "block_if_said")
 """Exit meanings by which a hook that gives a reason blocks."""
@@ -254,15 +262,11 @@ class Scaffold(Record):
     shape: ScaffoldShape
     """`list`: handlers under their event, in one file; `groups`: the same, each with a matcher; `rows`: handlers in
     one list, each with its event; `folder`: a folder with a file of fields and a script; `executable`: a script that
-    says its own event; `rules`: an entry that needs no script."""
+    says its own event; `events`: a script with the name of its event; `rules`: an entry that needs no script."""
     scripts: Mapping[str, str]
     """The folder for scripts, by scope."""
     tool: str
     """The name of a well-known tool, for examples."""
-    file: str = ""
-    """The script's name, if it is not the hook's own name; `{event}` stands for its event."""
-    tool_keys: Mapping[str, tuple[str, ...]] = {}
-    """Event → the keys that lead to the tool's name in the payload, for hooks without a matcher."""
     command: Mapping[str, str] = {}
     """The command of a declaration, by scope."""
     key: str = "command"
@@ -281,9 +285,6 @@ class Scaffold(Record):
     """The files of a source that is a folder; the first is used for a new hook. () if the source is the file."""
     top: Mapping[str, Json] = {}
     """What a new file needs besides its hooks."""
-    log: str = ".."
-    """The path from the folder of scripts to a folder for a hook's own log: one that is not searched for hooks and not
-    covered by approvals."""
     answers: Mapping[str, Json] = {}
     """Examples of answers that need more than their own key, by the key's path joined with dots."""
 

@@ -37,7 +37,7 @@ CANNOT = "A hook of this event cannot refuse in its dialect."
 def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reason: str) -> Spoken | None:
     """How a hook of this event blocks or asks; None if it cannot. A refusal is both an object and an exit status if the
     dialect reads both: a script that continues and ends with 0 has still refused."""
-    reply = _reply(dialect, canonical, "command")
+    reply = reply_of(dialect, canonical)
     status = _blocking_status(reply) if word == BLOCK else 0
     answer = _object(dialect, reply, row, canonical, word, reason)
     if not answer and not status:
@@ -48,7 +48,7 @@ def verdict(dialect: Dialect, row: EventRow, canonical: str, word: Verdict, reas
 def refusal(dialect: Dialect, row: EventRow, canonical: str, reason: str) -> Spoken | None:
     """The shortest way in which a program refuses: an exit status with the reason on stderr, else an object. None if it
     cannot."""
-    reply = _reply(dialect, canonical, "command")
+    reply = reply_of(dialect, canonical)
     status = _blocking_status(reply)
     if status:
         return Spoken("", reason, status)
@@ -58,7 +58,7 @@ def refusal(dialect: Dialect, row: EventRow, canonical: str, reason: str) -> Spo
 
 def advice(dialect: Dialect, row: EventRow, canonical: str, handler: HandlerKind) -> str:
     """How to refuse, in a sentence: an object if the dialect reads one, because the hook printed something."""
-    reply = _reply(dialect, canonical, handler)
+    reply = reply_of(dialect, canonical, handler)
     answer = _object(dialect, reply, row, canonical, BLOCK, "why")
     if answer:
         return (
@@ -97,7 +97,7 @@ def _text(answer: dict[str, Json]) -> str:
 
 def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoken | None:
     """How a hook of this event tells the model something; None if it cannot."""
-    reply = _reply(dialect, canonical, "command")
+    reply = reply_of(dialect, canonical)
     for key in _heard(reply, canonical):
         if key.does == "context":
             answer: dict[str, Json] = {}
@@ -108,13 +108,14 @@ def context(dialect: Dialect, row: EventRow, canonical: str, text: str) -> Spoke
     return Spoken(text) if heard and reply.read(text.encode())[0] == "text" else None
 
 
-def _reply(dialect: Dialect, canonical: str, handler: HandlerKind) -> Reply:
+def reply_of(dialect: Dialect, canonical: str, handler: HandlerKind = "command") -> Reply:
+    """How an answer to this event is read."""
     reply = dialect.replies[handler]
     return reply.on_event.get(canonical, reply)
 
 
 def _heard(reply: Reply, canonical: str) -> list[Key]:
-    return [key for key in reply.keys if not key.on or canonical in key.on]
+    return [key for key in reply.keys if key.counts(canonical)]
 
 
 def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
@@ -123,7 +124,7 @@ def _word(key: Key, reply: Reply, canonical: str, wanted: Verdict) -> Json:
         return key.does == "block"
     if key.does == "note" and key.kind == "bool" and reply.finish is not None:  # other values may do so
         return True if reply.finish({key.path[-1]: True}, canonical).get("verdict") == wanted else None
-    words = [word for word, means, on in key.words if means == wanted and (not on or canonical in on)]
+    words = [word for word, means in key.meanings(canonical) if means == wanted]
     return words[0] if words and key.does == "verdict" else None
 
 

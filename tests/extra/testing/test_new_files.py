@@ -226,7 +226,7 @@ def is_named(name: str) -> bool:
     """Whether the dialect names a file after the hook, not after the event."""
     scaffold = dialect(name).scaffold
     assert scaffold is not None
-    return scaffold.file != "{event}"
+    return scaffold.shape != "events"
 
 
 @pytest.mark.parametrize("name", [name for name in WRITABLE if is_named(name)])

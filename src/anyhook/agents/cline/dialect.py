@@ -168,11 +168,9 @@ DIALECT = Dialect(
     names=names,
     tools=tool_rows(HOST),
     scaffold=Scaffold(
-        shape="executable",
+        shape="events",
         scripts={"project": "{path}", "user": "{path}"},
-        file="{event}",
         tool="execute_command",
-        tool_keys={"PreToolUse": ("preToolUse", "toolName"), "PostToolUse": ("postToolUse", "toolName")},
     ),
     replies={"command": REPLY},
     limits={"command": Limits(LIMIT_S)},

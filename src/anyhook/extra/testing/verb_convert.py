@@ -48,22 +48,14 @@ def convert(options: ConvertOptions) -> int:
     \b
     Exit status: 0 every hook decides the same, 1 something differs or is lost, 3 bad call.
     """
-    source, target = options.from_, options.to
-    if not source or not target or source == target:
-        raise BadCall("name two dialects: --from DIALECT --to DIALECT.")
-    check_dialects((target,) if source == RULESYNC else (source, target))
+    source, target = _named(options)
     project = project_of(options.project)
     out = options.out or project
     try:
         os.makedirs(out, exist_ok=True)
     except OSError as error:
         raise BadCall(f"--out {out}: {error.strerror}. Name a folder that can be written.") from None
-    if source == RULESYNC:
-        setup, hooks, problems = _of_rulesync(project)
-    else:
-        setup = Setup.of(project, dict(os.environ), (source,))
-        catalog = build(setup, may_start=False).with_lines()
-        hooks, problems = [hook for hook in catalog.hooks if hook.scope == "project"], catalog.problems
+    setup, hooks, problems = _of_rulesync(project) if source == RULESYNC else _of_dialect(source, project)
     taken: set[str] = set()
     done = [convert_one(hook, setup, dialect(target), os.path.realpath(out), taken) for hook in hooks]
     if options.json:
@@ -77,6 +69,21 @@ def convert(options: ConvertOptions) -> int:
     for line in render.problem_lines(problems):
         render.say(line)
     return DONE if all(one.whole for one in done) else FINDINGS
+
+
+def _named(options: ConvertOptions) -> tuple[str, str]:
+    """The two dialects."""
+    source, target = options.from_, options.to
+    if not source or not target or source == target:
+        raise BadCall("name two dialects: --from DIALECT --to DIALECT.")
+    check_dialects((target,) if source == RULESYNC else (source, target))
+    return source, target
+
+
+def _of_dialect(source: str, project: str) -> tuple[Setup, list[Hook], list[Problem]]:
+    setup = Setup.of(project, dict(os.environ), (source,))
+    catalog = build(setup, may_start=False).with_lines()
+    return setup, [hook for hook in catalog.hooks if hook.scope == "project"], catalog.problems
 
 
 def _of_rulesync(project: str) -> tuple[Setup, list[Hook], list[Problem]]:

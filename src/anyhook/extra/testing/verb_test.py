@@ -119,21 +119,20 @@ def _chosen(cases: list[Case], options: TestOptions) -> list[tuple[Case, str]]:
     if not chosen:
         raise BadCall(f"-k {options.only}: none of the {len(cases)} cases contains this text in its file or name.")
     given = os.path.realpath(project_of(options.project)) if options.project else None
+    here = dict.fromkeys((case.file for case in chosen), os.getcwd())
     try:
-        if options.trust == "all":
-            return [(case, given or project_for(case.file, case.project, os.getcwd())) for case in chosen]
-        folders = _approving({case.file: [each for each in cases if each.file == case.file] for case in chosen}, given)
+        folders = here if options.trust == "all" else _approving([*here], cases, given)
         pairs = [(case, given or project_for(case.file, case.project, folders[case.file])) for case in chosen]
     except NoSandbox as error:
         raise BadCall(str(error)) from None
-    for project in dict.fromkeys(project for _, project in pairs):
+    for project in dict.fromkeys(project for _, project in pairs) if options.trust != "all" else ():
         check_approved(project)
     return pairs
 
 
-def _approving(files: dict[str, list[Case]], given: str | None) -> dict[str, str]:
+def _approving(files: list[str], cases: list[Case], given: str | None) -> dict[str, str]:
     """The approving folder of each case file; nothing runs if one is not approved."""
-    found = {file: standing(file, cases, given, os.environ) for file, cases in files.items()}
+    found = {file: standing(file, [case for case in cases if case.file == file], given, os.environ) for file in files}
     refused = [not_approved(file, each) for file, each in found.items() if each.status != APPROVED]
     if refused:
         raise BadCall("\n".join([*refused, "Nothing was run. To run everything anyway: --trust all"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from anyhook.extra.testing.conformance.vectors import Suite
 from anyhook.model.record import Record
 
@@ -32,18 +34,22 @@ class Coverage(Record):
 
 def coverage(suite: Suite) -> Coverage:
     """How the rows of the suite's dialects are accounted for."""
-    naming: dict[str, list[str]] = {}
-    for vector in suite.all():
-        for row in vector.rows:
-            naming.setdefault(row, []).append(vector.id)
+    naming: dict[str, list[str]] = defaultdict(list)
+    for row, name in ((row, vector.id) for vector in suite.all() for row in vector.rows):
+        naming[row].append(name)
     titles = {row: title for dialect in suite.vectors for row, title in suite.rows.get(dialect, {}).items()}
     reasons = {row: reason for table in suite.deferred.values() for row, reason in table.items()}
-    return Coverage(
-        shown={row: tuple(naming[row]) for row in titles if row in naming},
-        deferred={row: reasons[row] for row in titles if row in reasons and row not in naming},
-        missing={row: title for row, title in titles.items() if row not in naming and row not in reasons},
-        stale={row: tuple(naming[row]) for row in titles if row in reasons and row in naming},
-    )
+    found = Coverage({}, {}, {}, {})
+    for row, title in titles.items():
+        ids = tuple(naming[row])
+        if ids:
+            found.shown[row] = ids
+            found.stale.update({row: ids} if row in reasons else {})
+        elif row in reasons:
+            found.deferred[row] = reasons[row]
+        else:
+            found.missing[row] = title
+    return found
 
 
 def report(found: Coverage) -> str:

@@ -241,17 +241,35 @@ def _operator_faults(name: str, operand: Json, path: str) -> list[str]:
 
 def _operand_wish(name: str, operand: Json) -> str:
     """What the operator needs if the operand is wrong, or ""."""
-    if name in ("$any", "$absent"):
-        return "" if operand is True else "true"
-    if name in ("$ge", "$le"):
-        return "" if _is_number(operand) else "a number"
-    if name == "$len":
-        return "" if isinstance(operand, int) and not isinstance(operand, bool) and operand >= 0 else "a whole number"
-    if name in ("$in", "$all"):
-        return "" if isinstance(operand, list) and operand else "a list with something in it"
-    if name == "$keys":
-        return "" if isinstance(operand, list) and all(isinstance(key, str) for key in operand) else "a list of keys"
-    return _pattern_wish(operand) if name == "$re" else ""
+    if name == "$re":
+        return _pattern_wish(operand)
+    fits, wish = _WISHES.get(name, (lambda _: True, ""))
+    return "" if fits(operand) else wish
+
+
+def _is_count(operand: Json) -> bool:
+    return isinstance(operand, int) and not isinstance(operand, bool) and operand >= 0
+
+
+def _is_list(operand: Json) -> bool:
+    return isinstance(operand, list) and bool(operand)
+
+
+def _is_keys(operand: Json) -> bool:
+    return isinstance(operand, list) and all(isinstance(key, str) for key in operand)
+
+
+_WISHES: Mapping[str, tuple[Callable[[Json], bool], str]] = {
+    "$any": (lambda operand: operand is True, "true"),
+    "$absent": (lambda operand: operand is True, "true"),
+    "$ge": (_is_number, "a number"),
+    "$le": (_is_number, "a number"),
+    "$len": (_is_count, "a whole number"),
+    "$in": (_is_list, "a list with something in it"),
+    "$all": (_is_list, "a list with something in it"),
+    "$keys": (_is_keys, "a list of keys"),
+}
+"""Operator → whether an operand is one that it takes, and what it takes."""
 
 
 def _pattern_wish(operand: Json) -> str:

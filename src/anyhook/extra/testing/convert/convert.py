@@ -67,27 +67,18 @@ def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]
     canonical = next((event for event in hook.events if target.row_for(event)), "")
     row, there = source.row(hook.native_event), target.row_for(canonical) if canonical else None
     if row is None or there is None:
-        what = hook.native_event or "its event"
-        return _not_written(hook, what, f"{target.title} has no such event")
+        return _not_written(hook, hook.native_event or "its event", f"{target.title} has no such event")
     if hook.handler != "command":
         return _not_written(hook, f"a handler of the kind `{hook.handler}`", "only commands can be converted")
     only, lost = _tools(hook, source, row, canonical)
-    scene = Scene(Event(canonical, {}), hook.native_event, setup.project, "", {}, {})
-    launch = source.launch(hook, scene)
-    env = {name: value.replace(setup.project, "{cwd}") for name, value in launch.env.items()}
-    text = shim(hook, source, row, target, there, canonical, launch.argv, env, only)
     roots = Setup.of(out, setup.env, (target.name,)).roots(())
     order = Order(_name(hook, taken), target, there, "project", "python", _pattern(only, source, target), roots)
     try:
         _copy_scripts(hook.files, setup.project, out)
-        made, new = write(order, text)
+        made, new = write(order, _script(hook, setup, (source, row, target, there), canonical, only))
     except (CannotScaffold, OSError) as error:
         return _not_written(hook, "the hook", str(error))
-    if hook.background:
-        lost.append(Loss("running in the background", "the new hook is waited for"))
-    if not lost and len(hook.events) > 1:
-        left = [event for event in hook.events if not target.row_for(event)]
-        lost += [Loss(event, f"{target.title} has no such event") for event in left]
+    lost += _lost(hook, target, lost)
     files = tuple(piece.path for piece in made.pieces)
     if hook.status != ARMED:
         lost.append(Loss("the proof", f"the old hook is {hook.status}, so neither was run. Run: anyhook trust"))
@@ -97,6 +88,27 @@ def convert(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]
     found = compare(canonical, (setup, hook), (into, new))
     lost += [Loss(what, why) for what, why in found.lost]
     return Converted(hook.id, files, found.same, found.different, tuple(lost))
+
+
+def _script(
+    hook: Hook,
+    setup: Setup,
+    rows: tuple[Dialect, EventRow, Dialect, EventRow],
+    canonical: str,
+    only: list[str] | None,
+) -> str:
+    scene = Scene(Event(canonical, {}), hook.native_event, setup.project, "", {}, {})
+    launch = rows[0].launch(hook, scene)
+    env = {name: value.replace(setup.project, "{cwd}") for name, value in launch.env.items()}
+    return shim(hook, rows, canonical, launch.argv, env, only)
+
+
+def _lost(hook: Hook, target: Dialect, lost: list[Loss]) -> list[Loss]:
+    """What else the new declaration cannot say."""
+    if hook.background:
+        return [Loss("running in the background", "the new hook is waited for")]
+    left = [event for event in hook.events if not target.row_for(event)] if not lost and len(hook.events) > 1 else []
+    return [Loss(event, f"{target.title} has no such event") for event in left]
 
 
 def _not_written(hook: Hook, what: str, why: str) -> Converted:

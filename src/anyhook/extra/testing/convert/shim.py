@@ -6,13 +6,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from anyhook.engine.present import payload
-from anyhook.extra.testing.scaffold.answers import reply_to
-from anyhook.model.event import FIELDS, Event
+from anyhook.extra.testing.kit.events import leaves, marked, path_of
+from anyhook.extra.testing.scaffold.answers import GRANTS
 from anyhook.tables import spoken
-from anyhook.tables.rows import BLOCKING, SPECIFIC, Scene
-from anyhook.tables.spoken import Spoken, put
-from anyhook.tables.translate import to_native
+from anyhook.tables.rows import BLOCKING, SPECIFIC
+from anyhook.tables.spoken import Spoken, put, reply_of
 
 if TYPE_CHECKING:
     from anyhook.model.hook import Hook
@@ -120,54 +118,31 @@ elif answer or T["silence"]:
     print(json.dumps({{**T["silence"], **answer}}))
 '''
 
-GRANTS = ("allow", "ask")
 UNSAID = "a hook refused this"
 """The reason of a refusal that gives none: some dialects ignore a refusal without a reason."""
 
 
 def shim(
     hook: Hook,
-    source: Dialect,
-    old: EventRow,
-    target: Dialect,
-    new: EventRow,
+    rows: tuple[Dialect, EventRow, Dialect, EventRow],
     canonical: str,
     argv: tuple[str, ...],
     env: dict[str, str],
     only: list[str] | None,
 ) -> str:
-    """The text of the script. `only` are the tools that the hook is for, by its own dialect's names."""
-    theirs, ours = reply_to(source, old), reply_to(target, new)
-    asked, given = _marked(source, old, canonical), _marked(target, new, canonical)
-    paths = {value: path for path, value in given.items() if isinstance(value, str)}
-    tool_from, tool_to = paths.get("‹tool›"), _path(asked, "‹tool›")
-    input_from, input_to = _inside(given), _inside(asked)
-    fields = [[paths[str(value)], path] for path, value in asked.items() if _moves(value, paths)]
-    fixed: dict[str, Json] = {}
-    for path, value in asked.items():
-        if not str(value).startswith("‹"):
-            put(fixed, path, value)
+    """The text of the script. `rows` are the old dialect with its event, and the new one; `only` are the tools that the
+    hook is for, by its own dialect's names."""
+    source, _, target, new = rows
     tables: dict[str, Json] = {
         "argv": [*argv],
         "env": {**env},
-        "tool": [*tool_from] if tool_from else None,
-        "tool_to": [*tool_to] if tool_to else None,
-        "tools": _tools(source, target) if tool_from and tool_to else {},
         "only": [*only] if only is not None else None,
         "ask": target.ask_type,
         "event": new.native,
-        "input": [[*input_from], [*input_to]] if input_from and input_to else None,
-        "fields": [[[*one], [*other]] for one, other in fields],
-        "fixed": fixed,
         "between": [",", ":"] if source.dense else [", ", ": "],
-        "exits": {str(status): meaning for status, meaning in theirs.exits.items()},
-        "otherwise": theirs.otherwise,
-        "blocking": [*BLOCKING],
-        "taken": [str(status) for status, meaning in ours.exits.items()],
-        "hears": theirs.text_does if not theirs.text_on or canonical in theirs.text_on else "",
-        "speaks": ours.text_does if not ours.text_on or canonical in ours.text_on else "",
-        "reads": [_read(key, canonical) for key in theirs.keys if _heard(key, canonical)],
-        **_writes(target, new, ours, canonical),
+        **_asked(rows, canonical),
+        **_heard(reply_of(source, canonical), reply_of(target, canonical), canonical),
+        **_writes(target, new, canonical),
     }
     return TEMPLATE.format(
         id=hook.id, source=hook.source, dialect=source.title, target=target.title,
@@ -175,44 +150,73 @@ def shim(
     )  # fmt: skip
 
 
+def _asked(rows: tuple[Dialect, EventRow, Dialect, EventRow], canonical: str) -> dict[str, Json]:
+    """How the old payload is made from the new one."""
+    source, old, target, new = rows
+    asked, given = marked(source, old, canonical), marked(target, new, canonical)
+    paths = {value: path for path, value in given.items() if isinstance(value, str)}
+    tool = (paths.get("‹tool›"), path_of("‹tool›", asked))
+    inputs = (_inside(given), _inside(asked))
+    fixed: dict[str, Json] = {}
+    for path, value in asked.items():
+        if not str(value).startswith("‹"):
+            put(fixed, path, value)
+    return {
+        "tool": _listed(tool[0]),
+        "tool_to": _listed(tool[1]),
+        "tools": _tools(source, target) if all(tool) else {},
+        "input": [_listed(each) for each in inputs] if all(inputs) else None,
+        "fields": [[[*paths[str(value)]], [*path]] for path, value in asked.items() if _moves(value, paths)],
+        "fixed": fixed,
+    }
+
+
+def _listed(path: Path | None) -> Json:
+    return [*path] if path else None
+
+
 def _moves(value: Json, paths: dict[str, Path]) -> bool:
     """Whether a field of the old payload is copied from the new one."""
     return isinstance(value, str) and value in paths and value not in ("‹tool›", "‹input›")
 
 
-def _heard(key: Key, canonical: str) -> bool:
-    return not key.on or canonical in key.on
+def _heard(theirs: Reply, ours: Reply, canonical: str) -> dict[str, Json]:
+    """What the old hook's answer means, and which exit statuses the new dialect has taken."""
+    return {
+        "exits": {str(status): meaning for status, meaning in theirs.exits.items()},
+        "otherwise": theirs.otherwise,
+        "blocking": [*BLOCKING],
+        "taken": [str(status) for status in ours.exits],
+        "hears": theirs.text_does if not theirs.text_on or canonical in theirs.text_on else "",
+        "speaks": ours.text_does if not ours.text_on or canonical in ours.text_on else "",
+        "reads": [
+            [[*key.path], key.does, {**dict(key.meanings(canonical))}] for key in theirs.keys if key.counts(canonical)
+        ],
+    }
 
 
-def _read(key: Key, canonical: str) -> Json:
-    words = {word: verdict for word, verdict, on in key.words if not on or canonical in on}
-    return [[*key.path], key.does, {**words}]
-
-
-def _writes(target: Dialect, row: EventRow, reply: Reply, canonical: str) -> dict[str, Json]:
+def _writes(target: Dialect, row: EventRow, canonical: str) -> dict[str, Json]:
     """How to express each effect in the new dialect."""
     refused = spoken.refusal(target, row, canonical, UNSAID) or Spoken()
     answer: Json = json.loads(refused.stdout) if refused.stdout else None
-    heard = [key for key in reply.keys if _heard(key, canonical)]
+    heard = [key for key in reply_of(target, canonical).keys if key.counts(canonical)]
     examples = target.scaffold.answers if target.scaffold else {}
-    writes: dict[str, list[Json]] = {}
+    writes: dict[str, Json] = {}
     grants: dict[str, Json] = {}
-    reason = _path(_leaves(answer), UNSAID) if answer is not None else None
     for key in heard:
-        beside = _leaves(examples.get(".".join(key.path)))
-        others: list[Json] = [[[*path], value] for path, value in beside.items() if path != key.path]
-        others += _needed(key, heard, row)
-        if key.does not in writes:
-            writes[key.does] = [[[*key.path], others]]
-        for word, verdict, on in key.words:
-            if verdict in GRANTS and verdict not in grants and (not on or canonical in on):
-                grants[verdict] = [[*key.path], word, _needed(key, heard, row)]
+        needed = _needed(key, heard, row)
+        beside = leaves(examples.get(".".join(key.path))).items()
+        others: list[Json] = [[[*path], value] for path, value in beside if path != key.path]
+        writes.setdefault(key.does, [[[*key.path], others + needed]])
+        for word, verdict in key.meanings(canonical):
+            if verdict in GRANTS:
+                grants.setdefault(verdict, [[*key.path], word, needed])
     return {
         "silence": {**row.silence},
         "refusal": [refused.status, answer],
-        "reason": [*reason] if reason else None,
+        "reason": _listed(path_of(UNSAID, leaves(answer))),
         "grants": grants,
-        "writes": {**writes},
+        "writes": writes,
     }
 
 
@@ -243,26 +247,7 @@ def _tools(source: Dialect, target: Dialect) -> dict[str, Json]:
     return found
 
 
-def _marked(table: Dialect, row: EventRow, canonical: str) -> dict[Path, Json]:
-    """The leaves of a payload in which every field contains its own marked name."""
-    data: dict[str, Json] = {name: f"‹{name}›" for name, empty in FIELDS.items() if empty == ""}
-    data["input"] = {"anyhook_input": "‹input›"}
-    event = to_native(Event(canonical, data), table)
-    scene = Scene(event, row.native, "‹project›", "‹session›", {}, {})
-    return _leaves(payload(table, row, scene))
-
-
-def _leaves(value: Json, path: Path = ()) -> dict[Path, Json]:
-    if isinstance(value, dict):
-        return {leaf: item for key, inner in value.items() for leaf, item in _leaves(inner, (*path, key)).items()}
-    return {path: value} if path else {}
-
-
-def _path(leaves: dict[Path, Json], marked: str) -> Path | None:
-    return next((path for path, value in leaves.items() if value == marked), None)
-
-
-def _inside(leaves: dict[Path, Json]) -> Path | None:
+def _inside(found: dict[Path, Json]) -> Path | None:
     """The path of the tool's input."""
-    path = _path(leaves, "‹input›")
+    path = path_of("‹input›", found)
     return path[:-1] if path else None

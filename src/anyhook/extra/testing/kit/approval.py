@@ -110,11 +110,7 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
     """The project's files that the cases name and could run: in `setup`, in files they write, and as plugins."""
     files = Files()
     roots = Setup.of(project, env).roots(())
-    words: dict[str, None] = {}
-    for case in cases:
-        texts = [case.setup, *(entry.text or "" for entry in (*case.files.values(), *case.home.values()))]
-        texts += [value or "" for value in case.env.values()]
-        words.update(dict.fromkeys(text.replace("{project}", project) for text in texts if text))
+    words = dict.fromkeys(text.replace("{project}", project) for case in cases for text in _texts(case) if text)
     waiting = [*named_files([*words], project, NO_HOME, {}, files)]
     paths = [case.env.get("PATH") or "" for case in cases] + [env.get("PATH", "")]
     for each in dict.fromkeys(paths):
@@ -123,6 +119,13 @@ def _prints(cases: Sequence[Case], project: str, env: Mapping[str, str]) -> dict
     for folder in dict.fromkeys(os.path.join(project, name) for case in cases for name in case.plugin_dirs):
         found.update(_plugin_prints(project, folder, env))
     return {path: seen for path, seen in found.items() if not within(path, NO_HOME)}
+
+
+def _texts(case: Case) -> Iterator[str | None]:
+    """What a case writes or runs."""
+    yield case.setup
+    yield from (entry.text for entry in (*case.files.values(), *case.home.values()))
+    yield from case.env.values()
 
 
 def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[str, Fingerprint]:

@@ -28,6 +28,7 @@ from anyhook.extra.testing.kit.keys import (
 )
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
+from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
 from anyhook.tables.shapes import guess, type_name
 
 if TYPE_CHECKING:
@@ -144,35 +145,36 @@ def _read(document: Json, path: str, text: str) -> tuple[list[Case], list[Mistak
         return [], mistakes
     defaults, listed = document.get("defaults", {}), document["cases"]
     assert isinstance(defaults, dict) and isinstance(listed, list)  # noqa: S101, PT018 (checked above)
-    mistakes += _check(defaults, COMMON_KEYS, ("defaults",), open_ends=True)
-    mistakes += _check_expect(defaults.get("expect"), ("defaults",), open_ends=True)
+    mistakes = _check_raw(defaults, COMMON_KEYS, ("defaults",))
     for index, raw in enumerate(listed):
-        place: Place = ("cases", index)
-        if isinstance(raw, dict):
-            mistakes += _check(raw, CASE_KEYS, place, open_ends=True)
-            mistakes += _check_expect(raw.get("expect"), place, open_ends=True)
-        else:
-            mistakes.append((place, f"a case is a mapping, not {type_name(raw)}."))
+        mistakes += _check_raw(raw, CASE_KEYS, ("cases", index))
     if mistakes:
         return [], mistakes
     lines = _lines(text, [("cases", index) for index in range(len(listed))])
-    found: list[Case] = []
+    found: dict[str, Case] = {}
     for index, raw in enumerate(listed):
-        assert isinstance(raw, dict)  # noqa: S101 (checked above)
-        place = ("cases", index)
+        place: Place = ("cases", index)
         rows, wrong = expanded(_merged(defaults, raw))
-        mistakes += [((*place, *inner), what) for inner, what in wrong]
         for row in rows:
-            made, wrong = _case(row, path, lines[place], str(document.get("project", "")))
-            mistakes += [((*place, *inner), what) for inner, what in wrong]
-            if made is not None and any(made.name == other.name for other in found):
-                mistakes.append(((*place, "name"), f"there is another case named {made.name!r}. Give it another name."))
+            made, faulty = _case(row, path, lines[place], str(document.get("project", "")))
+            wrong += faulty
+            if made is not None and made.name in found:
+                wrong.append((("name",), f"there is another case named {made.name!r}. Give it another name."))
             elif made is not None:
-                found.append(made)
-    return found, mistakes
+                found[made.name] = made
+        mistakes += [((*place, *inner), what) for inner, what in wrong]
+    return [*found.values()], mistakes
 
 
-def _merged(defaults: dict[str, Json], raw: dict[str, Json]) -> dict[str, Json]:
+def _check_raw(raw: Json, keys: Sequence[CaseKey], place: Place) -> list[Mistake]:
+    """A case as it is written, or the defaults of all, in which texts may name columns of a table."""
+    if not isinstance(raw, dict):
+        return [(place, f"a case is a mapping, not {type_name(raw)}.")]
+    return _check(raw, keys, place, open_ends=True) + _check_expect(raw.get("expect"), place, open_ends=True)
+
+
+def _merged(defaults: dict[str, Json], raw: Json) -> dict[str, Json]:
+    assert isinstance(raw, dict)  # noqa: S101 (checked by the caller)
     made = {**defaults, **raw}
     for key in MERGED:
         below, above = defaults.get(key), raw.get(key)
@@ -190,19 +192,24 @@ def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_end
         if key is None:
             hint = guess(name, known) or f" Keys: {', '.join(known)}."
             mistakes.append((here, f"there is no key `{name}` here.{hint}"))
-        elif isinstance(value, str) and "{" in value and open_ends:
-            continue  # this may be a table's column; checked again once it is filled in
-        elif key.kind == "variables" and isinstance(value, dict):
-            mistakes += [
-                ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
-                for each, item in value.items()
-                if item is not None and not isinstance(item, str)
-            ]
-        elif not _fits(value, key.kind):
-            mistakes.append((here, f"`{name}` takes {KINDS[key.kind][0]}, not {type_name(value)}."))
-        elif key.choices and value not in key.choices:
-            mistakes.append((here, f"`{name}` is one of {', '.join(key.choices)}, not {value!r}."))
+        elif not (isinstance(value, str) and "{" in value and open_ends):  # else checked once its columns are filled in
+            mistakes += _check_value(key, value, here)
     return mistakes
+
+
+def _check_value(key: CaseKey, value: Json, here: Place) -> list[Mistake]:
+    name = key.name
+    if key.kind == "variables" and isinstance(value, dict):
+        return [
+            ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
+            for each, item in value.items()
+            if item is not None and not isinstance(item, str)
+        ]
+    if not _fits(value, key.kind):
+        return [(here, f"`{name}` takes {KINDS[key.kind][0]}, not {type_name(value)}.")]
+    if key.choices and value not in key.choices:
+        return [(here, f"`{name}` is one of {', '.join(key.choices)}, not {value!r}.")]
+    return []
 
 
 def _fits(value: Json, kind: str) -> bool:
@@ -269,42 +276,35 @@ def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Cas
 
 
 def _wrong(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    """Keys that cannot be combined."""
-    mistakes: list[Mistake] = []
-    for key, meaning in (("name", "what it shows"), ("event", "the event to fire"), ("expect", "what has to come")):
-        if not raw.get(key):
-            mistakes.append(((), f"the case has no `{key}`: {meaning}."))
+    """What is missing, keys that cannot be combined, and names that do not exist."""
+    said = (("name", "what it shows"), ("event", "the event to fire"), ("expect", "what has to come"))
+    mistakes: list[Mistake] = [((), f"the case has no `{key}`: {what}.") for key, what in said if not raw.get(key)]
+    mistakes += _of_bridge(raw) if agent else _of_bridge_alone(raw)
+    return mistakes + _unknown_names(raw, agent)
+
+
+def _of_bridge_alone(raw: dict[str, Json]) -> list[Mistake]:
     expect = raw.get("expect")
-    if not agent:
-        lonely: list[str] = [key for key in ("payload", "stdin") if key in raw]
-        lonely += [key for key in ANSWER if isinstance(expect, dict) and key in expect]
-        mistakes += [((), f"`{key}` needs `agent`: it is what an agent's bridge reads or says.") for key in lonely]
-    elif "payload" in raw and "stdin" in raw:
+    lonely: list[str] = [key for key in ("payload", "stdin") if key in raw]
+    lonely += [key for key in ANSWER if isinstance(expect, dict) and key in expect]
+    return [((), f"`{key}` needs `agent`: it is what an agent's bridge reads or says.") for key in lonely]
+
+
+def _of_bridge(raw: dict[str, Json]) -> list[Mistake]:
+    mistakes: list[Mistake] = []
+    if "payload" in raw and "stdin" in raw:
         mistakes.append((("stdin",), "`payload` and `stdin` cannot be combined. Give one of them."))
     elif "hosted" in raw:
         mistakes.append((("hosted",), "`hosted` is for events without `agent`; an agent's always are."))
-    if agent and ("payload" in raw or "stdin" in raw):
+    if "payload" in raw or "stdin" in raw:
         given = [key for key in (*FIELDS, "data") if key in raw]
         mistakes += [((key,), f"`{key}` and `payload` or `stdin` cannot be combined.") for key in given]
-    mistakes += _unknown_names(raw, agent)
     return mistakes
 
 
 def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
-    from anyhook.tables.registry import DIALECTS, HOSTS, UnknownEvent, canonical_event, host
-
-    mistakes: list[Mistake] = []
     event = str(raw.get("event", ""))
-    if agent and agent not in HOSTS:
-        mistakes.append((("agent",), f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}."))
-    elif agent and host(agent).row(event) is None:
-        natives = [row.native for row in host(agent).events]
-        mistakes.append((("event",), f"{agent} has no event `{event}`.{guess(event, natives)} {', '.join(natives)}."))
-    elif event and not agent:
-        try:
-            canonical_event(event, failed=False)
-        except UnknownEvent as error:
-            mistakes.append((("event",), str(error)))
+    mistakes = _unknown_event(event, agent) if event or agent else []
     data = raw.get("data")
     if not mistakes and isinstance(data, dict):
         try:
@@ -321,10 +321,23 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
     return mistakes
 
 
+def _unknown_event(event: str, agent: str) -> list[Mistake]:
+    if not agent:
+        try:
+            canonical_event(event, failed=False)
+        except UnknownEvent as error:
+            return [(("event",), str(error))]
+        return []
+    if agent not in HOSTS:
+        return [(("agent",), f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")]
+    natives = [row.native for row in host(agent).events]
+    if event in natives:
+        return []
+    return [(("event",), f"{agent} has no event `{event}`.{guess(event, natives)} {', '.join(natives)}.")]
+
+
 def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
     """Fields that the agent would not send."""
-    from anyhook.tables.registry import host
-
     table = host(agent)
     row = table.row(event)
     assert row is not None  # noqa: S101 (the caller looked)

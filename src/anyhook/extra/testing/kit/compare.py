@@ -94,18 +94,23 @@ def _hooks(key: str, wanted: Json, reports: list[dict[str, Json]]) -> list[str]:
     found: list[str] = []
     for name in wanted if isinstance(wanted, (list, dict)) and key != "problems" else ():
         rows = _named(str(name), reports)
-        if not rows:
+        expected = wanted[str(name)] if isinstance(wanted, dict) else None
+        if rows:
+            found += _one_hook(key, str(name), expected, rows)
+        else:
             known = ", ".join(str(row.get("id")) for row in reports) or "none"
             found.append(f"{key}: no hook `{name}` was considered for this event. Hooks: {known}")
-        elif key == "ran" and not any(row.get("status") in STARTED for row in rows):
-            states = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
-            found.append(f"ran: `{name}` did not run ({states})")
-        elif key == "not_ran" and any(row.get("status") in STARTED for row in rows):
-            found.append(f"not_ran: `{name}` ran")
-        elif key == "hooks" and isinstance(wanted, dict):
-            tried: list[list[str]] = [mismatches(wanted[str(name)], row, str(name)) for row in rows]
-            found += sorted(tried, key=len)[0]
     return found
+
+
+def _one_hook(key: str, name: str, expected: Json, rows: list[dict[str, Json]]) -> list[str]:
+    started = any(row.get("status") in STARTED for row in rows)
+    if key == "ran" and not started:
+        states = "; ".join(f"{row.get('id')} is {row.get('status')}: {row.get('why')}" for row in rows)
+        return [f"ran: `{name}` did not run ({states})"]
+    if key == "not_ran" and started:
+        return [f"not_ran: `{name}` ran"]
+    return min((mismatches(expected, row, name) for row in rows), key=len) if key == "hooks" else []
 
 
 def _problems(expect: dict[str, Json], fired: Fired) -> list[str]:

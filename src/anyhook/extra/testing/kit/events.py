@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.present import payload
 from anyhook.model.event import FIELDS, Event
 from anyhook.tables.registry import DIALECTS, HOSTS, canonical_event, canonical_field, dialect, host
+from anyhook.tables.rows import Scene
 from anyhook.tables.shapes import guess
+from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Dialect, EventRow
+
+    Path = tuple[str, ...]
 
 SESSION = "session-of-a-test"
 
@@ -46,9 +51,6 @@ def check_field(key: str, event: str = "") -> str:
 
 def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], project: str) -> dict[str, Json]:
     """What a hook of the dialect reads on stdin for this event."""
-    from anyhook.engine.present import payload
-    from anyhook.tables.rows import Scene
-
     row = table.row(native) or table.row_for(canonical_event(native, failed="tool_error" in fields))
     if row is None:
         natives = [each.native for each in table.events]
@@ -56,6 +58,24 @@ def payload_of_dialect(table: Dialect, native: str, fields: dict[str, Json], pro
     event = event_of(row.native, fields)
     session = str(event.data.get("session") or SESSION)
     return payload(table, row, Scene(event, row.native, project, session, {}, {}))
+
+
+def marked(table: Dialect, row: EventRow, canonical: str) -> dict[Path, Json]:
+    """The leaves of a payload in which every field contains its own marked name."""
+    data: dict[str, Json] = {name: f"‹{name}›" for name, empty in FIELDS.items() if empty == ""}
+    data["input"] = {"anyhook_input": "‹input›"}
+    event = to_native(Event(canonical, data), table)
+    return leaves(payload(table, row, Scene(event, row.native, "‹project›", "‹session›", {}, {})))
+
+
+def leaves(value: Json, path: Path = ()) -> dict[Path, Json]:
+    if isinstance(value, dict):
+        return {leaf: item for key, inner in value.items() for leaf, item in leaves(inner, (*path, key)).items()}
+    return {path: value} if path else {}
+
+
+def path_of(mark: str, found: dict[Path, Json]) -> Path | None:
+    return next((path for path, value in found.items() if value == mark), None)
 
 
 def payload_of_agent(table: Host, row: HostEvent, fields: dict[str, Json], project: str) -> dict[str, Json]:

@@ -28,6 +28,10 @@ NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Not messages, which may contain times and paths."""
 
 
+OURS = ("project", "builtin")
+"""Scopes of hooks that are in a copy of the project too."""
+
+
 class LeftOut(Exception):  # noqa: N818 (it says what happened to the record)
     """Why a record is not a case."""
 
@@ -114,18 +118,21 @@ def _without_passing(data: dict[str, Json]) -> dict[str, Json]:
 
 
 def _expected(decision: RecordedDecision, calls: Sequence[RecordedCall]) -> dict[str, Json]:
+    if _scope(str(decision.hook)) not in OURS and any(hook.id == decision.hook for hook in decision.hooks):
+        raise LeftOut("a hook of the user's or of a plugin decided it; cases run with the project's hooks")
+    states: dict[str, list[str]] = {}
+    for hook in decision.hooks:
+        if _scope(hook.id) == "project":
+            states.setdefault(hook.status, []).append(hook.id)
+    if "untrusted" in states:
+        raise LeftOut("a hook was not approved then, and did not run")
+    mine = [hook.id for hook in decision.hooks if hook.id in (*states.get("ran", ()), *states.get("background", ()))]
+    broken = dict.fromkeys([*states.get("broken", ()), *(call.hook for call in calls if call.cause)])
     made: dict[str, Json] = {"verdict": decision.verdict}
     made.update({field: value for field, value in decision.asked.items() if field in NOTED})
-    scopes = {hook.id: _scope(hook.id) for hook in decision.hooks}
-    if scopes.get(str(decision.hook), "project") not in ("project", "builtin"):
-        raise LeftOut("a hook of the user's or of a plugin decided it; cases run with the project's hooks")
-    mine = [hook for hook in decision.hooks if scopes[hook.id] == "project"]
-    ran: list[Json] = [hook.id for hook in mine if hook.status in ("ran", "background")]
-    broken: list[Json] = [hook.id for hook in mine if hook.status == "broken"]
-    broken += [call.hook for call in calls if call.cause and call.hook not in broken]
-    if any(hook.status == "untrusted" for hook in mine):
-        raise LeftOut("a hook was not approved then, and did not run")
-    return {**made, **({"ran": ran} if ran else {}), **({"failed": broken} if broken else {})}
+    made.update({"ran": [*mine]} if mine else {})
+    made.update({"failed": [*broken]} if broken else {})
+    return made
 
 
 def _scope(identity: str) -> str:

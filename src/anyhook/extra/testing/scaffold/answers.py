@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.tables.describe import WORDS
-from anyhook.tables.spoken import complete, put
+from anyhook.tables.spoken import complete, put, reply_of
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow, Key, Reply
+    from anyhook.tables.rows import Dialect, EventRow, Key
 
 SAMPLES: dict[str, Json] = {
     "tool_input": {"command": "ls"},
@@ -34,6 +34,8 @@ EFFECTS = {
     "feedback": "the reason goes to the model",
 }
 
+GRANTS: dict[str, str] = {"allow": "grant it", "ask": "ask the user"}
+
 
 class ExampleAnswer(Record):
     """One thing that a hook may print, and what it does."""
@@ -46,7 +48,7 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
     """What a hook of this event may answer, besides a block and silence."""
     special = dialect.scaffold.answers if dialect.scaffold else {}
     found: list[ExampleAnswer] = []
-    reply = reply_to(dialect, row)
+    reply = reply_of(dialect, row.canonical[0])
 
     def said(key: Key, value: Json) -> dict[str, Json]:
         made: dict[str, Json] = {}
@@ -55,17 +57,15 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
         return made
 
     for key in reply.keys:
-        if key.on and not set(key.on) & set(row.canonical):
+        if not key.counts(*row.canonical):
             continue
         name = ".".join(key.path)
         if name in special:
             found.append(ExampleAnswer(WORDS.get(key.does, f"use `{name}`"), special[name]))
         elif key.does in SAMPLES:
             found.append(ExampleAnswer(WORDS[key.does], said(key, SAMPLES[key.does])))
-        for word, verdict, events in key.words:
-            granted = verdict in ("allow", "ask") and (not events or set(events) & set(row.canonical))
-            if granted and row.block in ("deny_tool", "deny_permission"):
-                found.append(ExampleAnswer("grant it" if verdict == "allow" else "ask the user", said(key, word)))
+        granting = key.meanings(*row.canonical) if row.block in ("deny_tool", "deny_permission") else []
+        found += [ExampleAnswer(GRANTS[verdict], said(key, word)) for word, verdict in granting if verdict in GRANTS]
     if row.silence:  # keys that every answer must have
         found = [each.replace(value={**row.silence, **_object(each.value)}) for each in found]
     spoils = reply.spoils
@@ -74,9 +74,3 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
 
 def _object(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
-
-
-def reply_to(dialect: Dialect, row: EventRow) -> Reply:
-    """How an answer to this event is read."""
-    reply = dialect.replies["command"]
-    return reply.on_event.get(row.canonical[0], reply)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.documents.parse import Syntax
+    from anyhook.model.hook import Layer
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
+    from anyhook.tables.cell_names import ScaffoldShape
     from anyhook.tables.rows import Dialect, EventRow, Roots, Scaffold
 
 ENDINGS: dict[Lang, str] = {"bash": ".sh", "python": ".py"}
@@ -155,10 +157,9 @@ def plan(order: Order, written: str = "") -> Plan:
         if written:
             raise CannotScaffold(f"hooks of {order.dialect.name} are rules without a script. Choose another dialect.")
         return _function(order, source) if order.lang == "python" else _rule(order, scaffold, source)
-    ending = "" if scaffold.shape == "executable" else ENDINGS[order.lang]
-    file = f"run{ending}" if scaffold.shape == "folder" else f"{order.name}{ending}"
-    if scaffold.file:
-        file = scaffold.file.format(event=order.row.native)
+    file = {
+        "folder": f"run{ENDINGS[order.lang]}", "executable": order.name, "events": order.row.native,
+    }.get(scaffold.shape, f"{order.name}{ENDINGS[order.lang]}")  # fmt: skip
     words = {
         "project": order.roots.project, "home": order.roots.home, "root": source.root, "path": source.path,
         "name": order.name, "file": file,
@@ -166,14 +167,16 @@ def plan(order: Order, written: str = "") -> Plan:
     folder = scaffold.scripts[order.scope].format(**words)
     script = f"{folder}/{file}"
     command = scaffold.command.get(order.scope, "").format(**words, script=shlex.quote(script))
-    notes = _look_around(order, source, folder, file)
+    notes = _look_around(order, scaffold.shape, source, folder, file)
     compared = tuple(order.tool.split("|")) if order.tool and not order.matched else ()
-    log = f"{scaffold.log}/{order.name}.log"
+    # A log is in no folder that is searched for hooks, or covered by approvals.
+    above = os.path.dirname(source.path if scaffold.shape == "folder" else folder)
+    log = f"{os.path.relpath(above, folder)}/{order.name}.log"
     made = Script(order.name, order.dialect, order.row, compared, log)
     pieces = [Piece(script, written or text(made, order.lang), executable=True)]
     if scaffold.shape == "folder":
         pieces.append(Piece(f"{source.path}/{order.name}/{scaffold.declared_in[0]}", _front_matter(order)))
-    elif scaffold.shape != "executable":
+    elif scaffold.shape not in ("executable", "events"):
         pieces.append(_declaration(order, scaffold, source, command))
     kept = "" if made.gate or written else os.path.normpath(f"{folder}/{log}")
     return Plan(source, script, command, tuple(pieces), kept, tuple(notes))
@@ -251,10 +254,24 @@ def _function(order: Order, source: Source) -> Plan:
     return Plan(own, "", "", (piece,), log, ())
 
 
-def _look_around(order: Order, source: Source, folder: str, file: str) -> list[str]:
+def _look_around(order: Order, shape: ScaffoldShape, source: Source, folder: str, file: str) -> list[str]:
     """Refuse a name that is taken; returns notes about what the new hook does to others."""
-    shape = order.dialect.scaffold.shape if order.dialect.scaffold else ""
-    if order.dialect.scaffold and order.dialect.scaffold.file and os.path.lexists(f"{folder}/{file}"):
+    _refuse_taken_place(order, shape, source, folder, file)
+    # A handler in a list has the name of its script, including the extension.
+    endings = ("",) if shape in ("folder", "executable", "events") else ENDINGS.values()
+    names = {f"{order.name}{ending}" for ending in endings}
+    sources = reversed(order.dialect.find(order.roots))  # of several files of one scope, hooks are added to the first
+    layers = {each.scope: order.dialect.load(each, Files()) for each in sources}
+    for hook in layers[order.scope].hooks:
+        if hook.name in names:
+            raise CannotScaffold(f"{hook.source} has a hook {hook.name!r} already. Choose another name.")
+    other = layers.get("user" if order.scope == "project" else "project")
+    note = _meeting(order, layers[order.scope], other) if other is not None else ""
+    return [note] if note else []
+
+
+def _refuse_taken_place(order: Order, shape: ScaffoldShape, source: Source, folder: str, file: str) -> None:
+    if shape == "events" and os.path.lexists(f"{folder}/{file}"):
         raise CannotScaffold(
             f"{folder}/{file} is there already, and {order.dialect.title} runs one program for each event. "
             "Add to it, or remove it."
@@ -266,28 +283,20 @@ def _look_around(order: Order, source: Source, folder: str, file: str) -> list[s
     for path in taken:
         if os.path.lexists(path):
             raise CannotScaffold(f"{path} is there already. Choose a name other than {order.name!r}, or remove it.")
-    # A handler in a list has the name of its script, including the extension.
-    names = {order.name} if shape in ("folder", "executable") else {order.name + ending for ending in ENDINGS.values()}
-    sources = reversed(order.dialect.find(order.roots))  # of several files of one scope, hooks are added to the first
-    layers = {each.scope: order.dialect.load(each, Files()) for each in sources}
-    for hook in layers[order.scope].hooks:
-        if hook.name in names:
-            raise CannotScaffold(f"{hook.source} has a hook {hook.name!r} already. Choose another name.")
-    other = layers.get("user" if order.scope == "project" else "project")
+
+
+def _meeting(order: Order, own: Layer, other: Layer) -> str:
+    """What happens where the new hook meets those of the other scope; "" for nothing special."""
     event = order.row.native
-    if other is None:
-        return []
     if order.dialect.layering == "replace_lists":
         lost = [hook.id for hook in other.hooks if hook.native_event == event]
-        if order.scope == "project" and lost and event not in layers["project"].replaces:
-            return [f"A project's list replaces the user's: in this project, {', '.join(lost)} will not run any more."]
+        if order.scope == "project" and lost and event not in own.replaces:
+            return f"A project's list replaces the user's: in this project, {', '.join(lost)} will not run any more."
         if order.scope == "user" and event in other.replaces:
-            return [
-                f"This project has its own list for {event}, which replaces the user's: the hook will not run here."
-            ]
+            return f"This project has its own list for {event}, which replaces the user's: the hook will not run here."
     elif order.dialect.layering.endswith("_name_wins") and any(hook.name == order.name for hook in other.hooks):
-        return [f"A hook {order.name!r} is in both scopes; the project's goes before the user's."]
-    return []
+        return f"A hook {order.name!r} is in both scopes; the project's goes before the user's."
+    return ""
 
 
 def _front_matter(order: Order) -> str:

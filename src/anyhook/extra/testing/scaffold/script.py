@@ -6,7 +6,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from anyhook.extra.testing.scaffold.answers import EFFECTS, answers, reply_to
+from anyhook.extra.testing.kit.events import marked, path_of
+from anyhook.extra.testing.scaffold.answers import EFFECTS, answers
 from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 from anyhook.tables import spoken
@@ -74,7 +75,7 @@ def _title(script: Script) -> str:
 
 
 def _failure_rule(script: Script) -> str:
-    reply, failing = reply_to(script.dialect, script.row), script.dialect.failing
+    reply, failing = spoken.reply_of(script.dialect, script.row.canonical[0]), script.dialect.failing
     if reply.otherwise in BLOCKING:
         late = ", and so does a hook that takes too long" if "timed_out" in failing.blocks else ""
         return f"Note: every other status blocks too, even a crash{late}."
@@ -92,10 +93,8 @@ def _decision(script: Script) -> list[str]:
 
 def _tool_keys(script: Script) -> tuple[str, ...]:
     """The keys of the path to the tool's name."""
-    scaffold = script.dialect.scaffold
-    if scaffold is not None and script.row.native in scaffold.tool_keys:
-        return scaffold.tool_keys[script.row.native]
-    return (next(field.key for field in script.row.payload if field.cell == "tool"),)
+    row = script.row
+    return path_of("‹tool›", marked(script.dialect, row, row.canonical[0])) or ("tool",)
 
 
 # --- bash
