@@ -48,20 +48,24 @@ TOP_LEVEL = Reply(
 """A refusal by exit status 2, or by `decision` at the top of the answer."""
 
 
+def _of(known: set[str], events: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([event for event in events if event in known])
+
+
+def _narrowed(key: Key, known: set[str]) -> Key:
+    """A key with what it does on these events."""
+    words = [(word, verdict, _of(known, on)) for word, verdict, on in key.words if not on or _of(known, on)]
+    return key.replace(on=_of(known, key.on), words=tuple(words))
+
+
 def claude_reply(events: tuple[EventRow, ...], **changes: Any) -> Reply:
     """Claude's answers for these events; `changes` are fields of `Reply`."""
     known = {canonical for row in events for canonical in row.canonical}
-    keys = []
-    for key in COMMAND.keys:
-        words = tuple(
-            (word, verdict, tuple(known & set(on))) for word, verdict, on in key.words if not on or known & set(on)
-        )
-        on = tuple(event for event in key.on if event in known)
-        if (on or not key.on) and (words or not key.words):
-            keys.append(key.replace(on=on, words=words))
-    text_on = tuple(event for event in COMMAND.text_on if event in known)
+    narrowed = (_narrowed(key, known) for key in COMMAND.keys if key.counts(*known))
+    keys = tuple(key for key in narrowed if key.words or key.does != "verdict")
+    text_on = _of(known, COMMAND.text_on)
     on_event = {event: reply for event, reply in COMMAND.on_event.items() if event in known}
-    return COMMAND.replace(**{"keys": tuple(keys), "text_on": text_on, "on_event": on_event, **changes})
+    return COMMAND.replace(**{"keys": keys, "text_on": text_on, "on_event": on_event, **changes})
 
 
 def aliased(host: Host) -> Callable[[Hook, Event, EventRow], str | None]:
@@ -213,7 +217,7 @@ class Loader:
         else:
             document = without(document, layout.elsewhere, source, files, under)
         hooks = self.read(document, source, under, files)
-        off = switched(document, *layout.off, source, files) if layout.off is not None else None
+        off = switched(document, layout.off[0], source, files, off=layout.off[1]) if layout.off is not None else None
         return Layer(source, tuple(hooks), all_off=off)
 
     def _rows_here(self, document: Json, source: Source, under: tuple[str, ...], files: Files) -> Json:

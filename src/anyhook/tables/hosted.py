@@ -119,7 +119,7 @@ def plugin(source: Source, manifest: str, files: Files) -> Source | None:
     return source.replace(label=name if isinstance(name, str) and name else source.root.rstrip("/").rsplit("/", 1)[-1])
 
 
-def switched(document: Json, path: tuple[str, ...], off: bool, source: Source, files: Files) -> bool | None:
+def switched(document: Json, path: tuple[str, ...], source: Source, files: Files, *, off: bool) -> bool | None:
     """What a switch of a settings file says about all hooks of the dialect; `off` is its value for none of them."""
     value = document
     for key in path:

@@ -27,7 +27,7 @@ def schema_of(dialect: Dialect) -> dict[str, Json] | None:
     return None if made is None else {"$schema": DRAFT, "title": f"Hooks of {dialect.title}", **made}
 
 
-def table(properties: dict[str, Json], needed: list[str], closed: bool = True) -> dict[str, Json]:
+def table(properties: dict[str, Json], needed: list[str], *, closed: bool = True) -> dict[str, Json]:
     """An object with these keys."""
     made: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": not closed}
     return {**made, "required": [*needed]} if needed else made

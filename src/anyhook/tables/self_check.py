@@ -292,10 +292,8 @@ def host_mistakes(host: Host) -> Iterator[str]:
         if not sign.keys and not (sign.variables and sign.without):
             yield "HOST.signs: a sign needs keys, or variables and keys that are not there"
     roots = ("home", "project", *(host.entry.roots if host.entry is not None else ()))
-    for path in host.settings:
-        yield from unknown("HOST.settings", _braced(path), roots, "folder")
-    for path in host.variable_files:
-        yield from unknown("HOST.variable_files", _braced(path), ("here", *roots), "folder")
+    yield from unknown("HOST.settings", _braced(*host.settings), roots, "folder")
+    yield from unknown("HOST.variable_files", _braced(*host.variable_files), ("here", *roots), "folder")
     yield from unknown("HOST.without_us", [host.without_us], ("open", "refuses", "unknown"), "value")
     yield from unknown("HOST.confirms", host.confirms, ("user", "project"), "scope")
     if host.entry is not None:
@@ -319,18 +317,17 @@ def _event_host_check(row: HostEvent) -> Iterator[str]:
     yield from unknown(f"{cell}.fixed", row.fixed, FIELDS, "field")
     for effect, say in row.says.items():
         yield from _say(f"{cell}.says[{effect}]", effect, say)
-    if set(row.canonical) & set(TOOL_EVENTS):
-        for field in ("tool", "input"):
-            if field not in (taken.field for taken in row.takes):
-                yield f"{cell}.takes: an event about a tool gives its {field!r}"
+    wanted = ("tool", "input") if set(row.canonical) & set(TOOL_EVENTS) else ()
+    for field in dict.fromkeys(wanted).keys() - {taken.field for taken in row.takes}:
+        yield f"{cell}.takes: an event about a tool gives its {field!r}"
     if len(row.canonical) > 1 and not row.error:
         yield f"{cell}.error: it stands for success and failure, and nothing says which"
     yield from unknown(f"{cell}.after_failure", row.after_failure or (), tuple(row.says), "effect")
-    if not row.canonical and row.installed:
+    if row.installed and not row.canonical:
         yield f"{cell}.canonical: it is installed and stands for no event"
     if row.installed and row.on_demand:
         yield f"{cell}.on_demand: the event is installed anyway, so this has no effect"
-    if not row.installed and not row.why_not:
+    if not (row.installed or row.why_not):
         yield f"{cell}.why_not: people want to know why it is not installed"
     if not row.limit_s > 0:
         yield f"{cell}.limit_s: {row.limit_s!r} leaves no time for an answer"
@@ -354,8 +351,8 @@ def _texts(value: Json) -> Iterator[str]:
         yield from _texts(part)
 
 
-def _braced(text: str) -> list[str]:
-    parts = text.split("{")[1:]
+def _braced(*texts: str) -> list[str]:
+    parts = [part for text in texts for part in text.split("{")[1:]]
     return [part.split("}")[0] for part in parts if "}" in part and part.split("}")[0].isidentifier()]
 
 

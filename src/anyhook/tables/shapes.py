@@ -355,7 +355,7 @@ class Entries:
         self.handler(event, handler, matcher, place, kinds[kind], typed=True)
 
     def handler(
-        self, event: str, handler: Json, matcher: Json, place: Place, shape: HandlerShape, typed: bool = False
+        self, event: str, handler: Json, matcher: Json, place: Place, shape: HandlerShape, *, typed: bool = False
     ) -> None:
         if not isinstance(handler, dict):
             self.complain(

@@ -80,13 +80,7 @@ def completed(outcome: Outcome, seen: Event, dialect: Dialect, hook: Hook) -> Ou
         return outcome.replace(tool_input=dialect.whole_input(given, made))
     rule = f"in {dialect.title} a rewrite replaces the whole input"
     tool = str(seen.data.get("tool"))
-    ours = seen.ours or next((ours for ours, row in dialect.tools.items() if row.native == tool), tool)
-    row = dialect.tools.get(ours)
-    inputs = row.inputs if row is not None else seen.inputs or {}
-    before, after = restored(given, inputs), restored(made, inputs)
-    # Nothing is known about tools that a caller names by hand: any field may be needed, and none is put back.
-    needed = NEEDED.get(ours, () if seen.hosted else tuple(before))
-    missing = {name: before[name] for name in needed if name in before and name not in after}
+    missing, inputs = _lacking(given, made, seen, dialect, tool)
     if not missing:
         return outcome
     names = ", ".join(f"`{inputs.get(name, name)}`" for name in missing)
@@ -95,6 +89,19 @@ def completed(outcome: Outcome, seen: Event, dialect: Dialect, hook: Hook) -> Ou
     problem = Problem("partial-rewrite", what, hook.where(), rule, severity=WARNING)
     whole = {**made, **renamed(missing, inputs)} if seen.hosted else made
     return outcome.replace(tool_input=whole, problems=(*outcome.problems, problem))
+
+
+def _lacking(
+    given: dict[str, Json], made: dict[str, Json], seen: Event, dialect: Dialect, tool: str
+) -> tuple[dict[str, Json], Mapping[str, str]]:
+    """The fields, by our names, that a rewrite of this tool's input has lost, and the dialect's names."""
+    ours = seen.ours or next((ours for ours, row in dialect.tools.items() if row.native == tool), tool)
+    row = dialect.tools.get(ours)
+    inputs = row.inputs if row is not None else seen.inputs or {}
+    before, after = restored(given, inputs), restored(made, inputs)
+    # Nothing is known about tools that a caller names by hand: any field may be needed, and none is put back.
+    needed = NEEDED.get(ours, () if seen.hosted else tuple(before))
+    return {name: before[name] for name in needed if name in before and name not in after}, inputs
 
 
 def rewritten(

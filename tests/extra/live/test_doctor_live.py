@@ -176,7 +176,7 @@ def test_a_closed_entry_whose_launcher_is_gone_refuses(staged: World) -> None:
 
 def test_an_agent_that_asks_only_afterwards_did_not_ask(staged: World) -> None:
     seen = DriveResult("", "exited", 0, "", "", 1.0, (Request("", "shell"),), ())
-    assert judge(host(AGENT), seen, True, [], 5.0)[1].startswith("it ran a command without calling the entry")
+    assert judge(host(AGENT), seen, [], 5.0, ran=True)[1].startswith("it ran a command without calling the entry")
     stage = Stage(str(staged.root / "stage"))
     line = {"event": "post_tool", "decision": {"verdict": "none"}, "word": "w"}
     stage.write(f"{stage.home}/.local/state/anyhook/journal.jsonl", json.dumps(line))
@@ -185,7 +185,7 @@ def test_an_agent_that_asks_only_afterwards_did_not_ask(staged: World) -> None:
 
 def test_escape_codes_of_an_agent_are_not_repeated() -> None:
     seen = DriveResult("", "exited", 1, "", "\x1b[31mno \x1b]0;title\x07licence\x1b[0m\x07", 1.0, (), ())
-    assert judge(host(AGENT), seen, False, [], 5.0)[1].endswith("(exit 1): no licence")
+    assert judge(host(AGENT), seen, [], 5.0, ran=False)[1].endswith("(exit 1): no licence")
 
 
 def test_an_agent_without_our_entry_is_not_started(staged: World) -> None:

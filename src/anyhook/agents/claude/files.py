@@ -56,7 +56,7 @@ def load(source: Source, files: Files, shape: EntryShape) -> Layer:
     document = files.document(source.path, "json")
     if document is None:
         return Layer(source, ())
-    off = switched(document, ("disableAllHooks",), True, source, files)
+    off = switched(document, ("disableAllHooks",), source, files, off=True)
     hooks = _entries(document, source, files, shape)
     env = document.get("env") if isinstance(document, dict) else None
     if isinstance(env, dict) and env:

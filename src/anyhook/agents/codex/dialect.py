@@ -113,7 +113,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     hooks = Entries(source, files, shape).grouped(without(document, ELSEWHERE, source, files))
-    off = switched(document, ("features", "hooks"), False, source, files)
+    off = switched(document, ("features", "hooks"), source, files, off=False)
     made = tuple(map(_made, hooks))
     return Layer(source, made, all_off=off)
 

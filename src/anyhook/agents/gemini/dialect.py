@@ -80,7 +80,7 @@ def load(source: Source, files: Files) -> Layer:
     switches = document.get("hooksConfig") if isinstance(document, dict) else None
     listed = switches.get("disabled") if isinstance(switches, dict) else None
     made = [_made(hook, listed if isinstance(listed, list) else []) for hook in hooks]
-    off = switched(document, ("hooksConfig", "enabled"), False, source, files)
+    off = switched(document, ("hooksConfig", "enabled"), source, files, off=False)
     return Layer(source, tuple(made), all_off=off)
 
 

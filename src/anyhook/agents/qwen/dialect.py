@@ -98,7 +98,7 @@ def load(source: Source, files: Files) -> Layer:
     if document is None:
         return Layer(source, ())
     hooks = Entries(source, files, SHAPE).grouped(without(document, ELSEWHERE, source, files))
-    off = switched(document, ("disableAllHooks",), True, source, files)
+    off = switched(document, ("disableAllHooks",), source, files, off=True)
     return Layer(source, tuple(map(_made, hooks)), all_off=off)
 
 

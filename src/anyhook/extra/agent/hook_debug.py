@@ -19,7 +19,7 @@ MAX_SHOWN = 4000
 """How many characters of a hook's input, and of its stderr, are shown."""
 
 
-def debugged(debug: bool, env: Mapping[str, str]) -> frozenset[str]:
+def debugged(env: Mapping[str, str], *, debug: bool) -> frozenset[str]:
     """The dialects whose hooks are shown: all of them, or those whose own variable asks for it."""
     if debug:
         return frozenset(DIALECTS)

@@ -189,14 +189,21 @@ def _step(path: str, number: int, step: Any) -> ScriptStep:
     if not text and not calls:
         raise BadSetup(f"{where} needs `text` or `tools`")
     usage, pause_s, times = step.get("usage") or {}, step.get("pause_s", 0), step.get("times", 1)
-    if not isinstance(times, int) or times < 1:
-        raise BadSetup(f"{where}: `times` must be a whole number from 1 on")
-    if not isinstance(usage, dict) or not all(isinstance(count, int) for count in usage.values()):
-        raise BadSetup(f"{where}: `usage` must be a mapping of numbers of tokens")
-    if not isinstance(pause_s, (int, float)) or not 0 <= pause_s < math.inf:
-        raise BadSetup(f"{where}: `pause_s` must be a number of seconds")
+    wrong = _wrong_figure(usage, pause_s, times)
+    if wrong:
+        raise BadSetup(f"{where}: {wrong}")
     expect, expect_not = _texts(step.get("expect")), _texts(step.get("expect_not"))
     return ScriptStep(text, calls, expect, expect_not, by, times, usage, pause_s)
+
+
+def _wrong_figure(usage: Any, pause_s: Any, times: Any) -> str:
+    if not isinstance(times, int) or times < 1:
+        return "`times` must be a whole number from 1 on"
+    if not isinstance(usage, dict) or not all(isinstance(count, int) for count in usage.values()):
+        return "`usage` must be a mapping of numbers of tokens"
+    if not isinstance(pause_s, (int, float)) or not 0 <= pause_s < math.inf:
+        return "`pause_s` must be a number of seconds"
+    return ""
 
 
 def _is_call(call: Any) -> bool:

@@ -239,7 +239,7 @@ class Session:
         await self.equip()
         return TurnResult()
 
-    async def end(self, reason: str, sweep: bool = False) -> None:
+    async def end(self, reason: str, *, sweep: bool = False) -> None:
         """End the session with its hooks. `sweep` also kills what its commands and hooks left running. It is not used
         after a normal end, because the user may have asked for a server."""
         try:

@@ -94,7 +94,7 @@ class Pause:
         return f"{self.why[0].upper()}{self.why[1:]}. {again}"
 
 
-def pause_for(error: Exception, model: Model, attempt: int, in_stream: bool) -> Pause | None:
+def pause_for(error: Exception, model: Model, attempt: int, *, in_stream: bool) -> Pause | None:
     """How long to wait before the next try; None if a retry makes no sense. If an answer has started (`in_stream`), its
     reader retries; otherwise the model itself does."""
     if not isinstance(error, TEMPORARY) or error.in_stream is not in_stream or attempt >= RETRIES:

@@ -121,19 +121,21 @@ def session_options(call: AgentOptions) -> SessionOptions:
     """The checked values of a call."""
     with loading():
         from anyhook.extra.agent.options import MAX_TURNS, SessionOptions
-    most = call.max_turns or str(MAX_TURNS)
-    if not most.isdigit():
-        raise BadCall(f"--max-turns {most}: must be a number; 0 means no limit.")
+    most, cost = call.max_turns or str(MAX_TURNS), call.max_cost
     pairs = [pair.partition("=") for pair in call.arg]
-    if bad := [key for key, equals, _ in pairs if not equals or not key]:
-        raise BadCall(f"--arg {bad[0]}: must be K=V.")
-    if call.resume == "":
-        raise BadCall("--resume: the id of a session is missing. `--follow` continues the latest.")
-    if call.resume and call.follow:
-        raise BadCall("--resume and --follow cannot be combined. Use one of them.")
-    cost = call.max_cost
-    if cost is not None and not cost.replace(".", "", 1).isdigit():
-        raise BadCall(f"--max-cost {cost}: must be an amount in US dollars, such as 0.50.")
+    bad = next((key for key, equals, _ in pairs if not equals or not key), None)
+    for is_wrong, what in (
+        (not most.isdigit(), f"--max-turns {most}: must be a number; 0 means no limit."),
+        (bad is not None, f"--arg {bad}: must be K=V."),
+        (call.resume == "", "--resume: the id of a session is missing. `--follow` continues the latest."),
+        (call.resume and call.follow, "--resume and --follow cannot be combined. Use one of them."),
+        (
+            cost is not None and not cost.replace(".", "", 1).isdigit(),
+            f"--max-cost {cost}: must be an amount in US dollars, such as 0.50.",
+        ),
+    ):
+        if is_wrong:
+            raise BadCall(what)
     return SessionOptions(
         project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
@@ -164,7 +166,7 @@ def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
         from anyhook.extra.agent.status_line import StatusLine
         from anyhook.extra.agent.stream_json import StreamJson
     as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
-    talk = Talk(debugged(call.debug, options.env), StatusLine(sys.stderr, {} if as_json else options.env))
+    talk = Talk(debugged(options.env, debug=call.debug), StatusLine(sys.stderr, {} if as_json else options.env))
     answer = AnswerOnStdout()
     stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
     headless = Headless(

@@ -200,7 +200,7 @@ class HookedConversation:
             raise Refused(decision)
         return Prompt(replaced, lifecycle.take_waiting(), [*after, *decision.context])
 
-    def answered(self, turn: AgentTurn, text: str, resumable: bool = True) -> Script[str | None]:
+    def answered(self, turn: AgentTurn, text: str, *, resumable: bool = True) -> Script[str | None]:
         """The model is done: what the agent has to go on with, or None if the turn is over. What keeps an agent
         working that cannot go on waits for the next prompt."""
         lifecycle = self.lifecycle

@@ -184,10 +184,10 @@ class Hooked(WrapperCapability[Any]):
         """The node with its prompt as hooks rewrote it. Running it asks no model, so it may run if refused."""
         if node.user_prompt is None:
             return node
-        prompt = prompt_text(node.user_prompt)
+        prompt, context = prompt_text(node.user_prompt), list[str]()
         if self.state.kind == MAIN:
             self.lifecycle.cut_short = None
-        context = self.lifecycle.take_waiting() if self.state.kind == MAIN else []
+            context = self.lifecycle.take_waiting()
         if self.state.kind == SUBAGENT:
             self.state.task = self.state.task or prompt
             decision = await self.fire("subagent_start", **self._who())

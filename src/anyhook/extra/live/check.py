@@ -66,7 +66,7 @@ def check(table: Host, program: str, project: str, env: Mapping[str, str], limit
             table.name, program, stage, steps, env, limit_s=limit_s, trusts_folder=not set(of_user).isdisjoint(copied)
         )
         ran = os.path.exists(f"{stage.project}/{RAN}")
-        status, reason = judge(table, seen, ran, refusals(stage, word), limit_s)
+        status, reason = judge(table, seen, refusals(stage, word), limit_s, ran=ran)
         if dead and not ran:  # where prompts are refused as well, it never asks its model
             status, reason = REFUSING, dead
     return Verdict(status, reason, seen.network, tuple(copied))
@@ -87,7 +87,7 @@ def refusals(stage: Stage, word: str) -> list[str]:
     return found
 
 
-def judge(table: Host, seen: DriveResult, ran: bool, refused: list[str], limit_s: float) -> tuple[str, str]:
+def judge(table: Host, seen: DriveResult, refused: list[str], limit_s: float, *, ran: bool) -> tuple[str, str]:
     """The status and its reason, from what was seen alone."""
     tried = any(request.answered for request in seen.requests)
     if "block" in refused and not ran:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from anyhook.tables.drive_rows import Drive
     from anyhook.tables.host_rows import Host
 
 GRACE_S = 30.0
@@ -103,12 +104,7 @@ def drive(
 
 def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     """The run itself, in a separate process."""
-    table, usual = registry.host(asked["agent"]), registry.drive(asked["agent"])
-    if usual is None:
-        raise ValueError(f"there is no way to drive {asked['agent']} without a person")
-    row = usual.in_scenario(asked["scenario"])
-    row = row.in_folder(row) if asked["trusts_folder"] else row
-    row = row.trusting(row) if asked["trusts_hooks"] else row
+    table, row = registry.host(asked["agent"]), _row(asked)
     if table.entry is None:
         raise ValueError(f"{table.name} has no entry")
     adopt_orphans()
@@ -143,6 +139,16 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
         ],
         "tools": kept[-1].tools if kept else [],
     }
+
+
+def _row(asked: dict[str, Any]) -> Drive:
+    """How the agent is driven this time."""
+    row = registry.drive(asked["agent"])
+    if row is None:
+        raise ValueError(f"there is no way to drive {asked['agent']} without a person")
+    row = row.in_scenario(asked["scenario"])
+    row = row.in_folder(row) if asked["trusts_folder"] else row
+    return row.trusting(row) if asked["trusts_hooks"] else row
 
 
 def _placed(step: Step, places: Mapping[str, str]) -> Step:

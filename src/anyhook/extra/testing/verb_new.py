@@ -118,7 +118,7 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
         found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))
     acts = "blocks" if order.row.block in EFFECTS else "is recorded"
     for marked, effect in ((True, acts), (False, "passes" if acts == "blocks" else "is recorded too")):
-        words = ["anyhook", *trial(order, canonical, marked), "--dialect", order.dialect.name, *where, *more]
+        words = ["anyhook", *trial(order, canonical, marked=marked), "--dialect", order.dialect.name, *where, *more]
         found.append((shlex.join(words), effect))
     return found
 

@@ -111,6 +111,14 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
     # The blocking hook is named; a decision does not say which other hook changed something.
     ran = ", ".join(report.name for report in decision.hooks if report.status == "ran" and report.id != decision.hook)
     ran = ran or (name if decision.verdict == "block" else "")
+    done = _done(decision)
+    if done and ran:
+        made.append((FAINT, f"hook {ran} {', '.join(done)} {where}"))
+    return made
+
+
+def _done(decision: Decision) -> list[str]:
+    """What hooks did, but for a block."""
     done = [words for field, words in TOLD_CHANGES if getattr(decision, field) and _is_news(decision, field)]
     if decision.verdict == "allow":
         done.insert(0, "allowed it")
@@ -118,6 +126,4 @@ def lines(decision: Decision) -> list[tuple[str, str]]:
         done.insert(0, "wants you to be asked" + (f" ({decision.reason})" if decision.reason else ""))
     if decision.end_turn and decision.verdict != "block":
         done.append("ended the turn")
-    if done and ran:
-        made.append((FAINT, f"hook {ran} {', '.join(done)} {where}"))
-    return made
+    return done

@@ -25,9 +25,10 @@ from anyhook.gates.status import gates
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from anyhook.extra.agent.chat.loop import Chat
+    from anyhook.extra.agent.history import PastSession
     from anyhook.extra.agent.session import Session
     from anyhook.model.hook import Hook
 
@@ -156,11 +157,7 @@ async def _resume(chat: Chat, rest: str) -> None:
         chat.screen.line("There is no other session of this project.", indent=INDENT)
         return
     if not rest:
-        for number, each in enumerate(others, 1):
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.when_s))
-            identity = f"{each.id}  " if shutil.get_terminal_size((80, 24)).columns >= WIDE else ""
-            row = f"{number:>2}  {when}  {each.turns:>3} turns  {identity}{each.began}"
-            chat.screen.line(Screen.fitted(INDENT + row))
+        _list_sessions(chat, others)
         rest = await chat.keyboard.answer("Which one? Its number, or Enter for none:")
     chosen = [each for each in others if rest and each.id.startswith(rest)]
     if rest.isdigit() and 0 < int(rest) <= len(others):
@@ -169,6 +166,14 @@ async def _resume(chat: Chat, rest: str) -> None:
         await chat.resume(chosen[0].id)
     elif rest.isprintable() and rest:
         chat.screen.prose(f"{rest}: {'several sessions begin so' if chosen else 'there is no such session'}.", BAD)
+
+
+def _list_sessions(chat: Chat, sessions: Sequence[PastSession]) -> None:
+    is_wide = shutil.get_terminal_size((80, 24)).columns >= WIDE
+    for number, each in enumerate(sessions, 1):
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.when_s))
+        row = f"{number:>2}  {when}  {each.turns:>3} turns  {f'{each.id}  ' if is_wide else ''}{each.began}"
+        chat.screen.line(Screen.fitted(INDENT + row))
 
 
 async def _clear(chat: Chat, _rest: str) -> None:

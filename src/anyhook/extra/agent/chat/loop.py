@@ -59,7 +59,7 @@ class Chat:
         self.screen = Screen(colour, options.env, options.project)
         self.screen.status.info = self.usage
         self.keyboard = Keyboard(f"{state_dir(options.env)}/agent/history", colour, self.usage)
-        self.activity = Activity(self.screen, debugged(call.debug, options.env))
+        self.activity = Activity(self.screen, debugged(options.env, debug=call.debug))
         self.snapshots = Snapshots(options.project, _undo_folder(options), options.env)
         self.session: Session | None = None
         self.draft: tuple[Draft, Dialect, OwnScope, DraftCheck] | None = None

@@ -36,7 +36,7 @@ class _ChatMarkdown(Markdown):
     elements: ClassVar = {**Markdown.elements, "heading_open": _Title}
 
 
-def rendered(text: str, width: int, colour: bool) -> list[str]:
+def rendered(text: str, width: int, *, colour: bool) -> list[str]:
     """A text as lines for the terminal, with control characters escaped."""
     made = _ChatMarkdown(visible(text, keep="\n\t"), code_theme=CODE_THEME, hyperlinks=False)
     lines = drawn(made, width, colour)

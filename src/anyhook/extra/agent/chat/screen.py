@@ -149,7 +149,7 @@ class Screen:
 
     def _block(self, text: str) -> None:
         width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((80, 24)).columns - 1))
-        lines = rendered(text, width, self.colour)
+        lines = rendered(text, width, colour=self.colour)
         if self._held is not None:
             self._held.extend((line, DRAWN) for line in [*lines, ""])
             return

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SESSION = "session-of-a-test"
 
 
-def event_of(name: str, fields: dict[str, Json], hosted: bool = False) -> Event:
+def event_of(name: str, fields: dict[str, Json], *, hosted: bool = False) -> Event:
     """An event by any name, its fields by canonical or any dialect's own names. Raises ValueError for unknown names."""
     event = canonical_event(name, failed="tool_error" in fields)
     data: dict[str, Json] = {}

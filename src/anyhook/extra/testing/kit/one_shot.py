@@ -51,7 +51,7 @@ def main() -> None:
     try:
         if task.only:
             catalog = keep_only(catalog, task.only)
-        event = event_of(task.event, task.given, task.hosted)
+        event = event_of(task.event, task.given, hosted=task.hosted)
     except (LookupError, ValueError) as error:
         sys.stderr.write(f"{error.args[0]}\n")
         sys.exit(BAD_TASK)

@@ -50,7 +50,7 @@ def _telling_input(order: Order, text: str) -> dict[str, Json]:
     return {order.dialect.tools[about[0]].inputs.get("path", "path"): text}
 
 
-def trial(order: Order, canonical: str, marked: bool) -> list[str]:
+def trial(order: Order, canonical: str, *, marked: bool) -> list[str]:
     """The arguments of `fire` for an event that a new hook blocks or records, or, not marked, lets pass."""
     text, row = f"say {MARK}" if marked else "say hello", order.row
     cells = [field.cell for field in row.payload]
@@ -83,7 +83,7 @@ def first_cases(order: Order, canonical: str, hook: Hook) -> str:
     cases: list[Json] = []
     for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
         verdict = "block" if blocks and marked else "none"
-        words = trial(order, canonical, marked)
+        words = trial(order, canonical, marked=marked)
         where_it_applies = hook.handler in ("rule", "function")
         ran = "not_ran" if where_it_applies and not marked else "ran"
         expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}
