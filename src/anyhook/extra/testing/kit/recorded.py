@@ -28,7 +28,7 @@ NOTED = tuple(field for field in ASKED_FOR if field != "messages")
 """What becomes an expectation. Not messages, which may contain times and paths."""
 
 
-OURS = ("project", "builtin")
+COPIED_SCOPES = ("project", "builtin")
 """Scopes of hooks that are in a copy of the project too."""
 
 
@@ -118,7 +118,7 @@ def _without_passing(data: dict[str, Json]) -> dict[str, Json]:
 
 
 def _expected(decision: RecordedDecision, calls: Sequence[RecordedCall]) -> dict[str, Json]:
-    if _scope(str(decision.hook)) not in OURS and any(hook.id == decision.hook for hook in decision.hooks):
+    if _scope(str(decision.hook)) not in COPIED_SCOPES and any(hook.id == decision.hook for hook in decision.hooks):
         raise LeftOut("a hook of the user's or of a plugin decided it; cases run with the project's hooks")
     states: dict[str, list[str]] = {}
     for hook in decision.hooks:
