@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.replay.past import MAX_DAILY
 from anyhook.tables.past import MAX_FILE
 
 if TYPE_CHECKING:
@@ -115,6 +116,32 @@ def test_a_call_that_ran_although_it_was_refused(guarded: World) -> None:
     assert guarded.journal()[-1]["n"] == each["record"]
 
 
+def test_an_agent_whose_hooks_get_other_ids(world: World) -> None:
+    """Qwen Code makes up an id for each hook. A call that nobody asked about takes no other call's record."""
+    for words in (("add", "guard", "--yes"), ("install", "qwen")):
+        assert world.command(*words).returncode == 0
+    lines: list[dict[str, Any]] = []
+    for number, (command, asks) in enumerate((("ls", True), ("make build", False), (FORCED, True))):
+        call = {"id": f"call_{number}", "name": "run_shell_command", "args": {"command": command}}
+        payload = {
+            "session_id": "s", "cwd": str(world.project), "hook_event_name": "PreToolUse",
+            "tool_name": call["name"], "tool_use_id": f"toolu_{number}_made_up", "tool_input": call["args"],
+        }  # fmt: skip
+        if asks:
+            world.command("bridge", "qwen", "PreToolUse", stdin=json.dumps(payload))
+        base = {"sessionId": "s", "timestamp": datetime.now(UTC).isoformat(), "cwd": str(world.project)}
+        result = {"functionResponse": {"id": call["id"], "response": {"output": "done"}}}
+        lines.append({**base, "type": "assistant", "message": {"role": "model", "parts": [{"functionCall": call}]}})
+        lines.append({**base, "type": "tool_result", "message": {"role": "user", "parts": [result]}})
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    world.write(world.home / ".qwen/projects/p/chats/s.jsonl", text)
+    done = world.command("doctor", "qwen", "--past", "--json")
+    found = json.loads(done.stdout)["qwen"]["past"]
+    assert (done.returncode, found["calls"], found["asked"]) == (1, 3, 2)
+    assert [each["what"] for each in found["missed"]] == ["make build"]
+    assert [each["what"] for each in found["disobeyed"]] == [FORCED]
+
+
 def test_a_shadowed_refusal_may_run(guarded: World) -> None:
     guarded.config('mode = "shadow"\n')
     session = Session(guarded, "one")
@@ -170,3 +197,43 @@ def test_a_transcript_that_is_too_large_is_named(guarded: World) -> None:
     guarded.write(path, "{}\n")
     os.truncate(path, MAX_FILE + 1)
     assert [each.partition(": ")[2] for each in past(guarded)[1]["unread"]] == ["it is larger than 512 MB"]
+
+
+def shown(world: World) -> str:
+    lines = world.command("status").stdout.splitlines()
+    return next((line.strip() for line in lines if line.strip().startswith("transcripts: ")), "")
+
+
+def test_status_looks_at_the_last_day(guarded: World) -> None:
+    assert shown(guarded) == ""
+    session = Session(guarded, "one")
+    session.call("ls")
+    session.write()
+    assert shown(guarded) == "transcripts: 1 call, 1 asked in the last day"
+    session.call("make", asks=False)
+    assert session.call(FORCED, obeys=False)
+    session.write()
+    line = "transcripts: 3 calls, 2 asked; 1 never asked about (Bash 1×); 1 ran although refused in the last day"
+    assert shown(guarded) == line
+    assert shown(guarded) == line, "what is kept says the same"
+
+
+def test_status_also_says_what_was_wrong_earlier(guarded: World) -> None:
+    index = guarded.state / "installs/index.json"
+    known = json.loads(index.read_text())
+    index.write_text(json.dumps({path: {**row, "at": 1} for path, row in known.items()}))
+    session = Session(guarded, "one")
+    session.call("pwd", asks=False, ago=timedelta(days=3))
+    session.call("ls")
+    session.write()
+    assert past(guarded)[0] == 1
+    assert shown(guarded).startswith("transcripts: 1 call, 1 asked in the last day; 2 calls, 1 asked; 1 never asked")
+
+
+def test_status_leaves_large_transcripts_to_doctor(guarded: World) -> None:
+    session = Session(guarded, "one")
+    session.call("ls", asks=False)
+    path = session.write()
+    os.truncate(path, MAX_DAILY + 1)
+    assert shown(guarded) == ""
+    assert past(guarded)[1]["calls"] == 1

@@ -127,7 +127,44 @@ def opencode(home: Path, project: str) -> Path:
     return path
 
 
-AGENTS = {each.__name__: each for each in (claude, codex, gemini, copilot, goose, opencode)}
+def qwen(home: Path, project: str) -> Path:
+    def line(kind: str, role: str, *parts: dict[str, Any], **more: object) -> dict[str, Any]:
+        message = {"role": role, "parts": [*parts]}
+        return {"sessionId": "s1", "timestamp": AT, "type": kind, "cwd": project, "message": message, **more}
+
+    call = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": LINE}}}
+    result = {"functionResponse": {"id": "c1", "name": "run_shell_command", "response": {"output": "done"}}}
+    text = lines(
+        line("user", "user", {"text": "please do it"}),
+        {"sessionId": "s1", "timestamp": AT, "type": "system", "cwd": project, "subtype": "ui_telemetry"},
+        line("assistant", "model", call),
+        line("tool_result", "user", result, toolCallResult={"callId": "c1", "status": "success"}),
+    )
+    return put(home / ".qwen/projects/-p/chats/s1.jsonl", text)
+
+
+def kimi(home: Path, project: str) -> Path:
+    def event(kind: str, **more: object) -> dict[str, Any]:
+        inside = {"type": kind, "toolCallId": "c1", **more}
+        return {"type": "context.append_loop_event", "agentId": "main", "event": inside, "time": 1794867557384}
+
+    def message(origin: str, text: str) -> dict[str, Any]:
+        said = {"role": "user", "content": [{"type": "text", "text": text}], "origin": {"kind": origin}}
+        return {"type": "context.append_message", "agentId": "main", "message": said, "time": 1794867557384}
+
+    folder = home / ".kimi-code/sessions/wd_p_1/s1"
+    put(folder / "state.json", json.dumps({"id": "s1", "cwd": project}))
+    text = lines(
+        {"type": "metadata", "protocol_version": "1.5"},
+        message("user", "please do it"),
+        message("injection", "today is Monday"),
+        event("tool.call", name="Bash", args={"command": LINE}),
+        event("tool.result", result={"output": "done", "durationMs": 51}),
+    )
+    return put(folder / "agents/main/wire.jsonl", text)
+
+
+AGENTS = {each.__name__: each for each in (claude, codex, gemini, copilot, goose, opencode, qwen, kimi)}
 
 
 def put(path: Path, text: str) -> Path:

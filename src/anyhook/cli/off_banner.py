@@ -12,8 +12,10 @@ from anyhook.engine.tell import guards_not_holding
 from anyhook.gates.agents import calling_agents, gates_here
 from anyhook.gates.gate import not_holding, off_line, protected, summary
 from anyhook.platform.places import state_dir
-from anyhook.replay.past import last_result
+from anyhook.replay.past import past_line
+from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
+from anyhook.tables.registry import past
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,8 +57,11 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
             return False, f"Not protected. {told}" + ("" if not_holding(found) else ". Run: anyhook setup")
         if alone := unasked(True, agents):
             return False, f"Not protected. {folder}: {summary(found)}{alone}"
-        past = [f"{name}: {line}" for name in agents if (line := last_result(state_dir(env), name)[1])]
-        return True, ". ".join(("Protected", f"{folder}: {summary(found)}", *past))
+        state, roots = state_dir(env), setup.roots(())
+        known = Installs(state).known
+        said = {name: past_line(state, name, past(name), roots, known) for name in agents}
+        lines = [f"{name}: {line}" for name, line in said.items() if line]
+        return True, ". ".join(("Protected", f"{folder}: {summary(found)}", *lines))
 
     return standing
 

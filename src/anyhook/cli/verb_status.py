@@ -16,7 +16,6 @@ from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
-from anyhook.cli.view.record_text import when
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
@@ -24,10 +23,11 @@ from anyhook.gates.agents import agent_status, calling_agents, entry_files, gate
 from anyhook.gates.gate import ITSELF, KEEP_WORKING, OFF_STATES, SAFE_STATES, protected, summary
 from anyhook.gates.status import gates, path_of
 from anyhook.platform.places import state_dir, upward
-from anyhook.replay.past import last_result
+from anyhook.replay.past import past_line
+from anyhook.state.installs import Installs
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.registry import HOSTS, INSTALLABLE, dialect, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, dialect, host, past
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
         render.exact_out(line)
     for line in aside:
         render.say(line)
-    if _may_be_kept(agents, options):
+    if _may_be_kept(agents, options, hosts):
         printed = ("".join(f"{line}\n" for line in told), "".join(f"{line}\n" for line in aside), status)
         words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
         elsewhere = any(agent.entry for agent in calling)
@@ -106,13 +106,14 @@ def _told(
         return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
     if options.short:
         return [render.plain(f"anyhook: {summary(found)}{unasked(protected(found), hosts)}")], []
-    return _screen(found, held, hosts), render.problem_lines(catalog.problems)
+    return _screen(setup, found, held, hosts), render.problem_lines(catalog.problems)
 
 
-def _may_be_kept(agents: tuple[str, ...], options: StatusOptions) -> bool:
-    """Whether this output can be cached for the next call: not for named agents, and not for a terminal."""
-    plain = options.json or options.short or not sys.stdout.isatty()
-    return not agents and plain
+def _may_be_kept(agents: tuple[str, ...], options: StatusOptions, hosts: Mapping[str, AgentStatus]) -> bool:
+    """Whether this output can be cached for the next call: not for named agents, for a terminal, or with what
+    transcripts say."""
+    told = any(agent.installed and past(name) is not None for name, agent in hosts.items())
+    return not agents and (options.json or options.short or not (told or sys.stdout.isatty()))
 
 
 def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> Files | None:
@@ -131,7 +132,7 @@ def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> File
             with_interpreters([*named], setup.roots(()), files)
     for folder in upward(setup.project, "/"):
         files.look(f"{folder}/.git")
-    for path in (*entry_files(setup), f"{state_dir(setup.env)}/past"):
+    for path in entry_files(setup):
         files.watch(path)
     for table in map(host, INSTALLABLE):
         if program := shutil.which(table.program, path=setup.env.get("PATH")):
@@ -192,7 +193,7 @@ def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
     return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
 
-def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:
+def _screen(setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:
     alone = unasked(protected(found), hosts)
     word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
     lines = [render.plain(f"{word}: {summary(found)}{alone}")]
@@ -214,13 +215,10 @@ def _screen(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus
         table.add_row(cell(gate.state, style), cell(named), cell(f"{place}{why}{fix}"))
     if found:
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
+    state, roots = state_dir(setup.env), setup.roots(())
+    known = Installs(state).known
     for name, each in hosts.items():
         lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
-        lines += filter(None, [_past_line(name), unheard(host(name))])
+        told = past_line(state, name, past(name) if each.installed else None, roots, known)
+        lines += filter(None, [render.plain(f"  transcripts: {told}") if told else "", unheard(host(name))])
     return lines
-
-
-def _past_line(agent: str) -> str:
-    """What `doctor --past` last found; "" if nobody has looked."""
-    at_ns, last = last_result(state_dir(os.environ), agent)
-    return render.plain(f"  transcripts: {last} (looked at {when(at_ns)}; `anyhook doctor --past`)") if last else ""

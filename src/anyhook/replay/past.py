@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from datetime import datetime
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from anyhook.journal.search import Wanted, search
-from anyhook.model.lean_json import dumps
+from anyhook.model.lean_json import digest, dumps
 from anyhook.model.record import Record
 from anyhook.platform.store import Store
+from anyhook.tables.past import inner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +28,9 @@ BEFORE_A_CALL = ("pre_tool", "permission_request")
 AFTER_A_CALL = ("post_tool", "post_tool_failure")
 NEAR_NS = 600 * 10**9
 """How far the times of a call without an id may be apart in the transcript and in the journal."""
+DAY_NS = 86_400 * 10**9
+MAX_DAILY = 64 << 20
+"""Larger transcripts, in bytes, are left to `doctor --past`: reading one takes seconds."""
 MAX_CALL_LENGTH = 200
 """How many characters of a call are shown."""
 RECOGNISED = 40
@@ -81,22 +87,79 @@ def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -
     unread: list[str] = []
     for path in past.places(roots):
         try:
-            if os.stat(path).st_mtime_ns >= since_ns:
+            if _stamp(path)[1] >= since_ns:
                 calls += _calls(past, path, since_ns)
         except OSError as error:
             unread.append(f"{path}: {error.strerror or error}")
-    journal = Asked(agent, state_dir, since_ns - NEAR_NS)
+    missed, disobeyed = _judged(calls, Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids), past)
+    sessions = len({call.event.session for call in calls})
+    asked = len(calls) - len(missed)
+    return PastProof(sessions, len(calls), asked, tuple(missed), tuple(disobeyed), tuple(unread))
+
+
+def last_day(agent: str, past: Past, roots: Roots, state_dir: str, begun_ns: int, now_ns: int) -> PastProof:
+    """The same for the last day, and quickly: what was found in a transcript is kept for as long as its size and time
+    stay the same. Without sessions and without what the calls were."""
+    since_ns = max(begun_ns, now_ns - DAY_NS)
+    store, key = Store(state_dir, "past"), f"{agent} {begun_ns}"
+    before, journal = store.read_object(key), None
+    found: dict[str, Json] = {}
+    for path in past.places(roots):
+        try:
+            size, changed_ns = _stamp(path)
+            if changed_ns < since_ns or size > MAX_DAILY:
+                continue
+            name, stamp = digest(path.encode()), f"{size} {changed_ns}"
+            kept = before.get(name)
+            if isinstance(kept, dict) and kept.get("stamp") == stamp:
+                found[name] = kept
+                continue
+            journal = journal or Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids)
+            calls = [*_calls(past, path, since_ns)]
+            missed, disobeyed = _judged(calls, journal, past)
+        except OSError:
+            continue
+        rows: list[Json] = [[each.at, each.tool, each.record] for each in (*missed, *disobeyed)]
+        found[name] = {"stamp": stamp, "calls": [call.event.at_ns for call in calls], "wrong": rows}
+    if found != before:
+        store.write(key, dumps(found).encode())
+    return _summed(found, since_ns)
+
+
+def _summed(found: Mapping[str, Json], since_ns: int) -> PastProof:
+    """What was kept of each transcript, from this time on."""
+    calls, wrong = 0, list[Unguarded]()
+    for kept in found.values():
+        times, rows = inner(kept, "calls"), inner(kept, "wrong")
+        calls += sum(isinstance(at, int) and at >= since_ns for at in times) if isinstance(times, list) else 0
+        for row in rows if isinstance(rows, list) else ():
+            match row:
+                case [int(at), str(tool), int() | None as record] if at >= since_ns:
+                    wrong.append(Unguarded("", at, tool, "", record))
+    missed = tuple(each for each in wrong if each.record is None)
+    return PastProof(0, calls, calls - len(missed), missed, tuple(each for each in wrong if each.record is not None))
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """The size and the time of a transcript. What was last written to a database is in a file beside it."""
+    seen = os.stat(path)
+    try:
+        later = os.stat(f"{path}-wal")
+    except OSError:
+        return seen.st_size, seen.st_mtime_ns
+    return seen.st_size + later.st_size, max(seen.st_mtime_ns, later.st_mtime_ns)
+
+
+def _judged(calls: list[PastCall], journal: Asked, past: Past) -> tuple[list[Unguarded], list[Unguarded]]:
+    """The calls that nobody asked about, and those that ran although they were refused."""
     missed, disobeyed = [], []
-    for call in calls:
-        record = journal.take(call.event)
+    for call, record in zip(calls, journal.records(calls), strict=True):
         said = (call.event.session, call.event.at_ns, str(call.event.data["tool"]), _shown(call.event))
         if record is None:
             missed.append(Unguarded(*said))
         elif _ran_anyway(call, record, past):
             disobeyed.append(Unguarded(*said, record.number))
-    sessions = len({call.event.session for call in calls})
-    asked = len(calls) - len(missed)
-    return PastProof(sessions, len(calls), asked, tuple(missed), tuple(disobeyed), tuple(unread))
+    return missed, disobeyed
 
 
 def installed_since(agent: str, known: Mapping[str, Install]) -> int | None:
@@ -133,13 +196,17 @@ def _calls(past: Past, path: str, since_ns: int) -> Iterator[PastCall]:
 class Asked:
     """The calls that the journal has of one agent. Each of them answers for one call of a transcript."""
 
-    def __init__(self, agent: str, state_dir: str, since_ns: int) -> None:
+    def __init__(self, agent: str, state_dir: str, since_ns: int, *, own_ids: bool) -> None:
         self._by_call: dict[tuple[str, str], JournalLine] = {}
         self._by_time: dict[tuple[str, str], list[JournalLine]] = {}
         for event in BEFORE_A_CALL:
             wanted = Wanted(since_ns=since_ns, agent=agent, event=event)
             for line in search(state_dir, wanted) if os.path.isdir(state_dir) else ():
                 self._add(line)
+        if own_ids:
+            for line in self._by_call.values():
+                self._by_time.setdefault((str(line.session), str(line.tool)), []).append(line)
+            self._by_call.clear()
 
     def _add(self, line: JournalLine) -> None:
         session, call = str(line.session), line.data.get("call_id")
@@ -150,14 +217,20 @@ class Asked:
         else:
             self._by_time.setdefault((session, str(line.tool)), []).append(line)
 
-    def take(self, event: PastEvent) -> JournalLine | None:
-        """The record of a call; None if nobody asked about it."""
-        found = self._by_call.get((event.session, str(event.data.get("call_id"))))
-        if found is not None:
-            return found
+    def records(self, calls: list[PastCall]) -> list[JournalLine | None]:
+        """The record of each call; None if nobody asked about it. Without an id it is the one with the same input, or
+        else one that no other call has: a journal leaves out secrets, and some agents complete the input."""
+        found = [self._known(call.event) or self._near(call.event, same=True) for call in calls]
+        return [line or self._near(call.event, same=False) for line, call in zip(found, calls, strict=True)]
+
+    def _known(self, event: PastEvent) -> JournalLine | None:
+        return self._by_call.get((event.session, str(event.data.get("call_id"))))
+
+    def _near(self, event: PastEvent, *, same: bool) -> JournalLine | None:
         near = self._by_time.get((event.session, str(event.data["tool"])), [])
         for index, line in enumerate(near):
-            if abs((line.at_ns or 0) - event.at_ns) <= NEAR_NS:
+            is_same = line.data.get("input") == event.data.get("input")
+            if abs((line.at_ns or 0) - event.at_ns) <= NEAR_NS and (is_same or not same):
                 return near.pop(index)
         return None
 
@@ -210,8 +283,21 @@ def keep(state_dir: str, agent: str, proof: PastProof, now_ns: int) -> None:
     Store(state_dir, "past").write(agent, dumps(said).encode())
 
 
-def last_result(state_dir: str, agent: str) -> tuple[int, str]:
-    """When transcripts were last compared, and the result in one line; 0 and "" if they never were."""
+def past_line(state_dir: str, agent: str, past: Past | None, roots: Roots, known: Mapping[str, Install]) -> str:
+    """What the transcripts of the last day say, and what `doctor --past` last found, if that was worse; "" if there is
+    nothing to say."""
+    begun_ns = installed_since(agent, known)
+    if past is None or begun_ns is None:
+        return ""
+    day = last_day(agent, past, roots, state_dir, begun_ns, time_ns())
+    said = [f"{counted(day)} in the last day"] if day.calls else []
     kept = Store(state_dir, "past").read_object(agent)
     at, line = kept.get("at"), kept.get("line")
-    return (at, line) if isinstance(at, int) and isinstance(line, str) else (0, "")
+    if (
+        isinstance(at, int)
+        and isinstance(line, str)
+        and line != counted(day)
+        and (kept.get("clean") is False or not said)
+    ):
+        said.append(f"{line} when `anyhook doctor --past` looked, {datetime.fromtimestamp(at / 1e9):%Y-%m-%d %H:%M}")
+    return "; ".join(said)

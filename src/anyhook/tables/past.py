@@ -43,6 +43,8 @@ class Past(Record):
     """Texts in what the agent notes instead of a result if a hook has refused the call."""
     unasked: tuple[str, ...] = ()
     """Tools in transcripts that it does not ask hooks about: gaps that are known."""
+    own_ids: bool = False
+    """Whether hooks get other ids for calls than transcripts have."""
 
 
 class TranscriptSession:

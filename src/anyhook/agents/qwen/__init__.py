@@ -60,7 +60,8 @@ HOST = Host(
         "groups",
         {"user": "{config}/settings.json", "project": "{project}/.qwen/settings.json"},
         {"config": ("QWEN_HOME", "{home}/.qwen")},
-        handler={"name": "anyhook", **grouped()},
+        # 0.15.10 reads every limit as milliseconds, 0.24.4 only those from 1000; run 2026-11.
+        handler={"name": "anyhook", **grouped("{milliseconds}")},
         group={"matcher": "*"},
     ),
     project_variables=("QWEN_PROJECT_DIR",),

@@ -1,0 +1,40 @@
+"""Qwen Code's transcripts: `projects/PROJECT/chats/SESSION.jsonl` in its folder, a line for each message. Seen with
+0.15.10."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.tables.past import PastEvent
+    from anyhook.tables.rows import Roots
+
+
+def places(roots: Roots) -> list[str]:
+    return [path for path in files_below(f"{roots.home}/.qwen/projects", ".jsonl") if "/chats/" in path]
+
+
+def events(path: str) -> Iterator[PastEvent]:
+    session = TranscriptSession()
+    for line in json_lines(path):
+        kind, at = line.get("type"), ns_of(line.get("timestamp"))
+        session.session = str(line.get("sessionId") or session.session)
+        session.project = str(line.get("cwd") or session.project)
+        parts = inner(line, "message", "parts")
+        for part in parts if isinstance(parts, list) else ():
+            call, result = inner(part, "functionCall"), inner(part, "functionResponse")
+            if kind == "user" and inner(part, "text") is not None:
+                yield from session.prompt(at, inner(part, "text"))
+            elif kind == "assistant" and call is not None:
+                yield from session.call(at, inner(call, "id"), inner(call, "name"), inner(call, "args"))
+            elif kind == "tool_result" and result is not None:
+                failed = inner(line, "toolCallResult", "status") == "error"
+                said = inner(result, "response", "error") or inner(result, "response", "output")
+                yield from session.result(at, inner(result, "id"), said, failed=failed)
+
+
+PAST = Past(places, events, own_ids=True)
