@@ -215,6 +215,12 @@ def _screen(setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[st
         table.add_row(cell(gate.state, style), cell(named), cell(f"{place}{why}{fix}"))
     if found:
         lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
+    return [*lines, *_agent_lines(setup, hosts)]
+
+
+def _agent_lines(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:
+    """What there is to know about each agent."""
+    lines: list[str] = []
     state, roots = state_dir(setup.env), setup.roots(())
     known = Installs(state).known
     for name, each in hosts.items():

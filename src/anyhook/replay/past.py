@@ -28,7 +28,7 @@ BEFORE_A_CALL = ("pre_tool", "permission_request")
 AFTER_A_CALL = ("post_tool", "post_tool_failure")
 NEAR_NS = 600 * 10**9
 """How far the times of a call without an id may be apart in the transcript and in the journal."""
-DAY_NS = 86_400 * 10**9
+LAST_DAY_NS = 86_400 * 10**9
 MAX_DAILY = 64 << 20
 """Larger transcripts, in bytes, are left to `doctor --past`: reading one takes seconds."""
 MAX_CALL_LENGTH = 200
@@ -100,7 +100,7 @@ def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -
 def last_day(agent: str, past: Past, roots: Roots, state_dir: str, begun_ns: int, now_ns: int) -> PastProof:
     """The same for the last day, and quickly: what was found in a transcript is kept for as long as its size and time
     stay the same. Without sessions and without what the calls were."""
-    since_ns = max(begun_ns, now_ns - DAY_NS)
+    since_ns = max(begun_ns, now_ns - LAST_DAY_NS)
     store, key = Store(state_dir, "past"), f"{agent} {begun_ns}"
     before, journal = store.read_object(key), None
     found: dict[str, Json] = {}

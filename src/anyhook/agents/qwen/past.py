@@ -10,6 +10,7 @@ from anyhook.tables.past import Past, TranscriptSession, files_below, inner, jso
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from anyhook.model.json_types import Json
     from anyhook.tables.past import PastEvent
     from anyhook.tables.rows import Roots
 
@@ -21,20 +22,26 @@ def places(roots: Roots) -> list[str]:
 def events(path: str) -> Iterator[PastEvent]:
     session = TranscriptSession()
     for line in json_lines(path):
-        kind, at = line.get("type"), ns_of(line.get("timestamp"))
         session.session = str(line.get("sessionId") or session.session)
         session.project = str(line.get("cwd") or session.project)
         parts = inner(line, "message", "parts")
         for part in parts if isinstance(parts, list) else ():
-            call, result = inner(part, "functionCall"), inner(part, "functionResponse")
-            if kind == "user" and inner(part, "text") is not None:
-                yield from session.prompt(at, inner(part, "text"))
-            elif kind == "assistant" and call is not None:
-                yield from session.call(at, inner(call, "id"), inner(call, "name"), inner(call, "args"))
-            elif kind == "tool_result" and result is not None:
-                failed = inner(line, "toolCallResult", "status") == "error"
-                said = inner(result, "response", "error") or inner(result, "response", "output")
-                yield from session.result(at, inner(result, "id"), said, failed=failed)
+            yield from _event(session, line, part)
+
+
+def _event(session: TranscriptSession, line: dict[str, Json], part: Json) -> Iterator[PastEvent]:
+    at, call, result = ns_of(line.get("timestamp")), inner(part, "functionCall"), inner(part, "functionResponse")
+    match line.get("type"):
+        case "user":
+            yield from session.prompt(at, inner(part, "text"))
+        case "assistant" if call is not None:
+            yield from session.call(at, inner(call, "id"), inner(call, "name"), inner(call, "args"))
+        case "tool_result" if result is not None:
+            failed = inner(line, "toolCallResult", "status") == "error"
+            said = inner(result, "response", "error") or inner(result, "response", "output")
+            yield from session.result(at, inner(result, "id"), said, failed=failed)
+        case _:
+            pass
 
 
 PAST = Past(places, events, own_ids=True)
