@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
     "refused": (7 * DAY_S, 1_000, 4 * MB, "digests of refused calls; lost, a breach is not noticed"),
     "payloads": (900.0, 32, 2 * MB, "what `anyhook get` read from a pipe, for the next call of the same hook"),
     "versions": (365 * DAY_S, 200, MB, "versions of agents' programs; asked again"),
-    "past": (30 * DAY_S, 64, 4 * MB, "what the agents' transcripts of the last day say of guards; found again"),
+    "past": (30 * DAY_S, 64, 4 * MB, "what was found in agents' transcripts; found again"),
     "firings": (5.0, 64, MB, "decisions for a second entry of the same agent; lost, its hooks run again"),
     "allowed": (600.0, 64, MB // 4, "calls that a person lets pass once; lost, they stay refused"),
     "asked": (DAY_S, 2_000, 8 * MB, "calls that wait for a person, and the answers; lost, they are refused"),
