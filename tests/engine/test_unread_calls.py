@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 UNREAD = {
     "nested substitutions": "echo " + "$(" * 100 + "a" + ")" * 100,
-    "nested defaults": "echo " + "${a:-" * 300 + "x" + "}" * 300,
+    "nested defaults": "echo " + "${a:-" * 1_000 + "x" + "}" * 1_000,  # newer Pythons read 300
     "many wrappers": "sudo " * 200 + "rm -rf x",
     "lines inside lines": "eval " * 100 + "rm -rf x",
     "a long line": "cat > a <<'E'\n" + "x\n" * 600_000 + "E\nrm -rf x",
