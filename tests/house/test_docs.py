@@ -20,6 +20,7 @@ import pytest
 from anyhook.cli.app import VERBS, app
 from anyhook.documents.files import Files
 from anyhook.state.settings import Settings, read_settings
+from anyhook.tables.rows import Dialect
 from each_of import each_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +94,14 @@ def test_a_wrong_call_would_be_noticed() -> None:
 def test_verbs_in_the_text_exist(page: Path) -> None:
     unknown = set(INLINE.findall(page.read_text(encoding="utf-8"))) - set(VERBS)
     assert unknown == set()
+
+
+def test_fields_in_the_guide_to_agents_exist() -> None:
+    page = (ROOT / "docs" / "add-an-agent.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| field \| says \|\n(?:\|.*\n)+", page, re.MULTILINE)
+    named = {name for line in "".join(cells).splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert "layering" in named
+    assert named <= {*Dialect.fields}
 
 
 def test_generated_pages_are_current() -> None:
