@@ -212,9 +212,8 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
     """What the table of effects says that a program changes. `made` are the paths that its line writes."""
     name = program.name or program.path
     by_git = row_of(name).has("history") and not any(_is_named(word, program, held) for word in program.words)
-    for path in (*own.deletes, *own.cleans):
-        if found := hit(path, held, deletes=not by_git):
-            return f"`{name}` would delete {path}, {_what(found, held)}."
+    if gone := _deleted(own, held, by_git=by_git):
+        return f"`{name}` would delete {gone[0]}, {_what(gone[1], held)}."
     is_recursive = "-R" in program.args or "--recursive" in program.args
     for path in own.changes:
         if path in own.makes_executable:
@@ -230,6 +229,17 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
         if found := hit(path, held, deletes=is_tree):
             return f"`{name}` would write to {path}, {_what(found, held)}."
     return _renamed(name, own, held) or _copied(name, own, held, made)
+
+
+def _deleted(own: Facts, held: Protected, *, by_git: bool) -> tuple[str, str] | None:
+    """A path that is deleted, and what is protected in it. In a folder that git cleans, it spares a project's files,
+    but not ours."""
+    for path in (*own.deletes, *own.cleans):
+        found = hit(path, held, deletes=not by_git)
+        inside = hit(path, held, deletes=True) if path in own.cleans else ""
+        if found or inside in held.own or inside in held.package:
+            return path, found or inside
+    return None
 
 
 def _renamed(name: str, own: Facts, held: Protected) -> str | None:

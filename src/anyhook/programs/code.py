@@ -52,7 +52,7 @@ CALLS: tuple[tuple[str, str], ...] = (
     ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readFileSync|"
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
     ("line", r"\b(?:execSync|exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|os\.execute|"
-        r"io\.popen|do shell script)"),
+        r"io\.popen|do shell script|do script)"),
 )  # fmt: skip
 
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"

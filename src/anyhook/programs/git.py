@@ -146,7 +146,8 @@ def cleans(operation: GitOperation) -> bool:
     """Whether it removes files of the folder that git does not know, whatever they are. The folder itself stays."""
     flags = operation.flags
     forced = operation.verb == "clean" and "--force" in flags and "--dry-run" not in flags
-    return forced and not (operation.args or operation.paths)
+    stashed = operation.verb in ("stash", "stash push") and not {"--include-untracked", "--all"}.isdisjoint(flags)
+    return (forced or stashed) and not (operation.args or operation.paths)
 
 
 def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
