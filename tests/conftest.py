@@ -253,7 +253,7 @@ def door(launcher: Path, world: World) -> Iterator[Door]:
 SLOW = (
     "test_agent_command", "test_agent_ends", "test_agent_killed", "test_agent_wire", "test_model_handlers",
     "test_agent_load", "test_chat", "test_chat_hooks", "test_backtest", "test_serve", "test_page", "test_watch",
-    "test_shadow", "test_verb_test", "test_verb_record",
+    "test_page_answers", "test_shadow", "test_verb_test", "test_verb_record",
 )  # fmt: skip
 """Whole programs that load an agent framework, a cluster or a browser again and again; for `make test-all`."""
 

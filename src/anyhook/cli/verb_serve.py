@@ -10,6 +10,7 @@ from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import Options, option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
+from anyhook.guard.below_agent import agent_above
 from anyhook.model.extras import install_command
 from anyhook.platform.places import state_dir
 
@@ -21,7 +22,8 @@ class ServeOptions(Options):
 @verb("serve", ServeOptions, "anyhook serve --port 8080")
 def serve(options: ServeOptions) -> int:
     """Show the journal in the browser: events as they happen, search, single records, charts per hook. The page is
-    served on this machine only, and only to those who have the printed address. Ctrl-C stops it."""
+    served on this machine only, and only to those who have the printed address. A person can answer there what hooks
+    ask (`[ask]` in the settings). Ctrl-C stops it."""
     port = port_of(options.port or "0")
     try:
         from anyhook.cli.web import server
@@ -31,5 +33,7 @@ def serve(options: ServeOptions) -> int:
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")
         render.say("Serving the page. Ctrl-C stops it.")
-        server.serve(state_dir(os.environ), token, at, standing_of(os.getcwd(), os.environ))
+        why = agent_above(os.environ)
+        closed = f"Nobody can answer here, because an agent started this page: {why}." if why else ""
+        server.serve(state_dir(os.environ), token, at, standing_of(os.getcwd(), os.environ), closed)
     return 0

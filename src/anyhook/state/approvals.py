@@ -52,6 +52,12 @@ class Waiting(Record):
         """Whether a yes may count for the rest of the session."""
         return self.told.get("may_last") is True
 
+    @property
+    def diff(self) -> list[str]:
+        """An edit as the lines of a diff."""
+        found = self.told.get("diff")
+        return [*map(str, found)] if isinstance(found, list) else []
+
     def as_dict(self) -> dict[str, Json]:
         return {field: self.told.get(field) for field in FOR_JSON}
 

@@ -20,11 +20,13 @@ from textual.worker import Worker, get_current_worker
 
 from anyhook.cli import BadCall
 from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.view.approval_text import waiting_line
 from anyhook.cli.view.record_text import short_time, tone
 from anyhook.cli.view.rows import DAMAGED, Row, row_of, told_in_full
 from anyhook.cli.view.text import visible
 from anyhook.journal.search import Wanted, follow
 from anyhook.platform.run import END_SIGNALS
+from anyhook.state.approvals import Approvals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,6 +96,7 @@ class Watch(App[None]):
     #filter { height: 1; border: none; padding: 0 1; background: $surface; }
     #filter:focus { background: $boost; }
     #said { height: 1; padding: 0 1; color: $warning; display: none; }
+    #asked { height: auto; padding: 0 1; background: $warning; color: $text; display: none; }
     #off { height: auto; padding: 0 1; background: $error; color: $text; display: none; }
     #nothing { height: 1fr; content-align: center middle; color: $text-muted; }
     DataTable { height: 1fr; scrollbar-size-horizontal: 0; }
@@ -128,6 +131,7 @@ class Watch(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="head", markup=False)
+        yield Static(id="asked", markup=False)
         yield Static(id="off", markup=False)
         yield Input(self._query, placeholder="/ to filter: tool:Bash verdict:block since:2h any text", id="filter")
         yield Static(id="said", markup=False)
@@ -146,7 +150,16 @@ class Watch(App[None]):
                 pass
         self._show_banner()
         self.set_interval(BANNER_S, self._show_banner)
+        self._show_asked()
+        self.set_interval(SHOW_S, self._show_asked)
         self._begin()
+
+    def _show_asked(self) -> None:
+        """Show the calls that wait for a person."""
+        text = waiting_line(Approvals(self._folder).waiting())
+        asked = self.query_one("#asked", Static)
+        asked.update(text)
+        asked.display = bool(text)
 
     @work(thread=True, exclusive=True, group="banner")
     def _show_banner(self) -> None:

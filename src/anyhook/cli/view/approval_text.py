@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from anyhook.cli.view.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from anyhook.state.approvals import Waiting
 
 SHOWN_FACTS = ("deletes", "writes", "connects", "secrets", "unknown")
 MAX_OF_A_FACT = 6
+MAX_WHAT = 120
 
 
 def approval_lines(waiting: Waiting) -> Iterator[str]:
@@ -25,15 +26,24 @@ def approval_lines(waiting: Waiting) -> Iterator[str]:
         if isinstance(values, list):
             more = [f"… {len(values) - MAX_OF_A_FACT} more"] if len(values) > MAX_OF_A_FACT else []
             yield from _titled(kind, [*map(str, values[:MAX_OF_A_FACT]), *more])
-    diff = told.get("diff")
-    if isinstance(diff, list):
-        yield from _titled("changes", [str(line) for line in diff])
+    yield from _titled("changes", waiting.diff)
     yield from _titled("rule", [str(told.get("rule"))])
     yield from _titled("because", str(told.get("reason")).split("\n"))
     if waiting.may_last:
         yield from _titled("session", [f"anyhook approvals allow {waiting.id} --session   until this session ends"])
     always = told.get("always")
     yield from _titled("always", [f"{line}   in this project" for line in always] if isinstance(always, list) else [])
+
+
+def waiting_line(found: Sequence[Waiting]) -> str:
+    """One line about all calls that wait; "" without one."""
+    if not found:
+        return ""
+    first = found[0]
+    what = " ".join(str(first.told.get("what")).split())
+    more = f"  (and {len(found) - 1} more: anyhook approvals)" if len(found) > 1 else ""
+    line = f"{first.told.get('agent')} waits for you, {left(first)}: {first.told.get('tool')}: {what[:MAX_WHAT]}"
+    return visible(f"{line}  →  anyhook approvals allow {first.id}{more}")
 
 
 def left(waiting: Waiting) -> str:

@@ -5,6 +5,7 @@
 const MOST = 500; // rows in the list; older ones are let go
 const TYPING_MS = 300;
 const STANDING_MS = 15000; // how often to ask whether guards are on
+const WAITING_MS = 1000; // how often to ask which calls wait for a person
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
 const SHOW_MS = 100;
@@ -321,6 +322,80 @@ async function showStanding() {
 
 showStanding();
 setInterval(showStanding, STANDING_MS);
+
+// --- calls that wait for a person
+
+const waiting = new Map(); // id → its element
+
+function leftOf(call) {
+  return `${Math.max(0, Math.round(call.left_s))} s left`;
+}
+
+// The two buttons, and a third where a yes may last; what it would cover is shown before it counts.
+function waitingCall(call) {
+  const item = make("li");
+  item.setAttribute("aria-label", `${call.agent}: ${call.tool}: ${call.what}`);
+  const buttons = make("div", "buttons");
+  const offer = (answer, text) => {
+    const button = make("button", answer, text);
+    button.type = "button";
+    button.addEventListener("click", () => giveAnswer(call, answer, item));
+    buttons.append(button);
+  };
+  offer("allow", "Allow once");
+  offer("deny", "Deny");
+  if (call.may_last) {
+    offer("session", "Allow for this session");
+    buttons.append(make("span", "quiet", `What ${call.rule} asks about then passes until this session ends.`));
+  }
+  const lines = make("pre");
+  lines.textContent = call.lines.join("\n");
+  item.append(make("p", "strong", `${call.agent} in ${call.project}`), make("p", "left quiet", leftOf(call)), lines,
+    buttons);
+  return item;
+}
+
+async function giveAnswer(call, answer, item) {
+  item.dataset.focused = item.contains(document.activeElement) || ""; // a disabled button loses it
+  item.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+  const told = await fetch("approvals", { method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ id: call.id, digest: call.digest, answer }) })
+    .then((got) => got.json()).catch(() => ({ why: "The page has lost `anyhook serve`. The call is not answered." }));
+  by("asked-said").textContent = told.taken ? `${answer === "deny" ? "Denied" : "Allowed"}: ${call.what}`
+    : told.why;
+  showWaiting();
+}
+
+async function showWaiting() {
+  const answer = await fetch("approvals").then((got) => got.json()).catch(() => null); // the connection will tell
+  if (answer === null || !answer.waiting) return;
+  const ids = new Set(answer.waiting.map((call) => call.id));
+  for (const [id, item] of waiting) {
+    if (!ids.has(id)) {
+      const had = item.dataset.focused || item.contains(document.activeElement);
+      item.remove();
+      waiting.delete(id);
+      if (had) (by("waiting").querySelector("button") || by("query")).focus();
+    }
+  }
+  for (const call of answer.waiting) {
+    if (waiting.has(call.id)) {
+      waiting.get(call.id).querySelector(".left").textContent = leftOf(call);
+      continue;
+    }
+    const item = waitingCall(call);
+    if (answer.closed) item.querySelector(".buttons").replaceChildren(make("span", "quiet", answer.closed));
+    waiting.set(call.id, item);
+    by("waiting").append(item);
+  }
+  const verb = waiting.size === 1 ? "waits" : "wait";
+  by("asked-title").textContent = waiting.size ? `${plural(waiting.size, "call")} ${verb} for you` : "Answered";
+  by("asked").hidden = !waiting.size && !by("asked-said").textContent;
+}
+
+showWaiting();
+setInterval(() => document.hidden || showWaiting(), WAITING_MS);
+localStorage.setItem("anyhook", location.pathname.split("/")[1]); // for the link of a notice, which has no token
 
 // --- one record
 

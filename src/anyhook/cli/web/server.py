@@ -1,5 +1,6 @@
-"""The journal as a local page: the page, its live rows, one record, figures per hook. It answers only on the loopback
-interface and only to requests with the token, and changes nothing."""
+"""The journal as a local page: the page, its live rows, one record, figures per hook, and the calls that wait for a
+person. It answers only on the loopback interface and only to requests with the token. All that it changes is to answer
+such a call."""
 
 from __future__ import annotations
 
@@ -25,12 +26,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli import BadCall
 from anyhook.cli.journal_query import like, wanted_by
+from anyhook.cli.view.approval_text import approval_lines
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.text import visible
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
 from anyhook.journal.stats import STEPS, figures, span_of
+from anyhook.state.approvals import Approvals, PersonsAnswer, page_is_at
 
 if TYPE_CHECKING:
     import socket
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
     from anyhook.journal.stats import HookFigures
     from anyhook.model.json_types import Json
+    from anyhook.state.approvals import Waiting
 
     Standing = Callable[[], tuple[bool, str]]
 
@@ -57,7 +61,13 @@ REQUEST_S = 10.0
 """A connection on which nothing whole is asked for so long is closed, so that nobody can take up all of them."""
 CLOSING_S = 1
 PAGE = "page.html"
-FILES = {PAGE: "text/html", "page.css": "text/css", "page.js": "text/javascript", "page.svg": "image/svg+xml"}
+WAITING_PAGE = "waiting.html"
+OPEN_FILES = {"/waiting": WAITING_PAGE, "/waiting.js": "waiting.js"}
+"""What anyone may read: it sends a browser that knows the secret address there."""
+FILES = {
+    WAITING_PAGE: "text/html", "waiting.js": "text/javascript", PAGE: "text/html", "page.css": "text/css",
+    "page.js": "text/javascript", "page.svg": "image/svg+xml",
+}  # fmt: skip
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -70,6 +80,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 ELSEWHERE = "This page answers to 127.0.0.1 and localhost only.\n"
+ANSWERS_OF_PAGE = ("allow", "session", "deny")
 NO_TOKEN = "This address has no valid token. `anyhook serve` printed the whole address.\n"  # noqa: S105
 
 
@@ -114,6 +125,9 @@ class Door:
             await PlainTextResponse(ELSEWHERE, 403)(scope, receive, with_headers)
             return
         path = scope["path"].encode("utf-8", "surrogateescape")
+        if scope["path"] in OPEN_FILES and scope["method"] == "GET":
+            await _file(OPEN_FILES[scope["path"]])(scope, receive, with_headers)
+            return
         if compare_digest(path + b"/", self._start):  # copied without its last character
             await RedirectResponse(self._start.decode())(scope, receive, with_headers)
             return
@@ -124,6 +138,10 @@ class Door:
         await self._app({**scope, "path": inside, "raw_path": inside.encode()}, receive, with_headers)
 
 
+def _file(name: str) -> Response:
+    return Response((Path(__file__).parent / name).read_bytes(), media_type=FILES[name])
+
+
 def _unknown() -> tuple[bool, str]:
     return False, ""
 
@@ -131,8 +149,9 @@ def _unknown() -> tuple[bool, str]:
 class PageApi:
     """The requests that the page makes."""
 
-    def __init__(self, folder: str, standing: Standing) -> None:
-        self._folder, self._standing = folder, standing
+    def __init__(self, folder: str, standing: Standing, closed: str) -> None:
+        """`closed` says why nobody can answer calls here; "" if a person can."""
+        self._folder, self._standing, self._closed = folder, standing, closed
         self._indexing = Lock()
         self._streams = 0
 
@@ -140,7 +159,28 @@ class PageApi:
         name = request.path_params.get("name", PAGE)
         if name not in FILES:
             return PlainTextResponse("There is no such page.\n", 404)
-        return Response((Path(__file__).parent / name).read_bytes(), media_type=FILES[name])
+        return _file(name)
+
+    async def approvals(self, _request: Request) -> Response:
+        """The calls that wait for a person, and why this page may not answer, if so."""
+        found = await run_in_threadpool(Approvals(self._folder).waiting)
+        return JSONResponse({"waiting": [_waiting(each) for each in found], "closed": self._closed})
+
+    async def answer(self, request: Request) -> Response:
+        """A person's answer to what this page has shown. The browser says which page it comes from."""
+        origin = request.headers.get("origin")
+        if origin is not None and origin != f"http://{request.headers['host']}":
+            return PlainTextResponse(ELSEWHERE, 403)
+        try:
+            told = json.loads(await request.body())
+            name, digest, answer = (told[field] for field in ("id", "digest", "answer"))
+        except (ValueError, TypeError, KeyError):
+            return JSONResponse({"taken": False, "why": "This is not an answer."}, 400)
+        if self._closed or answer not in ANSWERS_OF_PAGE:
+            return JSONResponse({"taken": False, "why": self._closed or "This is not an answer."}, 400)
+        reply = PersonsAnswer(answer != "deny", "page", str(told.get("because") or ""), answer == "session")
+        is_taken, why = await run_in_threadpool(_answer, Approvals(self._folder), str(name), str(digest), reply)
+        return JSONResponse({"taken": is_taken, "why": why}, 200 if is_taken else 409)
 
     async def record(self, request: Request) -> Response:
         try:
@@ -228,6 +268,28 @@ def _batch(more: Iterator[JournalLine | None]) -> tuple[list[JournalLine], bool]
     return batch, False
 
 
+def _waiting(found: Waiting) -> dict[str, Json]:
+    """A call that waits, for the page."""
+    lines: list[Json] = [*list(approval_lines(found))[1:]]
+    return {
+        **found.as_dict(),
+        "digest": found.digest,
+        "left_s": found.left_s,
+        "lines": lines,
+        "may_last": found.may_last,
+    }
+
+
+def _answer(approvals: Approvals, name: str, digest: str, reply: PersonsAnswer) -> tuple[bool, str]:
+    """Whether an answer counts, and why not."""
+    found = approvals.find(name)
+    try:
+        is_taken = found is not None and found.digest == digest and approvals.answer(found, reply)
+    except OSError as error:
+        return False, f"The answer could not be written: {error.strerror}."
+    return is_taken, "" if is_taken else "Not taken: it was answered elsewhere, or its time is over."
+
+
 def _told(*hooks: HookFigures) -> dict[str, Json]:
     """What hooks did and cost together, for the page."""
     if not hooks:
@@ -259,15 +321,17 @@ def _readable(line: JournalLine) -> str:
     return visible(json.dumps(line.record, indent=2, ensure_ascii=False), keep="\n")
 
 
-def page(folder: str, token: str, port: int, standing: Standing = _unknown) -> ASGIApp:
+def page(folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "") -> ASGIApp:
     """The whole site."""
-    journal = PageApi(folder, standing)
+    journal = PageApi(folder, standing, closed)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),
         Route("/standing", journal.standing),
         Route("/hooks", journal.figures),
         Route("/record/{number:int}", journal.record),
+        Route("/approvals", journal.approvals),
+        Route("/approvals", journal.answer, methods=["POST"]),
         Route("/{name}", journal.file),
     ]
     return Door(Starlette(routes=routes), token, port)
@@ -303,9 +367,9 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def config_of(folder: str, token: str, port: int, standing: Standing = _unknown) -> uvicorn.Config:
+def config_of(folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "") -> uvicorn.Config:
     return uvicorn.Config(
-        page(folder, token, port, standing),
+        page(folder, token, port, standing, closed),
         http=Impatient,
         log_config=None,
         access_log=False,
@@ -318,6 +382,9 @@ def config_of(folder: str, token: str, port: int, standing: Standing = _unknown)
     )
 
 
-def serve(folder: str, token: str, at: socket.socket, standing: Standing) -> None:
-    """Serve until a signal. The socket is already bound; `standing` says whether guards are on."""
-    Server(config_of(folder, token, at.getsockname()[1], standing)).run(sockets=[at])
+def serve(folder: str, token: str, at: socket.socket, standing: Standing, closed: str) -> None:
+    """Serve until a signal. The socket is already bound; `standing` says whether guards are on, `closed` why nobody can
+    answer calls here."""
+    port = at.getsockname()[1]
+    page_is_at(folder, port)
+    Server(config_of(folder, token, port, standing, closed)).run(sockets=[at])
