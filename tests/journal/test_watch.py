@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from journal_box import Box, made
 from terminal_box import Terminal
+from test_answers import ask
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -377,3 +378,11 @@ def test_in_a_real_terminal(world: World, box: Box, way: str) -> None:
     assert "\x1b[?1049l" in seen.said, "and back"
     assert "owned\x07" not in seen.said
     assert "Traceback" not in seen.said
+
+
+def test_a_call_that_waits_is_shown(world: World) -> None:
+    waiting = ask(world)
+    shown = Terminal(world, "watch", columns=160)
+    shown.read(f"anyhook approvals allow {waiting.id}")
+    os.write(shown.ours, b"q")
+    assert shown.end() == 0

@@ -157,7 +157,7 @@ class Watch(App[None]):
     def _show_asked(self) -> None:
         """Show the calls that wait for a person."""
         text = waiting_line(Approvals(self._folder).waiting())
-        asked = self.query_one("#asked", Static)
+        asked = self.screen_stack[0].query_one("#asked", Static)  # a record may be in front of it
         asked.update(text)
         asked.display = bool(text)
 
@@ -170,7 +170,7 @@ class Watch(App[None]):
             self.call_from_thread(self._put_banner, f"whether guards are off cannot be told: {error}")
 
     def _put_banner(self, text: str) -> None:
-        off = self.query_one("#off", Static)
+        off = self.screen_stack[0].query_one("#off", Static)
         off.update(visible(text))
         off.display = bool(text)
 
