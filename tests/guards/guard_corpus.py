@@ -18,7 +18,7 @@ from anyhook.model.hook import Hook, Source
 from anyhook.model.json_types import Json
 from anyhook.programs.facts import Facts
 from anyhook.rules.calls import facts_of
-from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.evaluate import Hits, RuleCall, applies
 from anyhook.rules.marks import marks_of
 from anyhook.rules.pack_list import GUARDS
 from anyhook.rules.paths import Places
@@ -130,14 +130,14 @@ class Judge:
             return made[0]
 
         call = RuleCall(event, "", self.places, facts)
-        marks = marks_of(facts())
+        marks = marks_of(facts()).union(*(has for _, has in call.parts))
         return [
             _name(rule)
             for rule in self.rules
             if rule.spec["then"] in ("deny", "ask")
             and rule.condition is not None
             and (by_all or not marks.isdisjoint(rule.condition[1]))
-            and holds(rule.condition[0], call, Hits(rule.condition[2]))
+            and applies(rule.condition, call, Hits(rule.condition[2]))
         ]
 
 

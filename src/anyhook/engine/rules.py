@@ -10,7 +10,7 @@ from anyhook.model.decision import idle_report
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.words import NOT_MET
-from anyhook.rules.evaluate import Hits, RuleCall, holds
+from anyhook.rules.evaluate import Hits, RuleCall, applies
 from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
@@ -103,15 +103,15 @@ class Rules:
         """The reports of the rules that do not apply to the call, by position, and the positions of all other steps. A
         rule that cannot be evaluated here is asked again by itself."""
         try:
-            marks = marks_of(call.facts)
+            marks = marks_of(call.facts).union(*(has for _, has in call.parts))
         except Exception:  # noqa: BLE001 (every rule that is asked will say so)
             return {}, []
         index = self._index(steps)
         found, left = index.reports.copy(), index.others.copy()
         for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
-            tree, _, spared = condition_of(steps[position].hook)
+            condition = condition_of(steps[position].hook)
             try:
-                if not holds(tree, call, Hits(spared)):
+                if not applies(condition, call, Hits(condition[2])):
                     continue
             except Exception:  # noqa: BLE001, S110 (the same)
                 pass
@@ -150,9 +150,9 @@ class Rules:
         if why:
             return why
         try:
-            tree, _, spared = condition_of(hook)
-            hits = Hits(spared)
-            if not failed and not holds(tree, self.call(event), hits):
+            condition = condition_of(hook)
+            hits = Hits(condition[2])
+            if not failed and not applies(condition, self.call(event), hits):
                 if not (is_gate(hook) and self.call(event).facts.unread):
                     return NOT_MET
                 if hook.handler == "rule":
@@ -224,8 +224,15 @@ class Rules:
                 return self._rewrite(hook, event, values)
             case action:
                 does = "asks about" if action == "ask" else "refuses"
-                reason = f"{said} ({_named(hook)})" if said else f"The rule `{hook.name}` {does} this. ({_named(hook)})"
+                said = f"{self._where(hook)}{said or f'The rule `{hook.name}` {does} this.'}"
+                reason = f"{said} ({_named(hook)})"
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
+
+    def _where(self, hook: Hook) -> str:
+        """The file that holds what a rule refuses, if it is not the call itself."""
+        inside = self._hits[hook.id].inside
+        path = inside[-1].removeprefix(f"{self.project}/") if inside else ""
+        return f"In {path}, which this runs: " if path else ""
 
     def _unread(self, hook: Hook, event: Event) -> Outcome:
         """What a gate asks for if a part of the call was not read: the rule cannot say no, so a person does."""

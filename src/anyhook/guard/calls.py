@@ -55,7 +55,7 @@ def refused(
     folder = str(event.data.get("cwd") or "") or project
     # The agent's shell may not be in the folder that its payload names, so paths are also checked without one.
     for cwd in dict.fromkeys((folder, project, None)):
-        facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables)
+        facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables, reads_files=False)
         why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held, host)
         why = why or _of_variables(tool, given, facts, host) or _of_start_files(tool, given, facts)
         if why:

@@ -42,17 +42,27 @@ NOT_BY_CALLS = ("", "sh", "othersh", "guile", "powershell")
 
 TEXT = r"\s*\(?\s*(?:[A-Z]\w*\s*,\s*)?(['\"])(?P<path>(?:(?!\1)[^\\\n]|\\.)*)\1"
 
+BY_OWNER = r"(?:(?<![.>:])|{})"
+"""Before names that objects of all kinds have: alone, or of one of these. (`cache.delete('/')` deletes no file.)"""
+OF_MODULE = r"(?<=['\"\]]\)[.])"
+"""The end of `require('fs').`"""
+OF_FILES = BY_OWNER.format(
+    rf"(?<=[Ff]s[.])|(?<=fsp[.])|(?<=fse[.])|(?<=[Pp]romises[.])|(?<=\bFile[.])|(?<=\bDir[.])|(?<=\bos[.])"
+    rf"|(?<=Utils[.])|(?<=shell[.])|{OF_MODULE}"
+)
+OF_CHILDREN = BY_OWNER.format(rf"(?<=process[.])|(?<=\bcp[.])|(?<=shell[.])|{OF_MODULE}")
+
 CALLS: tuple[tuple[str, str], ...] = (
     ("delete", r"\b(?:rimraf['\"]?\)?(?:\.sync)?|emptyDirSync|emptyDir|file\.remove|File\.rm_rf!?|"
-        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|rm|remove_tree|rmtree|removeSync|"
-        r"remove|delete|removeAll|Deno\.remove(?:Sync)?)"),
+        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|remove_tree|rmtree|removeSync|"
+        rf"{OF_FILES}(?:rm|remove|delete|removeAll)|Deno\.remove(?:Sync)?)"),
     ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
         r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
             r"IO\.write|chmodSync|symlinkSync)"),
     ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readFileSync|"
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
-    ("line", r"\b(?:execSync|exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|os\.execute|"
-        r"io\.popen|do shell script|do script)"),
+    ("line", rf"\b(?:execSync|{OF_CHILDREN}exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|"
+        r"os\.execute|io\.popen|do shell script|do script)"),
 )  # fmt: skip
 
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"

@@ -6,22 +6,26 @@ import os
 
 from anyhook.programs.facts import Facts
 from anyhook.programs.paths import STREAMS, resolve
-from anyhook.programs.program import UNKNOWN, Word
+from anyhook.programs.program import UNKNOWN, Program, Word
+from anyhook.programs.scripts import FileCode, scripts_of, told
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.special import look_at
-from anyhook.programs.statements import read_line
+from anyhook.programs.statements import MAX_FILE_STEPS, read_line
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.programs.facts import GitOperation
-    from anyhook.programs.program import Program
 
 NO_FOLDER = "path from the folder of"
 """The start of a note about a path whose folder is not known."""
 MAX_LINES = 50
 """How many shell lines inside other languages' code are read."""
+MAX_SCRIPTS, MAX_SCRIPT_SIZE, MAX_FILES_DEEP = 200, 131_072, 5
+"""How many pieces of code in files are read for one call, how long they may be together, and how deep files that run
+files are read. What is more is not read: files that people wrote are long."""
 
 
 def is_below(text: str) -> bool:
@@ -29,11 +33,37 @@ def is_below(text: str) -> bool:
     return bool(text.partition(UNKNOWN)[0].rpartition("/")[0].strip("/"))
 
 
-class Collector:
-    """Collects the facts of one call."""
+class ScriptBudget:
+    """How much of the files that a call runs was read."""
 
-    def __init__(self, home: str, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(self) -> None:
+        self.seen: set[tuple[object, ...]] = set()
+        self.size = self.steps = 0
+
+    def taken(self, script: FileCode) -> str:
+        """As much of a script as may be read; nothing if it was read before, or if too much was."""
+        key = (script.path, script.text, script.cwd, script.params)
+        if key in self.seen or len(self.seen) >= MAX_SCRIPTS or self.steps >= MAX_FILE_STEPS:
+            return ""
+        self.seen.add(key)
+        text = script.text
+        if len(text) > (left := MAX_SCRIPT_SIZE - self.size):
+            text = text[: text.rfind("\n", 0, left) + 1]
+        self.size += len(text)
+        return text
+
+
+class Collector:
+    """Collects the facts of one call, or of one part of a script that it runs."""
+
+    def __init__(
+        self, home: str, variables: Mapping[str, str] | None = None, budget: ScriptBudget | None = None,
+        inside: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.home, self.variables = home, variables or {}
+        self.budget, self.inside = budget, inside
+        """Without a budget, files that are run are not read. `inside`: the files that this is in, outermost first."""
+        self.parts: list[Facts] = []
         self.runs: list[Program] = []
         self.reads: list[str] = []
         self.writes: list[str] = []
@@ -56,16 +86,27 @@ class Collector:
     def shell(self, text: str, cwd: str | None, remote: bool = False, via: tuple[str, ...] = ()) -> None:
         """The facts of a line."""
         line = read_line(text, cwd, self.home, self.variables)
+        self._line(line.programs, remote=remote, via=via)
         self.unknown.extend(line.unknown)
         self.unread.extend(line.unread)
         self.assigned.extend(line.assigned)
-        for found in line.programs:
+
+    def _line(self, programs: tuple[Program, ...], *, remote: bool, via: tuple[str, ...]) -> None:
+        for found in programs:
             program = found.replace(remote=remote or found.remote, via=(*via, *found.via)) if remote or via else found
             self.program(program)
 
     def program(self, program: Program) -> None:
         """One program. If reading it fails, that is an `unknown` fact, and the others are still read."""
+        if self.budget is not None and (typed := told(program, row_of(program.name))) is not None:
+            program = program.replace(stdin=typed)
         self.runs.append(program)
+        self._look(program)
+        if self.budget is not None and len(self.inside) < MAX_FILES_DEEP:
+            for script in scripts_of(program):
+                self._read(script, program)
+
+    def _look(self, program: Program) -> None:
         before, self.doer = self.doer, program.name
         try:
             look_at(program, self)
@@ -83,13 +124,57 @@ class Collector:
         self.unread.append(f"not read: {why}")
         self.unknown.append(self.unread[-1])
 
+    def script(self, script: FileCode, program: Program) -> None:
+        """Everything that is in a file which a program runs."""
+        via = (*program.via, program.name or program.path)
+        if script.language != "sh":
+            self.runs.append(code := Program(script.language, cwd=script.cwd, code=script.text, via=via))
+            self._look(code)
+            return
+        line = read_line(script.text, script.cwd, self.home, self.variables, file_params=script.params)
+        self._line(line.programs, remote=script.remote, via=via)
+
+    def _read(self, script: FileCode, program: Program) -> None:
+        """The parts of a file that a program runs: each program in it by itself, with those whose output it reads. What
+        one part of a file does says nothing about another, and what cannot be known there is not asked about."""
+        budget = self.budget
+        if budget is None or not (text := budget.taken(script)):
+            return
+        inside = (*self.inside, script.path)
+        via = (*program.via, program.name) if script.remote else program.via
+        if script.language != "sh":
+            part = Collector(self.home, self.variables, budget, inside)
+            part._look(Program(script.language, cwd=script.cwd, code=text, via=via))
+            self._take(part)
+            return
+        left = MAX_FILE_STEPS - budget.steps
+        line = read_line(text, script.cwd, self.home, self.variables, file_params=script.params, max_steps=left)
+        budget.steps += line.steps
+        for found in line.programs:
+            part = Collector(self.home, self.variables, budget, inside)
+            part._line((*_sources(found), found), remote=script.remote, via=via)
+            self._take(part)
+
+    def _take(self, part: Collector) -> None:
+        """The facts of a part of a file, and of the files that it runs."""
+        part.unknown.clear()
+        part.unread.clear()
+        facts = part.facts()
+        if facts.runs or facts.reads or facts.all_changed or facts.connects:
+            self.parts.append(facts.replace(parts=()))
+        self.parts.extend(part.parts)
+
     def line(self, text: str, program: Program) -> None:
         """A shell line inside the code of another language."""
         self.lines += 1
         if self.lines > MAX_LINES:
             self.give_up("too many lines inside code")
             return
-        self.shell(text, program.cwd, program.remote, (*program.via, program.name))
+        if self.inside:
+            script = FileCode(self.inside[-1], text, "sh", program.cwd, remote=program.remote)
+            self._read(script, program)
+        else:
+            self.shell(text, program.cwd, program.remote, (*program.via, program.name))
 
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
@@ -97,6 +182,8 @@ class Collector:
             "~/"
         ):  # a shell does not expand it in quotes, but this is what was meant
             word = Word(self.home + word.text[1:], self.home + word.source[1:], word.globs)
+        if self.inside and not word.known:
+            return ""
         if not word.known and not is_below(word.text):
             self.unknown.append(f"path from {word.source}")
             return word.source
@@ -105,6 +192,8 @@ class Collector:
         return resolve(word, cwd, follow)
 
     def _add(self, field: str, path: str) -> None:
+        if not path or (self.inside and path[0] in "$`"):
+            return
         found: list[str] = getattr(self, field)
         found.append(path)
         self.doers.append((field, path, self.doer))
@@ -147,10 +236,12 @@ class Collector:
         if only_if_new and os.path.isdir(place):
             return
         is_known = source is not None and (isinstance(source, str) or source.known)
-        self.trees.append((place, self._path(source, cwd) if source is not None and is_known else ""))
+        if place:
+            self.trees.append((place, self._path(source, cwd) if source is not None and is_known else ""))
 
     def make_executable(self, word: Word | str, cwd: str | None) -> None:
-        self._add("makes_executable", resolve(word, cwd))
+        is_left_out = self.inside and isinstance(word, Word) and not word.known
+        self._add("makes_executable", "" if is_left_out else resolve(word, cwd))
 
     def connect(self, address: str) -> None:
         self.connects.append(address)
@@ -173,4 +264,13 @@ class Collector:
             once(self.reads), once(self.writes), once(self.deletes), once(self.makes_executable),
             once(self.changes), once(self.connects), tuple(self.git), once(self.secrets), once(self.unknown),
             tuple(self.doers), once(self.links), tuple(dict.fromkeys(self.trees)), once(self.unread), once(self.cleans),
+            self.inside, tuple(self.parts),
         )  # fmt: skip
+
+
+def _sources(program: Program) -> tuple[Program, ...]:
+    """The programs whose output it reads, directly or through others, first ones first."""
+    found = [*program.stdin_from]
+    for each in found:  # grows while it is walked
+        found.extend(source for source in each.stdin_from if source not in found)
+    return tuple(reversed(found))

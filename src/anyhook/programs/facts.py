@@ -60,14 +60,29 @@ class Facts(Record):
     """Those of `unknown` that say that a part of the call was not read at all."""
     cleans: tuple[str, ...] = ()
     """Folders that lose the files which git does not know; the folders themselves stay."""
+    inside: tuple[str, ...] = ()
+    """The files that these facts are in, outermost first: scripts, a makefile. Empty for the call itself."""
+    parts: tuple[Facts, ...] = ()
+    """What the files do that the call runs, part by part."""
 
     @property
     def all_changed(self) -> tuple[str, ...]:
         """Every path that the call changes."""
         return (*self.writes, *self.deletes, *self.makes_executable, *self.changes)
 
+    def whole(self) -> Facts:
+        """The call and the files that it runs, as one."""
+        made: dict[str, tuple[object, ...]] = {}
+        for name in self.fields:
+            if name not in ("inside", "parts"):
+                values = [value for each in (self, *self.parts) for value in getattr(each, name)]
+                made[name] = tuple(values if name in ("runs", "git") else dict.fromkeys(values))
+        return self.replace(parts=(), **made)
+
     def as_json(self) -> dict[str, Json]:
-        """The form that `anyhook facts --json` prints and hooks get."""
+        """The form that `anyhook facts --json` prints and hooks get: with the files that the call runs."""
+        if self.parts:
+            return self.whole().as_json()
         return {
             "runs": [[program.name or program.path, *program.args] for program in self.runs],
             "reads": list(self.reads),

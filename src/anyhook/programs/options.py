@@ -89,3 +89,14 @@ def look_at_outputs(program: Program, row: ProgramRow, into: Collector) -> None:
     wanted = [f"-{letter}" for letter in letters] + [f"{dash}{name}" for name in names.split() for dash in ("-", "--")]
     for value in sort_options(program.words, row.output_by).values(*wanted):
         into.write(value, program.cwd)
+
+
+def option_values(args: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    """The values of these options, also glued to them, and after others in one word."""
+    for place, text in enumerate(args):
+        for option in options:
+            is_last = len(option) == 2 and text[1:].isalpha() and text.startswith("-") and text.endswith(option[1])
+            if text == option or is_last:  # `-e LINE`, `-avze LINE`
+                yield from args[place + 1 : place + 2]
+            elif text.startswith(f"{option}=" if option.startswith("--") else option) and not text.startswith("---"):
+                yield text[len(option) :].removeprefix("=")

@@ -86,3 +86,5 @@ class ShellLine(Record):
     """Those of `unknown` that say that a part was not read at all: anything may be in it."""
     assigned: tuple[tuple[str, str], ...] = ()
     """Every value that it gives to a variable with a name in capitals; unknown parts as they were written."""
+    steps: int = 0
+    """How many steps it took to read it."""

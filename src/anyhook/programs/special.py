@@ -11,7 +11,7 @@ from anyhook.programs.effects import URL, below, by_table, copied, is_address, i
 from anyhook.programs.found import found_files, search_roots
 from anyhook.programs.git import changed_paths, cleans, operation_of, remotes
 from anyhook.programs.links import look_at_links
-from anyhook.programs.options import look_at_outputs, sort_options
+from anyhook.programs.options import look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
 from anyhook.programs.table import row_of
@@ -19,7 +19,7 @@ from anyhook.programs.trees import CLOUD_VALUES, dashed, look_at_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
@@ -166,7 +166,7 @@ def look_at_escapes(program: Program, row: ProgramRow, into: Collector) -> None:
     for name, value in program.set:
         if name == row.arguments_in:
             args = (*_own_words(value), *args)
-    for line in _option_lines(args, row.line_by.split()):
+    for line in option_values(args, row.line_by.split()):
         if line.split()[:1] != ["ssh"]:  # how it connects, which its own facts say
             into.line(line, program)
     if not row.escape:
@@ -179,16 +179,6 @@ def look_at_escapes(program: Program, row: ProgramRow, into: Collector) -> None:
 def _own_words(value: str) -> tuple[str, ...]:
     """The arguments in a variable: those with blanks are not split, because a line may follow."""
     return tuple(value.split()) if not value.startswith("+") else (value,)
-
-
-def _option_lines(args: tuple[str, ...], options: list[str]) -> Iterator[str]:
-    for place, text in enumerate(args):
-        for option in options:
-            is_last = len(option) == 2 and text[1:].isalpha() and text.startswith("-") and text.endswith(option[1])
-            if text == option or is_last:  # `-e LINE`, `-avze LINE`
-                yield from args[place + 1 : place + 2]
-            elif text.startswith(f"{option}=" if option.startswith("--") else option) and not text.startswith("---"):
-                yield text[len(option) :].removeprefix("=")
 
 
 # Programs whose arguments need more than a table.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 
 from anyhook.programs import expand
 from anyhook.programs.continuations import CONTINUED, joined
@@ -109,6 +110,9 @@ STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 MAX_STEPS = 20_000
 
+MAX_FILE_STEPS = 1_500
+"""The same for the files that a line runs, all together. What is more is not read."""
+
 MAX_PROGRAMS = 5_000
 
 
@@ -122,7 +126,8 @@ class Commands(MadeFiles):
         self.assigned: dict[tuple[str, str], None] = {}
         self.visited: dict[int, Node] = {}
         """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
-        self.steps = 0
+        self.steps, self.max_steps = 0, MAX_STEPS
+        self.is_file = False
         self.home, self.depth = home, 0
         self.via: tuple[str, ...] = ()
         self.remote = False
@@ -205,8 +210,8 @@ class Commands(MadeFiles):
     def step(self) -> None:
         """Counts one statement, so that every line ends: functions that call each other twice double."""
         self.steps += 1
-        if self.steps > MAX_STEPS or len(self.programs) > MAX_PROGRAMS:
-            raise UnreadError(f"it has more than {MAX_STEPS} steps or {MAX_PROGRAMS} programs")
+        if self.steps > self.max_steps or len(self.programs) > MAX_PROGRAMS:
+            raise UnreadError(f"it has more than {self.max_steps} steps or {MAX_PROGRAMS} programs")
 
     def _wraps(
         self,
@@ -570,9 +575,13 @@ def _read(shell: Commands, words: Sequence[Word], stdin: Stream) -> None:
 
 
 def _link(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
-    """Remembers a link, or a copy of a program."""
+    """Remembers a link, or a copy: of a program by its name, of any other file as what `cat` would print."""
     named = [word for word in words[1:] if not word.text.startswith("-")]
-    if len(named) != 2 or not named[1].known or not named[0].text.startswith("/"):
+    if len(named) != 2 or not named[1].known:
+        return
+    source = Program("cat", (named[0].source,), (named[0],), cwd=shell.scope.cwd)
+    shell.scope.files.setdefault(shell._absolute(named[1].text), Stream(None, (source,)))
+    if not named[0].text.startswith("/"):
         return
     if _name_of(words[0]) == "ln" or PROGRAM_FOLDER.match(named[0].text):
         shell.scope.links[shell._absolute(named[1].text)] = named[0].text
@@ -878,7 +887,7 @@ class LineReader(Commands):
             self._rest(root)
             for trap in self.traps:
                 self._via("trap", lambda trap=trap: self._text(trap, NOTHING))  # type: ignore[misc]
-            if root.has_error:
+            if root.has_error and not self.is_file:
                 self._doubt(text)
         finally:
             self.depth -= 1
@@ -1042,7 +1051,41 @@ class LineReader(Commands):
 
     _run_while_statement = _run_if_statement
 
-    _run_case_statement = _run_if_statement
+    def _run_case_statement(self, node: Node, stdin: Stream) -> Stream:
+        """In a file, only the branch that is taken with the parameters which the file gets, if that is certain."""
+        chosen = self._chosen(node) if self.is_file else None
+        if chosen is None:
+            return self._run_if_statement(node, stdin)
+        for item in (child for child in node.named_children if child.type == "case_item"):
+            if item not in chosen:
+                left = [item]
+                while left:
+                    each = left.pop()
+                    self.visited[each.id] = each
+                    left.extend(each.children)
+        return self._all(chosen, stdin)
+
+    def _chosen(self, node: Node) -> list[Node] | None:
+        """The branch of a `case` that is taken, as a list; None if that is not certain."""
+        word = node.child_by_field_name("value")
+        if word is None or ";&" in text_of(node) or ";;&" in text_of(node):
+            return None
+        given = {str(place): ("",) for place in range(1, 10)} if "@" in self.scope.variables else {}
+        before, self.scope.variables = self.scope.variables, {**given, **self.scope.variables}
+        try:
+            values = expand.one(word, self.values)
+        finally:
+            self.scope.variables = before
+        if len(values) != 1 or expand.UNKNOWNS.search(values[0]):
+            return None
+        for item in (child for child in node.named_children if child.type == "case_item"):
+            for pattern in item.children_by_field_name("value"):
+                texts = expand.one(pattern, self.values)
+                if len(texts) != 1 or expand.UNKNOWNS.search(texts[0]):
+                    return None
+                if fnmatchcase(plain(values[0]), texts[0]):
+                    return [item]
+        return []
 
     def _run_case_item(self, node: Node, stdin: Stream) -> Stream:
         closing = next((at for at, child in enumerate(node.children) if child.type == ")"), 0)
@@ -1285,7 +1328,7 @@ class LineReader(Commands):
         origins = out.origins or tuple(self.programs[start:])
         if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":  # $(< file)
             target = self._file_redirect(node.named_children[0])
-            self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ())
+            origins = (self._tell(Word("cat", "cat"), [each.target for each in target], (), (), NOTHING, ()),)
         return out.text, origins
 
 
@@ -1356,13 +1399,22 @@ MAX_LINE = 1_000_000
 """Longer lines are not read."""
 
 
-def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None) -> ShellLine:
-    """What a line would run, if that can be known. It never raises."""
+def read_line(
+    line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None, *,
+    file_params: Sequence[str] | None = None, max_steps: int = MAX_STEPS,
+) -> ShellLine:  # fmt: skip
+    """What a line would run, if that can be known. It never raises. `file_params`: it is a file, and these are `$0`,
+    `$1` …"""
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
     scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
     reader = LineReader(home)
+    reader.max_steps, reader.is_file = max_steps, file_params is not None
+    for place, value in enumerate(file_params or ()):
+        scope.variables[str(place)] = (value,)
+    if file_params:
+        scope.variables["@"] = scope.variables["*"] = tuple(file_params[1:])
     try:
         if len(text) > MAX_LINE:
             raise UnreadError(f"the line is longer than {MAX_LINE} characters")
@@ -1373,4 +1425,4 @@ def read_line(line: str, cwd: str | None, home: str, variables: Mapping[str, str
         reader.give_up(TOO_DEEP)
     unread = tuple(dict.fromkeys(reader.unread))
     unknown = tuple(dict.fromkeys([*reader.unknown, *unread]))
-    return ShellLine(tuple(reader.programs), unknown, scope.cwd, unread, tuple(reader.assigned))
+    return ShellLine(tuple(reader.programs), unknown, scope.cwd, unread, tuple(reader.assigned), reader.steps)

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from anyhook.model import lean_json
-from anyhook.programs.collect import Collector
+from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.effects import URL
 from anyhook.programs.special import patched
 
@@ -129,9 +129,11 @@ def facts_of(
     tool: str, tool_input: Mapping[str, Json], *, cwd: str | None, home: str, project: str | None,
     agent: str | None = None,
     variables: Mapping[str, str] | None = None,
+    reads_files: bool = True,
 ) -> Facts:  # fmt: skip
-    """What a call would do. It never raises: what it cannot read is in `unknown`."""
-    into = Collector(home, variables)
+    """What a call would do, also the files that it runs, with `reads_files`. It never raises: what it cannot read is in
+    `unknown`."""
+    into = Collector(home, variables, ScriptBudget() if reads_files else None)
     try:
         for name, given in _parts(tool, dict(tool_input), agent):
             _look(name, given, cwd, into)

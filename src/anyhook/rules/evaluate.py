@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anyhook.programs.table import row_of
+from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import matches, matching
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
-    from anyhook.rules.language import Node
+    from anyhook.rules.language import Condition, Node
     from anyhook.rules.paths import PathPattern, Places
     from anyhook.rules.programs import Words
 
@@ -29,6 +31,7 @@ class RuleCall:
         self.event, self.agent, self.places = event, agent, places
         self._make_facts = make_facts
         self._facts: Facts | None = None
+        self._parts: list[tuple[RuleCall, set[str]]] | None = None
         self._words: dict[int, Words] = {}
 
     @property
@@ -36,6 +39,16 @@ class RuleCall:
         if self._facts is None:
             self._facts = self._make_facts()
         return self._facts
+
+    @property
+    def parts(self) -> list[tuple[RuleCall, set[str]]]:
+        """The parts of the files that the call runs, as calls, with their marks."""
+        if self._parts is None:
+            self._parts = []
+            for facts in self.facts.parts:
+                part = RuleCall(self.event, self.agent, self.places, lambda facts=facts: facts)  # type: ignore[misc]
+                self._parts.append((part, marks_of(facts) - {ANY}))
+        return self._parts
 
     def words(self, program: Program) -> Words:
         """A program's arguments, sorted once."""
@@ -55,6 +68,20 @@ class Hits:
         self.paths: list[str] = []
         self.spared = spared
         """Patterns of paths that do not count for this rule."""
+        self.inside: tuple[str, ...] = ()
+        """The files that what made it true is in, if it is not the call itself."""
+
+
+def applies(condition: Condition, call: RuleCall, hits: Hits) -> bool:
+    """Whether a rule's condition is true of a call, or of a part of a file that it runs."""
+    tree, marks, _ = condition
+    if holds(tree, call, hits):
+        return True
+    for part, has in call.parts:
+        if not has.isdisjoint(marks) and holds(tree, part, hits):
+            hits.inside = part.facts.inside
+            return True
+    return False
 
 
 def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
@@ -135,9 +162,15 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
         return False
     if through and not any(any_like(through, each.partition(" ")[0]) for each in program.via):
         return False
-    return not saying or _found(
-        str(saying), " ".join(program.args), _uncommented(program.stdin), _uncommented(program.code)
-    )
+    return not saying or _found(str(saying), *_texts_of_program(program))
+
+
+def _texts_of_program(program: Program) -> tuple[str, str, str]:
+    """Its arguments, its input and its code."""
+    line, typed = " ".join(program.args), _uncommented(program.stdin)
+    if row_of(program.name).told_by and typed:  # its options say what the commands in its input are for
+        typed = f"{line} {typed}".lstrip()
+    return line, typed, _uncommented(program.code)
 
 
 def _uncommented(code: str | None) -> str:
@@ -172,21 +205,36 @@ def _sets_any(program: Program, wanted: tuple[str, ...]) -> bool:
 
 def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, kinds, patterns, every, saying, covers, by, others = tree
-    if by:
-        found = [path for kind, path, name in call.facts.doers if kind in kinds and any_like(by, name) != others]
-    else:
-        found = [path for kind in kinds for path in getattr(call.facts, kind)]
+    found = (
+        _done_by(call.facts, kinds, by, others=others)
+        if by
+        else [path for kind in kinds for path in getattr(call.facts, kind)]
+    )
     if not found:
         return False
     places = call.places
-    counted = [path for path in found if not _is_spared(path, call, hits)] if hits.spared else found
-    hit = matching(patterns, counted, places, covers=bool(covers)) if patterns else counted
+    hit = matching(patterns, found, places, covers=bool(covers)) if patterns else found
+    hit = _unspared(hit, call, hits)
     if not hit or (every and len(hit) < len(found)):
         return False
     if saying and not _found(str(saying), *texts_of(call.event.data.get("input"))):
         return False
     hits.paths.extend(path for path in hit if path not in hits.paths)
     return True
+
+
+def _done_by(facts: Facts, kinds: tuple[str, ...], by: tuple[str, ...], *, others: bool) -> list[str]:
+    """The paths of these kinds that the named programs change, or all others."""
+    wanted = {name for name in {name for _, _, name in facts.doers} if any_like(by, name) != others}
+    return [path for kind, path, name in facts.doers if name in wanted and kind in kinds]
+
+
+def _unspared(paths: list[str], call: RuleCall, hits: Hits) -> list[str]:
+    """Those that count for this rule."""
+    if not hits.spared or not paths:
+        return paths
+    spared = {*matching(hits.spared, paths, call.places, covers=False, may_be=False)}
+    return [path for path in paths if path not in spared]
 
 
 def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, covers: bool) -> bool:
@@ -250,6 +298,10 @@ def _failed(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return call.event.name == "post_tool_failure" or bool(call.event.data.get("exit_code"))
 
 
+def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return bool(call.facts.inside)
+
+
 def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return _found(str(tree[1]), *texts_of(dict(call.event.data)))
 
@@ -296,5 +348,6 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "subagent": _subagent,
     "mode": _mode,
     "failed": _failed,
+    "script": _script,
     "matches": _matches,
 }

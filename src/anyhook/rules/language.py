@@ -42,7 +42,9 @@ MAY_STAND_ALONE = ("connects", "secret", "unknown", "subagent", *PATHS)
 PARTS = ("with", "without", "saying", "from", "via")
 """What may follow a program and its arguments."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
-ATOMS = ("runs", *PATHS, *NAMED, "failed", "matches")
+BY_THEMSELVES = ("failed", "script")
+"""Words that nothing follows."""
+ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches")
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
 
 
@@ -139,7 +141,7 @@ class _Reading:
             return self.program()
         if word in PATHS:
             return self.path(token)
-        if word == "failed":
+        if word in BY_THEMSELVES:
             return (word,)
         if word == "matches":
             return (word, self.pattern())

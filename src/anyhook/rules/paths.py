@@ -105,15 +105,17 @@ FEW = 8
 """Up to this many paths are compared one by one."""
 
 
-def matching(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, *, covers: bool) -> list[str]:
+def matching(
+    patterns: tuple[PathPattern, ...], paths: list[str], places: Places, *, covers: bool, may_be: bool = True
+) -> list[str]:
     """The paths that one of the patterns matches, in their order. Of many paths, most are ruled out by their name or by
     the folder that they are in, so that a thousand of them take milliseconds."""
     if len(paths) <= FEW:
-        return [path for path in paths if any(matches(each, path, places, covers) for each in patterns)]
+        return [path for path in paths if any(matches(each, path, places, covers, may_be) for each in patterns)]
     plain = [path for path in paths if is_plain(path)]
     found = _plain_matches(patterns, plain, places, covers=covers)
     for path in paths:
-        if not is_plain(path) and any(matches(each, path, places, covers) for each in patterns):
+        if not is_plain(path) and any(matches(each, path, places, covers, may_be) for each in patterns):
             found.add(path)
     return [path for path in paths if path in found]
 
@@ -137,13 +139,23 @@ def _candidates(pattern: PathPattern, paths: list[str], by_name: dict[str, list[
     start, parts = pattern
     if start == "@":
         return paths
-    if start == "/" and len(parts) == 2 and parts[0] == "**":
-        if is_plain(parts[1]):
-            return by_name.get(parts[1], [])
-        return [path for name, named in by_name.items() if like(parts[1], name) for path in named]
+    if start == "/" and parts[:1] == ("**",):
+        return _anywhere(parts[1:], paths, by_name)
     base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
     fixed = "/".join([base, *takewhile(is_plain, parts)])
     return [path for path in paths if path.startswith(fixed) or fixed.startswith(path)]
+
+
+def _anywhere(parts: tuple[str, ...], paths: list[str], by_name: dict[str, list[str]]) -> list[str]:
+    """The same for a pattern that matches at any depth: by the name, or by a name that every match contains."""
+    if len(parts) == 1 and is_plain(parts[0]):
+        return by_name.get(parts[0], [])
+    if len(parts) == 1:
+        return [path for name, named in by_name.items() if like(parts[0], name) for path in named]
+    if plain := [part for part in parts if is_plain(part)]:
+        needle = f"/{max(plain, key=len)}"
+        return [path for path in paths if needle in path]
+    return paths
 
 
 def _begins(name: str) -> bool:

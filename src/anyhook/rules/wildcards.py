@@ -61,8 +61,42 @@ def like(pattern: str, text: str) -> bool:
     """Whether a pattern matches a name; `*` matches any characters, including slashes."""
     if pattern in ("*", text):
         return True
-    if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+    known = PIECES_OF.get(pattern)
+    if known is None:
+        known = PIECES_OF[pattern] = _pieces(pattern)
+        if len(PIECES_OF) > MAX_PIECES:
+            PIECES_OF.clear()
+    head, middle, tail = known
+    if not text.startswith(head) or not text.endswith(tail) or len(text) < len(head) + len(tail):
         return False
+    if middle is None:
+        return _by_signs(pattern, text)
+    if not middle:
+        return pattern != head
+    at, end = len(head), len(text) - len(tail)
+    for piece in middle:
+        at = text.find(piece, at, end) + len(piece)
+        if at < len(piece):
+            return False
+    return True
+
+
+PIECES_OF: dict[str, tuple[str, tuple[str, ...] | None, str]] = {}
+"""Patterns, and what every match begins with, contains in this order, and ends with. The middle is None if it has other
+wildcards than stars."""
+MAX_PIECES = 4_096
+
+
+def _pieces(pattern: str) -> tuple[str, tuple[str, ...] | None, str]:
+    if "?" not in pattern and "[" not in pattern:
+        head, *rest = pattern.split("*")
+        return head, tuple(filter(None, rest[:-1])), rest[-1] if rest else ""
+    start = min(pattern.find(sign) for sign in SIGNS if sign in pattern)
+    end = max(pattern.rfind(sign) for sign in f"{SIGNS}]") + 1
+    return pattern[:start], None, pattern[end:]
+
+
+def _by_signs(pattern: str, text: str) -> bool:
     at = place = 0
     star, resumed = -1, 0
     while place < len(text):

@@ -1,0 +1,140 @@
+"""Files that a call runs are read: what is in them is refused like the same words in the call, and what looks like it
+passes. Each class has both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from guard_corpus import HOME, Judge
+
+from anyhook.programs.collect import MAX_SCRIPTS
+from anyhook.programs.statements import MAX_FILE_STEPS, MAX_STEPS
+from anyhook.rules.calls import facts_of
+
+LOSS = "rm -rf ~/Documents"
+FILES = {
+    "loss.sh": f"#!/bin/sh\nset -e\n{LOSS}\n",
+    "plain.sh": "#!/bin/sh\nrm -rf build dist\nmkdir -p out && cp a.txt out/\n",
+    "by-name": f"#!/usr/bin/env bash\n{LOSS}\n",
+    "loss.py": "#!/usr/bin/env python3\nimport os, shutil\nshutil.rmtree(os.path.expanduser('~/Documents'))\n",
+    "plain.py": "import shutil\nfrom pathlib import Path\nshutil.rmtree('build')\nPath('out').mkdir()\n",
+    "loss.js": "require('fs').rmSync(require('os').homedir() + '/Documents', {recursive: true})\n",
+    "plain.js": "const cache = new Map(); cache.delete('/'); app.delete('/', gone); /a/.exec('rm -rf /')\n",
+    "loss.sql": "begin;\ndrop table users;\ncommit;\n",
+    "plain.sql": "create table users (id int);\ninsert into users values (1);\n",
+    "schema.sql": "drop table if exists users;\ncreate table users (id int);\n",
+    "Makefile": "OUT = build\nall: lib\n\t@echo done\nclean:\n\trm -rf $(OUT)/* $(MISSING)/*\n"
+    f"lib: gone\n\tcc -c a.c\ngone:\n\t@{LOSS}\nsafe:\n\tcc -c a.c\n",
+    "package.json": f'{{"scripts": {{"build": "rm -rf dist && tsc", "gone": "{LOSS}", "pretest": "sh loss.sh", '
+    '"test": "jest"}}',
+    "justfile": f"build:\n  rm -rf build\nall: gone\n  echo done\ngone:\n  {LOSS}\n",
+    "verbs.sh": f'case "$1" in\n  build) make safe ;;\n  gone) {LOSS} ;;\nesac\n',
+    "unknown.sh": 'DIR="$1"\nrm -rf "$DIR"\n$TOOL --flag\neval "$CODE"\nbash -c "$LINE"\nrm -rf "$HOME/$NAME"\n',
+    "apart.sh": "set -a; . ./.env; set +a\ncat data.csv | head\ncurl -sSf https://api.example.com/health\n",
+    "usage.sh": f"cat <<'E'\n  {LOSS}\nE\necho '{LOSS}'\n# {LOSS}\n",
+    "defined.sh": f"reset() {{\n  {LOSS}\n}}\necho nothing\n",
+    "outer.sh": "echo start\n./by-name\n",
+    "remote.sh": "rm -rf /srv/data\n",
+    ".env": "KEY=value\n",
+}  # fmt: skip
+RUN = (
+    "bash loss.sh", "sh -x loss.sh", "./by-name", "source loss.sh", ". ./loss.sh", "bash < loss.sh",
+    "cat loss.sh | bash", "sudo bash loss.sh", "cd .. && bash shop/loss.sh", "env -i timeout 5 ./by-name",
+    'bash -c "$(cat loss.sh)"', 'eval "$(cat loss.sh)"', 'eval "$(<loss.sh)"', "cp loss.sh x.sh && bash x.sh",
+    "mv loss.sh x.sh; sh x.sh", "cat loss.sh > x.sh; bash x.sh", "bash outer.sh", "chmod +x loss.sh && ./loss.sh",
+    "find . -name loss.sh -exec sh {} +", "bash l*.sh", "python3 loss.py", "python3 -u loss.py x", "./loss.py",
+    "python3 < loss.py", "python3 -m loss", "uv run loss.py", "node loss.js", "node --max-old-space-size=99 loss.js",
+    "node -r ./loss.js plain.js", "deno run -A loss.js", "bun loss.js", "make", "make all", "make -s gone", "just all",
+    "npm run gone", "npm test", "yarn gone", "pnpm run gone", "bun run gone", "bash verbs.sh gone",
+    "psql shop -f loss.sql", "psql shop < loss.sql", "cat loss.sql | psql shop", "mysql shop < loss.sql",
+    "sqlite3 shop.db < loss.sql", "ssh host bash -s < remote.sh", "tmux new -d 'sh loss.sh'",
+)  # fmt: skip
+PASSES = (
+    "bash plain.sh", "bash -n loss.sh", "cat loss.sh", "chmod +x loss.sh", "python3 plain.py", "node plain.js",
+    "make clean", "make safe", "make -n gone", "just build", "npm run build", "bash verbs.sh build", "bash verbs.sh",
+    "psql shop -f plain.sql", "psql shop < schema.sql", "psql -d shop_test -f loss.sql", "bash usage.sh",
+    "bash defined.sh", "bash missing.sh", "bash unknown.sh", "bash apart.sh", "git add loss.sh", "vim loss.sh",
+    "shellcheck loss.sh", "wc -l loss.sh && grep rm loss.sh", "npm ls gone", "docker run image bash loss.sh",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
+    project = tmp_path_factory.mktemp("work") / "shop"
+    project.mkdir()
+    for name, text in FILES.items():
+        (project / name).write_text(text)
+    return Judge(project=str(project))
+
+
+def test_what_is_in_a_file_is_refused(judge: Judge) -> None:
+    assert [line for line in RUN if judge.verdict("Bash", {"command": line}) != "deny"] == []
+
+
+def test_what_looks_like_it_passes(judge: Judge) -> None:
+    assert [(line, judge.refusals(line)) for line in PASSES if judge.refusals(line)] == []
+
+
+def test_a_rule_may_leave_files_out(judge: Judge) -> None:
+    other = Judge({"rule": [{"name": "gone", "when": "deletes ~/Documents", "unless": "script"}]}, judge.places.project)
+    assert other.refusals(LOSS)
+    assert not other.refusals("bash loss.sh")
+
+
+def test_facts_name_the_file(judge: Judge) -> None:
+    project = judge.places.project
+    found = facts_of("Bash", {"command": "bash outer.sh"}, cwd=project, home=HOME, project=None)
+    [part] = [each for each in found.parts if each.deletes]
+    assert part.inside == (f"{project}/outer.sh", f"{project}/by-name")
+    assert part.deletes == (f"{HOME}/Documents",)
+    assert found.deletes == ()
+    assert f"{HOME}/Documents" in found.whole().deletes
+
+
+def test_reading_files_is_bounded(tmp_path: Path) -> None:
+    """In steps and in how many are read, whatever they say; and the call itself is read all the same."""
+    doubling = "f0() { true; }\n" + "".join(f"f{n + 1}() {{ f{n}; f{n}; }}\n" for n in range(40))
+    (tmp_path / "double.sh").write_text(f"{doubling}f40\n")
+    (tmp_path / "itself.sh").write_text("./itself.sh; sh ./itself.sh $RANDOM; bash ./itself.sh a$1\n")
+    (tmp_path / "wide.sh").write_text("echo a\n" * 50_000)
+    (tmp_path / "pairs.sh").write_text("".join(f"sh part{n}.sh\n" for n in range(2 * MAX_SCRIPTS)))
+    for n in range(2 * MAX_SCRIPTS):
+        (tmp_path / f"part{n}.sh").write_text("echo a\n")
+    for name in ("double", "itself", "wide", "pairs"):
+        line = f"bash {name}.sh; {LOSS}"
+        found = facts_of("Bash", {"command": line}, cwd=str(tmp_path), home=HOME, project=None)
+        assert found.deletes == (f"{HOME}/Documents",), name
+        assert found.unread == (), name
+        assert len(found.parts) <= MAX_FILE_STEPS, name
+    assert MAX_FILE_STEPS < MAX_STEPS
+
+
+@pytest.mark.parametrize(
+    "text", ["\0\1binary", "\ufeff", "'", '"$(', "x=(", "<<E", "case a in", "import (", "a:\n\tb \\"]
+)
+def test_a_file_that_cannot_be_read_stops_nothing(tmp_path: Path, text: str) -> None:
+    for name in ("x.sh", "x.py", "x.js", "Makefile", "package.json", "justfile", "x.sql"):
+        (tmp_path / name).write_text(text)
+    judge = Judge(project=str(tmp_path))
+    for line in (
+        "sh x.sh",
+        "./x.sh",
+        "python3 x.py",
+        "node x.js",
+        "make",
+        "make a",
+        "npm test",
+        "just",
+        "psql -f x.sql",
+    ):
+        found = facts_of("Bash", {"command": line}, cwd=str(tmp_path), home=HOME, project=None)
+        assert not found.unread, line
+        assert not judge.refusals(line), line
+
+
+def test_a_link_or_device_as_a_script_does_not_block(tmp_path: Path) -> None:
+    (tmp_path / "zero.sh").symlink_to("/dev/zero")
+    (tmp_path / "self.sh").symlink_to("self.sh")
+    for line in ("bash zero.sh", "bash self.sh", "bash /dev/stdin", "bash .", "make -f /dev/zero", "python3 /dev/tty"):
+        assert facts_of("Bash", {"command": line}, cwd=str(tmp_path), home=HOME, project=None).parts == ()
