@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parents[1] / "data" / "protection"
 ROOT = Path(__file__).parents[2]
 BIN = str(Path(sys.executable).parent)
+PYTHON = "python{}.{}".format(*sys.version_info)
 OFF = "anyhook remove guard\n"
 SCRIPTS = {
     "off.sh": OFF, "scripts/off.sh": f"echo hi\n{OFF}", "scripts/Makefile": "off:\n\tsh off.sh\n",
@@ -90,7 +91,9 @@ class Ground:
                 yield line
 
     def ask(self, agent: str, line: str) -> Answer:
-        places = {"{home}": str(self.home), "{project}": str(self.project), "{bin}": BIN, "§": "\n"}
+        places = {
+            "{home}": str(self.home), "{project}": str(self.project), "{bin}": BIN, "{python}": PYTHON, "§": "\n",
+        }  # fmt: skip
         for sign, text in places.items():
             line = line.replace(sign, text)
         call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}}

@@ -210,8 +210,9 @@ def without(root: Path, name: str) -> tuple[Path, Path]:
     (packages / "tree.pth").write_text(f"{tree / 'src'}\n")
     python = venv / "bin" / "python"
     script = (tree / "scripts" / "anyhook").read_text().replace("#!python", f"#!{python}")
-    (venv / "bin" / "anyhook").write_text(script)
-    (venv / "bin" / "anyhook").chmod(0o755)
+    for command in ("anyhook", "anyhook-python"):
+        (venv / "bin" / command).write_text(script)
+        (venv / "bin" / command).chmod(0o755)
     return tree, python
 
 
