@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def cut(where: str) -> None:
 
 
 def of_another_make(where: str) -> None:
-    with sqlite3.connect(where) as index:
+    with closing(sqlite3.connect(where)) as index:
         index.execute("PRAGMA user_version = 99")
 
 

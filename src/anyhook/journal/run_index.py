@@ -59,18 +59,25 @@ def open_index(state_dir: str) -> sqlite3.Connection:
 
 def _opened(path: str) -> sqlite3.Connection:
     index = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
+    try:
+        _prepare(index)
+    except BaseException:
+        index.close()
+        raise
+    return index
+
+
+def _prepare(index: sqlite3.Connection) -> None:
     index.execute("PRAGMA synchronous = OFF")  # an index that a crash damages is rebuilt
     index.execute("BEGIN IMMEDIATE")
     (version,) = index.execute("PRAGMA user_version").fetchone()
     if version not in (0, VERSION):
-        index.close()
         raise sqlite3.DatabaseError("an index from another version")
     if version == 0:
         for statement in TABLES.split(";\n"):
             index.execute(statement)
         index.execute(f"PRAGMA user_version = {VERSION}")
     index.execute("COMMIT")
-    return index
 
 
 class Runs:

@@ -111,14 +111,15 @@ class PartSearch:
 
     def __init__(self, words: str, wanted: Wanted) -> None:
         self._query, self._marks, self._chosen = query_of(words), marks_of(words), chooser(wanted)
-        self._table: sqlite3.Connection | None = None
 
     def __call__(self, part: tuple[int, int, int]) -> list[bytes]:
         """The lines in it that are wanted, the last one first."""
         lines: list[bytes] = []
-        for block in blocks_of(*part):
-            found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
-            lines += self._with_words(found) if found else []
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as table:
+            table.execute(TABLE)
+            for block in blocks_of(*part):
+                found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
+                lines += self._with_words(table, found) if found else []
         return lines[::-1]
 
     def _candidates(self, block: bytes) -> Iterator[bytes]:
@@ -137,17 +138,14 @@ class PartSearch:
         for start in sorted(starts):
             yield block[start : block.find(b"\n", start) + 1]
 
-    def _with_words(self, candidates: list[JournalLine]) -> list[bytes]:
-        if self._table is None:  # each process has its own
-            self._table = sqlite3.connect(":memory:", isolation_level=None)
-            self._table.execute(TABLE)
-        self._table.execute("BEGIN")
+    def _with_words(self, table: sqlite3.Connection, candidates: list[JournalLine]) -> list[bytes]:
+        table.execute("BEGIN")
         for number, found in enumerate(candidates):
             if found.record is not None:
-                self._table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found)))
-        rows = self._table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (self._query,))
+                table.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(found)))
+        rows = table.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid", (self._query,))
         lines = [candidates[number].raw for (number,) in rows]
-        self._table.execute("ROLLBACK")
+        table.execute("ROLLBACK")
         return lines
 
 
