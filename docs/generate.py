@@ -97,8 +97,7 @@ def passages() -> dict[Path, str]:
     """Hand-written pages, with their generated passages filled in."""
     made: dict[Path, str] = {}
     for path, name, passage in (
-        (ROOT / "README.md", "dialects", systems()),
-        (ROOT / "docs" / "index.md", "dialects", index()),
+        (ROOT / "docs" / "systems.md", "dialects", systems()),
         (ROOT / "docs" / "config.md", "settings", all_settings()),
         (ROOT / "docs" / "guide.md", "answers", answers()),
         (ROOT / "docs" / "agent.md", "tools", tool_names()),
@@ -111,12 +110,6 @@ def passages() -> dict[Path, str]:
             raise SystemExit(f"{path}: the marks of the passage `{name}` are missing")
         made[path] = f"{before}{begin}{passage}\n{end}{after}"
     return made
-
-
-def index() -> str:
-    """A link to every dialect's page."""
-    links = [f"  [{name}](dialects/{name}.md)" for name in DIALECTS]
-    return ",\n".join(links) + "."
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -395,7 +388,7 @@ def systems() -> str:
         broken = describe(table_).failure.partition(" (")[0]
         place = f"`{project.partition(' or ')[0]}`" if "'" not in project else project
         count = str(len(table_.events))
-        rows.append((f"[{name}](docs/dialects/{name}.md)", table_.title, place, count, _blocks_by(table_), broken))
+        rows.append((f"[{name}](dialects/{name}.md)", table_.title, place, count, _blocks_by(table_), broken))
     return table(("dialect", "agent", "project hooks", "events", "a hook blocks by", "a broken hook"), rows)
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 OUTSIDE = re.compile(r"\]\((?:\.\./)+(?!dialects/)([A-Za-z][^)\s]*)\)")
 PAGES = Path(__file__).parent
+FOLDED = "All dialects"
+"""A group inside a section is folded until somebody opens it."""
 
 
 def on_config(config: Any) -> Any:
     """Put every dialect's page into the navigation, so that a new one needs no line there."""
     pages = sorted(path.name for path in (PAGES / "dialects").glob("*.md"))
-    for section in config.nav:
-        if "Dialects" in section:
-            section["Dialects"] = [f"dialects/{name}" for name in pages]
+    below = [item for section in config.nav for group in section.values() if isinstance(group, list) for item in group]
+    for item in below:
+        if isinstance(item, dict) and FOLDED in item:
+            item[FOLDED] = [f"dialects/{name}" for name in pages]
     return config
 
 

@@ -135,24 +135,40 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
-def test_the_minute_in_the_readme(clean: Path) -> None:
+def test_the_minute_in_the_docs(clean: Path) -> None:
+    page = ROOT / "docs" / "systems.md"
+    (minute,) = [block for block in blocks(page, "sh") if "anyhook trust" in block]
+    (promised,) = [block for block in blocks(page, "") if "pre_tool:" in block]
+    assert last_lines(clean, minute, promised) == [without_time(line) for line in promised.splitlines()]
+
+
+def test_the_first_rule_in_the_readme(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME")
     readme = ROOT / "README.md"
-    (minute,) = [block for block in blocks(readme, "sh") if "anyhook trust" in block]
-    (promised,) = [block for block in blocks(readme, "") if "pre_tool:" in block]
-    done = subprocess.run(["bash", "-c", minute], cwd=clean, capture_output=True, text=True, check=False, timeout=240)
+    (rule,) = [block for block in blocks(readme, "sh") if "[[rule]]" in block]
+    (promised,) = [block for block in blocks(readme, "") if "refused by" in block]
+    assert last_lines(clean, rule, promised) == promised.splitlines()
+
+
+def test_the_readme_fits_two_screens() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def last_lines(folder: Path, script: str, promised: str) -> list[str]:
+    """What a script prints at its end: as many lines as are promised. It must exit with status 2."""
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 2, done.stderr
-    said = done.stdout.splitlines()[-len(promised.splitlines()) :]
-    assert [without_time(line) for line in said] == [without_time(line) for line in promised.splitlines()]
+    return [without_time(line) for line in done.stdout.splitlines()[-len(promised.splitlines()) :]]
 
 
 def without_time(line: str) -> str:
     return re.sub(r"\d+ ms", "N ms", line)
 
 
-def test_the_program_in_the_readme(clean: Path) -> None:
-    (program,) = blocks(ROOT / "README.md", "python")
+def test_the_program_in_the_docs(clean: Path) -> None:
+    (program,) = blocks(ROOT / "docs" / "api.md", "python")
     names: dict[str, object] = {}
-    code = compile(program, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    code = compile(program, "api.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     asyncio.run(eval(code, names))
     assert getattr(names["decision"], "verdict", None) == "none"
 
@@ -240,4 +256,5 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
         {"bodies": "full", "keep_days": 90, "keep_mb": 1024},
         hook_off={"kodik:project:PreToolUse:git_guard.py": "deny"},
         hook_mode={"kodik:project:PreToolUse:git_guard.py": "enforce"},
+        ask={"where": "agent", "wait_s": 60, "notify": ["desktop"]},
     )
