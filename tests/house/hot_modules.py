@@ -34,8 +34,8 @@ HOT_MODULES = {
     """,
     "platform": "answer_once beside child places run spawn store tree",
     "programs": """
-        collect commands continuations effects expand facts git grammar links named options outputs rows scope
-        hiding quick scripts special statements table trees wrappers
+        collect commands continuations effects expand facts git grammar hiding links named options outputs
+        quick rows scope scripts special statements table trees wrappers
     """,
     "rules": "calls evaluate language marks paths programs rule_file templates",
     "state": "entry_places hook_settings kept_status plans refused settings start_variables turns",

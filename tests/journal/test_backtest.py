@@ -21,7 +21,7 @@ from journal_box import Box, made
 from anyhook.journal.journal import Journal
 from anyhook.journal.read import JournalLine
 from anyhook.model.json_types import Json
-from anyhook.platform.python_script import read_script
+from anyhook.programs.python_script import read_script
 from anyhook.replay.trial import sandbox_of, works
 from anyhook.tables.registry import HOSTS, host
 from conftest import World

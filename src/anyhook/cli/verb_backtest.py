@@ -37,7 +37,7 @@ from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import SILENT
 from anyhook.platform.places import home_of, make_private_dir, state_dir
 from anyhook.platform.pool import process_pool
-from anyhook.platform.python_script import read_script
+from anyhook.programs.python_script import read_script
 from anyhook.replay.backtest import Backtest, Subject, WorkerLost
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of

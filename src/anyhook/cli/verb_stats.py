@@ -27,8 +27,8 @@ from anyhook.model.call import Call
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED
 from anyhook.platform.places import state_dir
-from anyhook.platform.python_script import read_script
 from anyhook.platform.run import run
+from anyhook.programs.python_script import read_script
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from anyhook.journal.stats import HookFigures
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.platform.python_script import PythonScript
+    from anyhook.programs.python_script import PythonScript
 
 TRIES, LIMIT_S = 2, 20.0
 

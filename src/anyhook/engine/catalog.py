@@ -22,7 +22,7 @@ from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import never
 from anyhook.platform.places import INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
-from anyhook.programs.named import is_stream, named_files, on_project_path, within
+from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project_path, within
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.installs import Installs
 from anyhook.state.ledger import Item, Ledger
@@ -171,11 +171,6 @@ def approval_of(hook: Hook) -> str:
 
 
 # Trust: which hooks of a project may run. It fingerprints what would run and compares it with the ledger.
-
-
-LAUNCHERS = ("bash", "env", "python3", "sh")
-
-"""Programs that a dialect or a shebang puts before a script, and that the declaration does not name."""
 
 
 def pinned(hook: Hook, dialect: Dialect, roots: Roots, files: Files) -> tuple[Item, dict[str, Fingerprint]]:

@@ -17,7 +17,11 @@ from anyhook.engine.python_loads import PythonSearch, python_modules
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector
 from anyhook.programs.named import named_files, on_project_path, within
+from anyhook.programs.project_files import Targets
+from anyhook.programs.project_files import package_script as script_of
+from anyhook.programs.row_check import options_with_value
 from anyhook.programs.statements import NAMED_BY_VARIABLE
+from anyhook.programs.table import row_of
 from anyhook.state.start_variables import KINDS
 
 if TYPE_CHECKING:
@@ -25,23 +29,16 @@ if TYPE_CHECKING:
 
     from anyhook.documents.files import Files
     from anyhook.programs.program import Program
+    from anyhook.programs.rows import ProgramRow
     from anyhook.tables.rows import Roots
 
 MAX_SCRIPTS = 200
 """How many scripts and modules of one hook are read."""
 MAX_UNKNOWN = 8
-SHELL, PYTHON, MAKE, JUST, OTHER = "sh", "python", "make", "just", "other"
+SHELL, PYTHON, MAKE, OTHER = "sh", "python", "make", "other"
 NODE, RUBY, PERL = script_loads.NODE, script_loads.RUBY, script_loads.PERL
-INTERPRETERS = (
-    (re.compile(r"(ba|da|z|k|mk|a|fi)?sh"), SHELL),
-    (re.compile(r"(python|pypy)[0-9.]*t?"), PYTHON),
-    (re.compile(r"node(js)?|bun|deno|tsx|ts-node"), NODE),
-    (re.compile(r"ruby[0-9.]*"), RUBY),
-    (re.compile(r"perl[0-9.]*"), PERL),
-    (re.compile(r"g?make"), MAKE),
-    (re.compile(r"just"), JUST),
-    (re.compile(r"(php|lua|Rscript|tclsh|julia|elixir|groovy|guile|osascript|pwsh)[0-9.]*"), OTHER),
-)
+"""Languages of scripts, as the rows of programs name them."""
+KINDS_READ = {"othersh": SHELL, **{kind: kind for kind in (SHELL, PYTHON, NODE, RUBY, PERL)}}
 SUFFIXES = {
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), SHELL),
     **dict.fromkeys((".py", ".pyw"), PYTHON),
@@ -49,67 +46,24 @@ SUFFIXES = {
     **dict.fromkeys((".rb",), RUBY),
     **dict.fromkeys((".pl", ".pm"), PERL),
 }
-PROJECT_RUNNERS = frozenset({
-    "pytest", "py.test", "tox", "nox", "pre-commit", "lefthook", "rake", "rspec", "bundle", "task", "cargo",
-    "go", "mvn", "gradle", "ant", "bazel", "cmake", "ninja", "jest", "vitest", "mocha", "ava", "playwright",
-    "cypress", "eslint", "prettier", "biome", "stylelint", "tsc", "turbo", "nx", "lerna", "gulp", "grunt",
-    "webpack", "vite", "rollup", "docker", "docker-compose", "podman", "ansible-playbook", "terraform",
-    "vagrant", "act", "phpunit", "composer", "mix", "dotnet", "npx", "pnpx", "bunx", "uvx", "invoke", "fab",
-})  # fmt: skip
-"""Programs that run what the project's files say, in ways that are not read here."""
-PACKAGE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
-RUN_VERBS = ("run", "run-script", "rum", "urn")
-SCRIPT_VERBS = {"test": "test", "t": "test", "tst": "test", "start": "start", "stop": "stop", "restart": "restart"}
 OTHER_PACKAGES = frozenset({
     "-C", "--prefix", "--cwd", "-w", "--workspace", "-F", "--filter", "-ws", "--workspaces", "-r", "--recursive",
 })  # fmt: skip
 """Options with which package managers run the lines of other folders."""
-VALUED = {
-    SHELL: ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"),
-    PYTHON: ("-W", "-X", "--check-hash-based-pycs"),
-    NODE: ("-C", "--conditions", "--input-type", "--env-file", "--title", "--stack-trace-limit"),
-    RUBY: ("-C", "-E", "-F", "-x"),
-    PERL: (),
-}
-"""Options of interpreters whose value is not code."""
 RUN_WORDS = ((NODE, "run"), (NODE, "test"))
 """Words before the script."""
-LOADING = {
-    NODE: ("-r", "--require", "--import", "--loader", "--experimental-loader", "--preload"),
-    RUBY: ("-r", "-I"),
-    PERL: ("-I", "-M", "-m"),
-}
-"""Options of interpreters that name what is loaded first, or where it is looked for."""
-CODE = {
-    SHELL: re.compile(r"-[A-Za-z]*c"),
-    PYTHON: re.compile(r"-[A-Za-z]*c|-"),
-    NODE: re.compile(r"-[a-z]*[ep]|--eval|--print|-"),
-    **dict.fromkeys((RUBY, PERL), re.compile(r"-[A-Za-z0-9]*[eE]|-")),
-    OTHER: re.compile(r"-[re]|--run|--execute"),
-}
-"""Options of interpreters after which there is code, or that read it from stdin."""
+CODE_WORDS = ("--eval", "--print", "--run", "--execute")
+"""Words after which there is code, besides the letters in the rows. So is `-`; a shell takes it for the end of its
+options."""
 PERL_LETTERS = re.compile(r"^-[wWtTUcnpals]+(?=[IMm])")
 """Options of Perl that may stand before one that loads something, in the same word."""
-ENVIRONMENTS = frozenset(
-    {"uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "nix", "nix-shell"}
-)
-"""Programs that run others with packages that the project names."""
 SHELL_VARIABLES = ("BASH_ENV", "ENV")
 MODULE_VARIABLES = {RUBY: ("RUBYLIB",), PERL: ("PERL5LIB", "PERLLIB"), NODE: ("NODE_PATH",), PYTHON: ("PYTHONPATH",)}
 """The variables with the folders in which interpreters look for modules."""
 SEARCH_VARIABLES = frozenset({"PATH", *(name for names in MODULE_VARIABLES.values() for name in names)})
 VARIABLES_THAT_LOAD = frozenset({*KINDS, *SHELL_VARIABLES, *SEARCH_VARIABLES})
 """Variables that decide what programs load or run."""
-READ_BESIDE = {
-    "bun": ("bunfig.toml",),
-    "deno": ("deno.json", "deno.jsonc"),
-    **dict.fromkeys(("tsx", "ts-node"), ("tsconfig.json",)),
-    **dict.fromkeys(("npm", "pnpm"), (".npmrc",)),
-    "yarn": (".yarnrc", ".yarnrc.yml"),
-}
-"""What some programs read in their folder, and that decides what they run."""
 INCLUDE = re.compile(r"^(?:-|s)?include\s+(.+)$|^(?:import|mod)\??\s+(?:\w+\s+)?['\"]([^'\"]+)['\"]", re.MULTILINE)
-RULE = re.compile(r"^@?([^\s#:=][^#:=]*?)\s*(?:::?)(?!=)\s*([^#=]*)(?:#.*)?$")
 
 
 class Loads(Record):
@@ -188,24 +142,28 @@ class Reader:
         words = [word for word in program.words if word.known]
         self._started(program)
         self._own_script(program)
-        kind = _kind_of_program(name)
-        if name in (".", "source"):
-            for word in words[:1]:
-                self._each(word.text, cwd, SHELL)
+        row, texts = row_of(name), [word.text for word in words]
+        kind = _kind_of(row)
+        if row.language and row.reads:  # `source`
+            for text in texts[:1]:
+                self._each(text, cwd, SHELL)
+        elif row.has("makes"):
+            self.targets(program.name, texts, cwd)
         elif kind is not None:
-            self.interpreted(kind, program, [word.text for word in words])
-        elif name in PACKAGE_MANAGERS:
-            self.package_script(name, [word.text for word in words], cwd)
-        elif name in PROJECT_RUNNERS:
-            self._whatever(name, [word.text for word in words])
+            self.interpreted(kind, row, program, texts)
+        elif row.has("scripts"):
+            self.package_script(name, texts, cwd)
+        elif row.has("project"):
+            self._whatever(name, texts)
 
     def _started(self, program: Program) -> None:
         """What decides which program it is, and what it reads before anything else."""
         name, cwd = program.name, program.cwd
         self.environment(dict(program.set), cwd)
-        for outer in ENVIRONMENTS.intersection(program.via):
-            self.unsure(f"the packages that `{outer}` takes for the project")
-        for beside in READ_BESIDE.get(name, ()):
+        for outer in program.via:
+            if row_of(outer).has("environment"):
+                self.unsure(f"the packages that `{outer}` takes for the project")
+        for beside in row_of(name).beside.split():
             self.pin(self.absolute(beside, cwd))
         for each in (*program.via, *([name] if "/" not in program.path else [])):
             self._on_path(each.partition(" ")[0], cwd)
@@ -291,36 +249,33 @@ class Reader:
             return [path for path in found if self.files.is_file(path)]
         return [self.absolute(word, cwd)]
 
-    def interpreted(self, kind: str, program: Program, texts: Sequence[str]) -> None:
+    def interpreted(self, kind: str, row: ProgramRow, program: Program, texts: Sequence[str]) -> None:
         """An interpreter: its script, its code, and what its options load."""
         cwd = program.cwd
-        if kind in (MAKE, JUST):
-            self.targets(kind, texts, cwd)
-            return
-        script, loads, module = _arguments(kind, texts)
+        script, loads, module = _arguments(kind, row, texts)
         for option, value in sorted(loads, key=lambda load: load[0] != "-I"):
             self._loaded_first(kind, option, value, cwd)
         if kind == PYTHON:
             self.python_started(program, texts, script, module)
-        elif kind == NODE and self._runs_task(program.name, texts, script, cwd):
+        elif kind == NODE and self._runs_task(program.name, row, texts, script, cwd):
             return
         elif script and (kind != OTHER or self.files.is_file(self.absolute(script, cwd))):
             self._each(script, cwd, kind)
         elif program.code is not None and kind in (NODE, RUBY, PERL):
             script_loads.look_at_script(self, kind, self.absolute("-", cwd), program.code, cwd)
 
-    def _runs_task(self, name: str, texts: Sequence[str], script: str, cwd: str | None) -> bool:
+    def _runs_task(self, name: str, row: ProgramRow, texts: Sequence[str], script: str, cwd: str | None) -> bool:
         """Whether Node and its relatives run a line of `package.json`, or a script that they find by a part of its
         name."""
         if "--run" in texts:
             self.package_script(name, ["run", *texts[texts.index("--run") + 1 :]], cwd)
             return True
-        if "--test" in texts or (name in ("deno", "bun") and texts[:1] in (["task"], ["test"])):
+        if "--test" in texts or (row.beside and texts[:1] in (["task"], ["test"])):
             self._whatever(name, texts)
             return True
         if script and script_loads.node_file(self, self.absolute(script, cwd), cwd):
             return True
-        if name == "bun" and script:
+        if row.has("scripts") and script:
             self.package_script(name, texts, cwd)
             return True
         return False
@@ -477,14 +432,16 @@ class Reader:
         found = (f"{place}/package.json" for place in self.upward(cwd or self.roots.project))
         path = next(filter(self.files.is_file, found), "")
         listed = self._lines_of(path)
-        script = _script_name(name, plain, listed)
+        script = script_of(plain, listed)
         if script is None:
             return
         if script not in listed or OTHER_PACKAGES.intersection(words):
             self._whatever(name, plain)
             return
         lines = [f"pre{script}", script, f"post{script}"]
-        self.pin_keys(path, [*(f"scripts.{each}" for each in lines), *(["packageManager"] if name != "npm" else [])])
+        self.pin_keys(
+            path, [*(f"scripts.{each}" for each in lines), *(["packageManager"] if row_of(name).has("managed") else [])]
+        )
         for each in filter(listed.__contains__, lines):
             if (path, each) not in self._read:
                 self._read.add((path, each))
@@ -514,7 +471,7 @@ class Reader:
 
     # -- make and just
 
-    def targets(self, kind: str, words: Sequence[str], cwd: str | None) -> None:
+    def targets(self, name: str, words: Sequence[str], cwd: str | None) -> None:
         """The recipes of the targets that are named, and of those they need; of the first one, if none is named."""
         folder, file, wanted = cwd or self.roots.project, "", []
         rest = iter(words)
@@ -525,37 +482,28 @@ class Reader:
                 file = next(rest, "")
             elif not word.startswith("-") and "=" not in word:
                 wanted.append(word)
-        names = ("GNUmakefile", "makefile", "Makefile") if kind == MAKE else ("justfile", "Justfile", ".justfile")
-        path = self.absolute(file, folder) if file else ""
-        for name in () if path else names:
-            if self.files.is_file(f"{folder}/{name}"):
-                path = f"{folder}/{name}"
-                break
-        if path:
-            self._recipes(path, wanted, folder, kind)
+        named = [file] if file else row_of(name).reads_here.split()
+        places = [self.absolute(each, folder) for each in named]
+        if path := next(filter(self.files.is_file, places), places[0] if file else ""):
+            self._recipes(path, wanted, folder, name)
 
-    def _recipes(self, path: str, wanted: list[str], folder: str, kind: str) -> None:
+    def _recipes(self, path: str, wanted: list[str], folder: str, name: str) -> None:
         rules = Targets()
         self._included(path, folder, rules)
-        waiting, done = wanted or rules.order[:1], set[str]()
-        for target in waiting:  # grows while it is walked
-            if target in done:
-                continue
-            done.add(target)
-            if target not in rules.needs and wanted and target in wanted:
-                self.unsure(f"whatever `{kind} {target}` runs")
-            waiting.extend(rules.needs.get(target, ()))
-            for line in rules.lines.get(target, ()):
-                self.line(re.sub(r"\$[({](\w+)[)}]", r"${\1}", line).replace("$$", "$"), folder, path)
+        for target, lines in rules.reached(wanted).items():
+            if target in wanted and target not in rules.needs:
+                self.unsure(f"whatever `{name} {target}` runs")
+            for line in lines:
+                self.line(re.sub(r"\$[({](\w+)[)}]", r"${\1}", line), folder, path)
 
     def _included(self, path: str, folder: str, rules: Targets) -> None:
         if (MAKE, path) in self._read or len(self._read) > MAX_SCRIPTS:
             return
         self._read.add((MAKE, path))
         self.pin(path)
-        text = self.files.fingerprint(path).head.decode("utf-8", "replace").replace("\\\n", " ")
+        text = self.files.fingerprint(path).head.decode("utf-8", "replace")
         rules.read(text)
-        for make, just in INCLUDE.findall(text):
+        for make, just in INCLUDE.findall(text.replace("\\\n", " ")):
             for name in (make or just).split():
                 if "$" in name:
                     self.unsure(f"a makefile that only shows when it runs (`{name}` in {os.path.basename(path)})")
@@ -564,38 +512,9 @@ class Reader:
                     self._included(each, folder, rules)
 
 
-class Targets:
-    """The targets of makefiles: what each needs and runs. As much of the grammar as that takes."""
-
-    def __init__(self) -> None:
-        self.order: list[str] = []
-        self.needs: dict[str, list[str]] = {}
-        self.lines: dict[str, list[str]] = {}
-
-    def read(self, text: str) -> None:
-        current: list[str] = []
-        for line in text.split("\n"):
-            if line[:1] in ("\t", " ") and line.strip():
-                for target in current:
-                    self.lines.setdefault(target, []).append(line.strip().lstrip("@-+"))
-                continue
-            found = RULE.match(line)
-            if not found:
-                current = current if not line.strip() or line.startswith("#") else []
-                continue
-            current = found[1].split()[:1] if "(" not in found[1] and " " in found[1] else found[1].split()
-            current = list(dict.fromkeys([*current, *found[1].split()]))
-            needed, _, recipe = found[2].partition(";")
-            for target in current:
-                self.needs.setdefault(target, []).extend(needed.replace("|", " ").split())
-                if not target.startswith("."):
-                    self.order.append(target)
-                if recipe.strip():
-                    self.lines.setdefault(target, []).append(recipe.strip())
-
-
-def _kind_of_program(name: str) -> str | None:
-    return next((kind for pattern, kind in INTERPRETERS if pattern.fullmatch(name)), None)
+def _kind_of(row: ProgramRow) -> str | None:
+    """The language of a program that runs code, as far as scripts are read here."""
+    return KINDS_READ.get(row.language, OTHER) if row.language else MAKE if row.has("makes") else None
 
 
 def _first_line(head: bytes) -> list[str]:
@@ -607,52 +526,41 @@ def _first_line(head: bytes) -> list[str]:
 def _kind_of_script(path: str, head: bytes) -> str:
     """The language of a script, by its first line or its name; "" if neither says."""
     for word in _first_line(head):
-        name = os.path.basename(word)
-        if name != "env":
-            return _kind_of_program(name) or OTHER
+        row = row_of(os.path.basename(word))
+        if (kind := _kind_of(row)) or row.wraps is None:  # `env` and its relatives run what comes next
+            return kind or OTHER
     return SUFFIXES.get(os.path.splitext(path)[1].lower(), "")
 
 
-def _arguments(kind: str, texts: Sequence[str]) -> tuple[str, list[tuple[str, str]], str]:
+def _arguments(kind: str, row: ProgramRow, texts: Sequence[str]) -> tuple[str, list[tuple[str, str]], str]:
     """The script of an interpreter's command line, what its options load, and its module (`-m`)."""
     loads: list[tuple[str, str]] = []
+    loading, valued = row.loads.split(), options_with_value(row) if kind != OTHER else ()
+    code = re.compile(rf"-[A-Za-z0-9]*[{row.code_by or ('c' if kind == SHELL else 're')}]")
     rest = iter(texts)
     for word in rest:
         name, equals, value = word.partition("=")
         text = PERL_LETTERS.sub("-", word) if kind == PERL else word
-        short = text[:2] if text[:2] in LOADING.get(kind, ()) and not text.startswith("--") else ""
-        if name in LOADING.get(kind, ()):
+        if name in loading:
             loads.append((name, value if equals else next(rest, "")))
-        elif short:
-            loads.append((short, text[2:]))
+        elif text[:2] in loading:
+            loads.append((text[:2], text[2:]))
         elif kind == PYTHON and re.fullmatch(r"-[A-Za-z]*m", text):
             return "", loads, next(rest, "")
-        elif kind in CODE and CODE[kind].fullmatch(text):
+        elif text in CODE_WORDS or code.fullmatch(text) or (text == "-" and kind != SHELL):
             return "", loads, ""
-        elif text in VALUED.get(kind, ()):
+        elif text.replace("+", "-", 1) in valued:
             next(rest, "")
-        elif (kind, text) in RUN_WORDS:
-            continue
-        elif not text.startswith(("-", "+")):
+        elif not text.startswith(("-", "+")) and (kind, text) not in RUN_WORDS:
             return text, loads, ""
     return "", loads, ""
 
 
-def _script_name(name: str, words: Sequence[str], listed: Mapping[str, str]) -> str | None:
-    """The line of `package.json` that these words run, "" if it is not known; None if they run nothing."""
-    verb = words[0] if words else ""
-    if verb in RUN_VERBS and len(words) > 1:
-        return words[1]
-    if name in ("yarn", "pnpm", "bun") and verb in listed:
-        return verb
-    return SCRIPT_VERBS.get(verb, None if verb in ("ls", "list", "view", "version", "config", "") else "")
-
-
 def _is_known(name: str) -> bool:
     """Whether a line's program is the shell's own or a program of the system."""
-    return _kind_of_program(name) is not None or name in PACKAGE_MANAGERS or shutil.which(name) is not None or name in (
-        "cd", "echo", "exit", "export", "set", "unset", "test", "[", "true", "false", ":", ".", "source", "read",
-    )  # fmt: skip
+    row = row_of(name)
+    is_read = bool(row.language) or row.has("builtin") or row.has("makes") or row.has("scripts")
+    return is_read or shutil.which(name) is not None
 
 
 def _short(note: str) -> str:

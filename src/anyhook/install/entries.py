@@ -14,6 +14,7 @@ from anyhook.documents.edit import CannotEdit
 from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
 from anyhook.model.record import Record
+from anyhook.programs.commands import words_of
 from anyhook.state.entry_places import HOME
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _or_refuse(refusal: Answer, row: HostEvent) -> str:
 
 def launched(command: str) -> tuple[list[str], bool]:
     """The program and arguments with which one of our command lines starts us, and whether it is closed."""
-    words = shlex.split(command)
+    words = words_of(command)
     closed = words[3:4] == [CLOSED]
     words = words[4:] if closed else words
     while words and (words[0] == "env" or "=" in words[0]):
@@ -80,7 +81,7 @@ def launched(command: str) -> tuple[list[str], bool]:
 
 def event_of(command: str, host: Host) -> str:
     """The event for which one of our command lines is."""
-    words = shlex.split(command)
+    words = words_of(command)
     at = next((index for index in range(len(words)) if words[index : index + 2] == ["bridge", host.name]), len(words))
     return words[at + 2] if at + 2 < len(words) else ""
 
@@ -95,7 +96,7 @@ def is_ours(command: Json, host: Host) -> bool:
     if not isinstance(command, str) or PROGRAM not in command:
         return False
     try:
-        words = shlex.split(command)
+        words = words_of(command)
     except ValueError:
         return False
     return any(

@@ -15,6 +15,25 @@ SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
 """Programs that run the script given as an argument."""
+STARTERS = INTERPRETERS | {"uv", "npx", "env"}
+"""Programs that say nothing about what a command does."""
+LANGUAGES = {
+    "python": "python3", "py": "python3", "javascript": "node", "js": "node", "node": "node", "ruby": "ruby",
+    "perl": "perl", "bash": "bash", "sh": "bash", "shell": "bash",
+}  # fmt: skip
+"""What tools call the languages that they run → the program."""
+POWERSHELL = ("powershell", "pwsh", "cmd.exe")
+
+
+def is_powershell(name: str) -> bool:
+    """Whether a tool or a shell of this name reads another grammar than that of POSIX."""
+    return any(each in name.lower() for each in POWERSHELL)
+
+
+def starts_powershell(line: str) -> bool:
+    """Whether a line starts PowerShell or cmd, which reads the rest of it."""
+    first = line.split(None, 1)[:1]
+    return bool(first) and first[0].removesuffix(".exe") in ("powershell", "pwsh", "cmd")
 
 
 def check_text(value: Json) -> str | None:

@@ -48,6 +48,10 @@ def named_files(
     return _Search(cwd, home, {"PWD": cwd, "HOME": home, **variables}, files).run(words)
 
 
+LAUNCHERS = ("bash", "env", "python3", "sh")
+"""Programs that a dialect or a shebang puts before a script, and that the declaration does not name."""
+
+
 def on_project_path(words: Sequence[str], search_path: str, project: str, files: Files) -> list[str]:
     """The programs that a search path finds inside the project, where the project could change or add them."""
     found: list[str] = []

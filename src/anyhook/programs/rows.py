@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Trait = Literal[
         "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "hands on", "hidden",
-        "history", "kills", "lists", "looks", "makes", "packages", "project", "removes", "schedules", "scripts",
-        "slashes", "spares", "tags", "text", "versions", "whole",
+        "history", "kills", "lists", "looks", "makes", "managed", "packages", "project", "removes",
+        "schedules", "scripts", "slashes", "spares", "tags", "text", "versions", "whole",
     ]  # fmt: skip
 
 
@@ -211,6 +211,7 @@ TRAITS: dict[Trait, str] = {
     "lists": "it reads names and sizes of files, not their contents",
     "looks": "it changes and runs nothing, whatever its arguments are",
     "makes": "it runs the recipes of a makefile",
+    "managed": "package.json may say which version of it runs",
     "packages": "it installs and removes packages",
     "project": "it runs what files of the project say, in ways that are not read",
     "removes": "it can remove a whole folder, or hide what is in it",

@@ -8,8 +8,10 @@ from functools import lru_cache
 
 from anyhook.model import lean_json
 from anyhook.programs.collect import Collector, ScriptBudget
+from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
 from anyhook.programs.effects import URL
 from anyhook.programs.special import patched
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,20 +111,6 @@ NOT_FILES = (
     "label",
     "milestone",
 )
-INTERPRETED = {
-    "python": "python3",
-    "py": "python3",
-    "javascript": "node",
-    "js": "node",
-    "node": "node",
-    "ruby": "ruby",
-    "perl": "perl",
-    "bash": "bash",
-    "sh": "bash",
-    "shell": "bash",
-}
-POWERSHELL = ("powershell", "pwsh", "cmd.exe")
-POWERSHELL_LINE = re.compile(r"\s*(?:powershell|pwsh|cmd)(?:\.exe)?\s")
 
 
 def facts_of(
@@ -248,18 +236,13 @@ def _joined(value: Json) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-@lru_cache(64)
-def _is_powershell(name: str) -> bool:
-    return any(each in name.lower() for each in POWERSHELL)
-
-
 def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: Collector) -> None:
-    if _is_powershell(tool) or ("shell" in given and _is_powershell(str(given["shell"]))):
+    if is_powershell(tool) or ("shell" in given and is_powershell(str(given["shell"]))):
         # The grammar is different, but programs and most arguments are the same.
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
         into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
         return
-    if POWERSHELL_LINE.match(line):
+    if starts_powershell(line):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
     into.shell(line, cwd)
 
@@ -270,10 +253,8 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: C
     from anyhook.programs.program import Program
 
     language = str(given.get("language") or given.get("lang") or "").lower()
-    name = INTERPRETED.get(language) or next(
-        (INTERPRETED[word] for word in _words(tool) if word in INTERPRETED), "python3"
-    )
-    if name == "bash":
+    name = LANGUAGES.get(language) or next((LANGUAGES[word] for word in _words(tool) if word in LANGUAGES), "python3")
+    if row_of(name).is_shell:
         into.shell(code, cwd)
         return
     program = Program(name, cwd=cwd, code=code, path=name)

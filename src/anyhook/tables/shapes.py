@@ -8,7 +8,7 @@ import math
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
-from anyhook.programs.commands import INTERPRETERS, calls_us
+from anyhook.programs.commands import STARTERS, calls_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ MAX_GUESSED = 100
 """Longer words are not typos, and comparing them takes long."""
 MAX_LIMIT_S = 1e9
 """The longest time limit: locks cannot wait ten times longer."""
-STARTERS = INTERPRETERS | {"uv", "npx", "env"}
 
 
 class HandlerShape(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.agents.hermes import HOST
+from anyhook.programs.commands import words_of
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, project, session, text_of, whole_value
@@ -78,10 +79,8 @@ REPLY = Reply(
 
 
 def _words(hook: Hook, home: str) -> list[str]:
-    import shlex
-
     try:
-        words = shlex.split(str(hook.spec["command"]))
+        words = words_of(str(hook.spec["command"]))
     except ValueError:
         words = str(hook.spec["command"]).split()
     return [f"{home}{word[1:]}" if word.startswith("~/") else word for word in words]

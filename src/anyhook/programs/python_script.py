@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.platform.places import head
+from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SHELLS = ("sh", "bash", "dash", "zsh")
 PIECE = re.compile(r"""([ \t]+)|'([^']*)'|"([^"`\\]*)"|([\w@+:,./^${}~-]+)""")
 VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 PLAIN = re.compile(r"[\w@+:,./^-]+")
@@ -43,7 +43,7 @@ class PythonScript(Record):
 def read_script(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> PythonScript | None:
     """None if the command does anything else."""
     words: list[str] | None = list(argv)
-    shell = argv[0] if len(argv) == 3 and os.path.basename(argv[0]) in SHELLS and argv[1] == "-c" else ""
+    shell = argv[0] if len(argv) == 3 and argv[1] == "-c" and row_of(os.path.basename(argv[0])).is_shell else ""
     if shell:
         words = _shell_words(argv[2], env)
     if not words:
@@ -68,7 +68,7 @@ def _by_first_line(words: list[str], cwd: str) -> list[str] | None:
     first = begin.partition(b"\n")[0].decode("utf-8", "replace").split()
     if not first or not first[0].startswith("#!") or len(first) > 2 or "python" not in first[-1]:
         return None
-    if len(first) == 2 and os.path.basename(first[0]) != "env":
+    if len(first) == 2 and row_of(os.path.basename(first[0])).wraps is None:
         return None
     return [first[-1] if len(first) == 2 else first[0][2:], *words]
 
