@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from sources import SOURCE, nodes_of
+
+from anyhook.programs.table import BY_NAME
 
 
 def _calls(*names: str) -> list[str]:
@@ -84,3 +87,90 @@ def _looks_at_sentence(node: ast.AST) -> bool:
         and node.func.attr in cuts
         and any(is_sentence(part) for part in ast.walk(node.func.value))
     )
+
+
+OTHER_WORDS = """
+    age at builtin clear code command convert delta diff dir enable env exit expect export false fetch file hash help
+    history host http https id install let link mail make node open page patch perl python read return ruby script set
+    sh skill source strings task test timeout times true type view watch yes anyhook anyhook-python
+"""
+"""Names of programs that mean something else where the code has them: kinds of handlers, keys, verbs, languages."""
+PROGRAMS = {name for name in BY_NAME if name.isidentifier() or len(name) > 2} - {*OTHER_WORDS.split()}
+NAMES_ELSEWHERE = {
+    "cli/verb_add.py": 1,  # a pack of rules that is called `git`
+    "cli/verb_completion.py": 1,  # the shells that completion is written for
+    "engine/script_loads.py": 1,  # a function of Node
+    "extra/live/model_server.py": 1,  # an encoding of HTTP
+    "extra/testing/scaffold/script.py": 1,  # a language of new hooks
+    "extra/warm/warm_python.py": 2,  # what these shells add to the environment
+    "guard/agent_switches.py": 1,  # sub-commands of agents
+    "guard/calls.py": 2,  # files of shells and of git; functions that change files
+    "rules/calls.py": 3,  # words in the names of tools
+    "state/repository.py": 1,  # schemes of addresses
+}
+"""Where names of programs may stand outside `programs/`, and how often. The list only gets shorter."""
+
+
+def _programs_in(node: ast.AST) -> set[str]:
+    """The programs in a list of names, or in a comparison with one."""
+    if isinstance(node, ast.Compare):
+        return _texts(node.left, *node.comparators) & PROGRAMS
+    if isinstance(node, ast.MatchValue):
+        return _texts(node.value) & PROGRAMS
+    texts: set[str] = set()
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        texts = _texts(*node.elts)
+    elif isinstance(node, ast.Dict):
+        texts = _texts(*filter(None, node.keys))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "split":
+            texts = {word for text in _texts(node.func.value) for word in text.split()}
+        elif isinstance(node.func.value, ast.Name) and node.func.value.id in ("re", "regex") and node.args:
+            texts = {word for text in _texts(*ast.walk(node.args[0])) for word in re.findall(r"[\w-]+", text)}
+    found = texts & PROGRAMS
+    return found if len(found) > 1 else set()
+
+
+def _texts(*nodes: ast.AST) -> set[str]:
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_only_the_table_lists_programs() -> None:
+    """What is known about a program is in its row. An agent's own file may name the programs that the agent starts."""
+    found: dict[str, int] = {}
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).as_posix()
+        if room.split("/")[0] not in ("programs", "agents") and (
+            named := sum(map(bool, map(_programs_in, nodes_of(path))))
+        ):
+            found[room] = named
+    assert {room: named for room, named in found.items() if named > NAMES_ELSEWHERE.get(room, 0)} == {}
+    assert {room: allowed for room, allowed in NAMES_ELSEWHERE.items() if allowed > found.get(room, 0)} == {}
+
+
+def test_the_search_for_programs_finds_them() -> None:
+    for source in (
+        '("rm", "mv")',
+        "name == 'git'",
+        "'cp mv'.split()",
+        "re.compile('(npm|pip)[0-9]*')",
+        "{'rm': 1, 'mv': 2}",
+    ):
+        assert any(map(_programs_in, ast.walk(ast.parse(source)))), source
+    for source in ('("git", "-C")', "kind == 'command'", "'a b'.split()"):
+        assert not any(map(_programs_in, ast.walk(ast.parse(source)))), source
+
+
+def test_only_the_room_of_programs_splits_command_lines() -> None:
+    splitting = {
+        path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if any(map(_splits, nodes_of(path)))
+    }
+    assert splitting
+    assert {room for room in splitting if not room.startswith("programs/")} == set()
+
+
+def _splits(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module in ("shlex", "tree_sitter", "tree_sitter_bash")
+    is_shlex = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "shlex"
+    return isinstance(node, ast.Attribute) and is_shlex and node.attr not in ("quote", "join")

@@ -15,6 +15,7 @@ from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
 from anyhook.model.record import Record
 from anyhook.programs.commands import words_of
+from anyhook.programs.table import row_of
 from anyhook.state.entry_places import HOME
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def launched(command: str) -> tuple[list[str], bool]:
     words = words_of(command)
     closed = words[3:4] == [CLOSED]
     words = words[4:] if closed else words
-    while words and (words[0] == "env" or "=" in words[0]):
+    while words and (row_of(words[0]).wraps is not None or "=" in words[0]):
         words = words[1:]
     return words, closed
 

@@ -125,7 +125,7 @@ def _runs_in_spared(program: Program, call: RuleCall, hits: Hits) -> bool:
     if folder is None or program.remote:
         return False
     words = [*program.args, *(value for _, value in program.set)]
-    while program.name == "git" and len(words) > 1 and words[0] == "-C":
+    while row_of(program.name).has("history") and len(words) > 1 and words[0] == "-C":
         folder, words = resolve(words[1], folder), words[2:]
     if not _is_spared(resolve(folder, None), call, hits):
         return False
