@@ -16,7 +16,15 @@ OPTIONS = (" -p", " -u", " -a", " -b", " -w", " -k", "-user", "-bearer", " --bod
 BUNDLED = "puabwk"
 """The letters of the short ones."""
 QUERIES = ("sig=", "key=", "signature=", "session=", "sid=", "sessionid=", "hmac=", "sessid=")
-HOOKS = ("hook", "/bot", "ifttt")
+CLUES = (
+    ("://", "@", ("",)), ("://", "", ("hook", "/bot", "ifttt")), (":", "@", ("jdbc:oracle",)),
+    ("=", "&", QUERIES), ("=", "?", QUERIES), (PEM, "", ("",)), (" ", "", (*SCHEMES, "identified by", " -t")),
+    (":", "", ("kty", ":543", ":*:")),
+)  # fmt: skip
+"""Two signs that a text must have, and words with one of which it may contain a secret: an address with a password, a
+link that is a secret, a private key, a JSON web key, .pgpass."""
+_TOKEN_SIGNS = (("_", ""), ("-", ""), (".", ""), ("A", ""), ("J", ""), ("/", "//"), ("S", "SK"), ("d", "dapi"))
+"""Every token has one of these characters, or has one of these letters at or near its start."""
 
 _TOKEN = "".join(OF_NAME).encode()
 _OTHERS = bytes(range(256)).translate(None, _TOKEN)
@@ -52,29 +60,31 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
     pass."""
     if isinstance(value, str):
         return len(value) >= _SHORT and (len(value) > TEXT_LIMIT or is_suspect_text(value))
-    if depth > _DEPTH_QUICK:
-        return True
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key not in _harmless and not _is_harmless(key):
-                return True
-            if key in NAMING and type(item) is str and [stem for stem in STEMS if stem in item.lower()]:
-                return True
-            if type(item) is str:
-                if len(item) >= _SHORT and (len(item) > TEXT_LIMIT or is_suspect_text(item)):
-                    return True
-            elif type(item) not in _PLAIN and is_suspect(item, depth + 1):
-                return True
+    if type(value) in _PLAIN:
         return False
+    if depth > _DEPTH_QUICK or not isinstance(value, (dict, list)):
+        return True
     if isinstance(value, list):
-        if len(value) == 2 and type(value[0]) is str and names_secret(value[0].lower()):  # a name and its value
+        return _is_suspect_list(value, depth)
+    for key, item in value.items():
+        if key not in _harmless and not _is_harmless(key):
             return True
-        return any(
-            (type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)))
-            or is_suspect(item, depth + 1)
-            for item in value
-        )
-    return type(value) not in _PLAIN
+        if key in NAMING and type(item) is str and _has_any(item.lower(), STEMS):
+            return True
+        if is_suspect(item, depth + 1):
+            return True
+    return False
+
+
+def _is_suspect_list(value: list[Json], depth: int) -> bool:
+    if len(value) == 2 and type(value[0]) is str and names_secret(value[0].lower()):  # a name and its value
+        return True
+    for item in value:
+        if type(item) is str and item[:1] == "-" and (item[1:2] == "-" or not _OPTION.isdisjoint(item)):
+            return True
+        if is_suspect(item, depth + 1):
+            return True
+    return False
 
 
 def _is_harmless(key: object) -> bool:
@@ -91,43 +101,22 @@ def is_suspect_text(text: str) -> bool:
     """The same for a text. A single character is found much faster than a word, so characters are checked first."""
     if text[:1] in OPENS and ("\\u" in text or "\\/" in text):  # JSON that may hide a name or an address in escapes
         return True
-    colon, equals, blank = ":" in text, "=" in text, " " in text
-    if colon or equals or blank or "<" in text:
-        low = text.lower()
-        for stem in STEMS:
-            if stem in low:
-                if names_secret(low):
-                    return True
-                break
-        if colon and "://" in text and ("@" in text or _has_any(low, HOOKS)):
-            return True
-        if colon and "@" in text and "jdbc:oracle" in low:
-            return True
-        if equals and ("&" in text or "?" in text) and _has_any(low, QUERIES):
-            return True
-        if blank:
-            if "-" in text and (PEM in text or (" -" in text and _has_option(low))):
-                return True
-            for scheme in SCHEMES:
-                if scheme in low:
-                    return True
-            if "identified by" in low or " -t" in low:
-                return True
-        if colon and ("kty" in low or ":543" in text or ":*:" in text):  # a JSON web key, .pgpass
-            return True
-    # Every token has one of these characters, or has one of these letters at or near its start.
-    if (
-        "_" in text
-        or "-" in text
-        or "." in text
-        or "A" in text
-        or "J" in text
-        or ("/" in text and "//" in text)
-        or ("S" in text and "SK" in text)
-        or ("d" in text and "dapi" in text)
-    ):
-        return _has_token(text.encode("ascii", "replace"))
+    if (":" in text or "=" in text or " " in text or "<" in text) and _has_clue(text, text.lower()):
+        return True
+    for sign, part in _TOKEN_SIGNS:
+        if sign in text and part in text:
+            return _has_token(text.encode("ascii", "replace"))
     return False
+
+
+def _has_clue(text: str, low: str) -> bool:
+    """Whether a text names a secret, or contains what a secret comes with."""
+    if _has_any(low, STEMS) and names_secret(low):
+        return True
+    for sign, other, parts in CLUES:
+        if sign in text and other in text and _has_any(low, parts):
+            return True
+    return " -" in text and _has_option(low)
 
 
 def _has_any(low: str, parts: tuple[str, ...]) -> bool:
@@ -139,8 +128,17 @@ def _has_any(low: str, parts: tuple[str, ...]) -> bool:
 
 def _has_option(low: str) -> bool:
     """Whether a program that takes a secret on its command line has an option for one, or several in one word."""
-    has_one = _has_any(low, OPTIONS) or any(word[:1] == "-" and word[-1] in BUNDLED for word in low.split())
-    return "sudo -s" in low or (has_one and next(hiding(low), None) is not None)
+    has_one = "sudo -s" in low or _has_any(low, OPTIONS) or _has_bundle(low)
+    return has_one and ("sudo -s" in low or next(hiding(low), None) is not None)
+
+
+def _has_bundle(low: str) -> bool:
+    place = low.find(" -")
+    while place >= 0:
+        if low[place + 2 : place + 3].isalpha() and low[place + 1 : place + 32].split(maxsplit=1)[0][-1] in BUNDLED:
+            return True
+        place = low.find(" -", place + 2)
+    return False
 
 
 def _has_token(text: bytes) -> bool:
@@ -150,20 +148,22 @@ def _has_token(text: bytes) -> bool:
         return False
     if b"1//0" in text or b"Q~" in text:
         return True
-    for word in text.translate(_WORDS).split():
-        if len(word) >= _LONG:
-            if word[:2] in _HEADS and word.startswith(_STARTS):
+    return any(len(word) >= _LONG and _is_like_token(word) for word in text.translate(_WORDS).split())
+
+
+def _is_like_token(word: bytes) -> bool:
+    if (len(word) > 55 and word.count(b".") >= 2) or word[32:35] == b"-us" or _starts_token(word, 0):
+        return True
+    if word[0] in b"ntr" and _starts_token(word, 1):
+        return True
+    for sign in _SIGNS:
+        place = word.find(sign)
+        while place >= 0:
+            if _starts_token(word, place + 1):
                 return True
-            if word[0] in b"ntr" and word[1:3] in _HEADS and word.startswith(_STARTS, 1):
-                return True
-            if len(word) > 55 and word.count(b".") >= 2:
-                return True
-            if word[32:35] == b"-us":
-                return True
-            for sign in _SIGNS:
-                place = word.find(sign)
-                while place >= 0:
-                    if word[place + 1 : place + 3] in _HEADS and word.startswith(_STARTS, place + 1):
-                        return True
-                    place = word.find(sign, place + 1)
+            place = word.find(sign, place + 1)
     return False
+
+
+def _starts_token(word: bytes, place: int) -> bool:
+    return word[place : place + 2] in _HEADS and word.startswith(_STARTS, place)
