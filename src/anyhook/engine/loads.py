@@ -536,7 +536,6 @@ def _arguments(kind: str, row: ProgramRow, texts: Sequence[str]) -> tuple[str, l
     """The script of an interpreter's command line, what its options load, and its module (`-m`)."""
     loads: list[tuple[str, str]] = []
     loading, valued = row.loads.split(), options_with_value(row) if kind != OTHER else ()
-    code = re.compile(rf"-[A-Za-z0-9]*[{row.code_by or ('c' if kind == SHELL else 're')}]")
     rest = iter(texts)
     for word in rest:
         name, equals, value = word.partition("=")
@@ -547,13 +546,19 @@ def _arguments(kind: str, row: ProgramRow, texts: Sequence[str]) -> tuple[str, l
             loads.append((text[:2], text[2:]))
         elif kind == PYTHON and re.fullmatch(r"-[A-Za-z]*m", text):
             return "", loads, next(rest, "")
-        elif text in CODE_WORDS or code.fullmatch(text) or (text == "-" and kind != SHELL):
-            return "", loads, ""
+        elif _is_code_next(kind, row, text):
+            break
         elif text.replace("+", "-", 1) in valued:
             next(rest, "")
         elif not text.startswith(("-", "+")) and (kind, text) not in RUN_WORDS:
             return text, loads, ""
     return "", loads, ""
+
+
+def _is_code_next(kind: str, row: ProgramRow, option: str) -> bool:
+    letters = row.code_by or ("c" if kind == SHELL else "re")
+    is_letter = re.fullmatch(rf"-[A-Za-z0-9]*[{letters}]", option) is not None
+    return is_letter or option in CODE_WORDS or (option == "-" and kind != SHELL)
 
 
 def _is_known(name: str) -> bool:
