@@ -108,7 +108,7 @@ NAMES_ELSEWHERE = {
     "rules/calls.py": 3,  # words in the names of tools
     "state/repository.py": 1,  # schemes of addresses
 }
-"""Where names of programs may stand outside `programs/`, and how often. The list only gets shorter."""
+"""Other modules with names of programs, and how many lists. The list only gets shorter."""
 
 
 def _programs_in(node: ast.AST) -> set[str]:

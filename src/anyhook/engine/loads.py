@@ -513,7 +513,7 @@ class Reader:
 
 
 def _kind_of(row: ProgramRow) -> str | None:
-    """The language of a program that runs code, as far as scripts are read here."""
+    """The kind of script that a program runs: a language whose scripts are read here, or `OTHER`."""
     return KINDS_READ.get(row.language, OTHER) if row.language else MAKE if row.has("makes") else None
 
 

@@ -21,7 +21,7 @@ CLUES = (
     ("=", "&", QUERIES), ("=", "?", QUERIES), (PEM, "", ("",)), (" ", "", (*SCHEMES, "identified by", " -t")),
     (":", "", ("kty", ":543", ":*:")),
 )  # fmt: skip
-"""Two signs that a text must have, and words with one of which it may contain a secret: an address with a password, a
+"""Two signs that a text must have, and words; with one of them it may contain a secret: an address with a password, a
 link that is a secret, a private key, a JSON web key, .pgpass."""
 _TOKEN_SIGNS = (("_", ""), ("-", ""), (".", ""), ("A", ""), ("J", ""), ("/", "//"), ("S", "SK"), ("d", "dapi"))
 """Every token has one of these characters, or has one of these letters at or near its start."""

@@ -26,7 +26,7 @@ POWERSHELL = ("powershell", "pwsh", "cmd.exe")
 
 
 def is_powershell(name: str) -> bool:
-    """Whether a tool or a shell of this name reads another grammar than that of POSIX."""
+    """Whether a tool or a shell of this name has a grammar that differs from that of POSIX shells."""
     return any(each in name.lower() for each in POWERSHELL)
 
 
