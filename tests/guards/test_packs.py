@@ -10,7 +10,7 @@ import pytest
 from guard_corpus import Judge
 
 from anyhook.model.json_types import Json
-from anyhook.rules.pack_list import FOLDER, GUARDS, HELPERS, NAMES, examples_of, members, read_pack
+from anyhook.rules.pack_list import FOLDER, GUARDS, HELPERS, MEMORIES, NAMES, examples_of, members, read_pack
 from each_of import each_of
 
 
@@ -60,7 +60,7 @@ def test_what_a_guard_says_to_try_is_refused_by_it(judge: Judge, pack: str) -> N
 
 
 def test_every_file_is_a_pack() -> None:
-    assert sorted(path.stem for path in Path(FOLDER).glob("*.toml")) == sorted((*GUARDS, *HELPERS))
+    assert sorted(path.stem for path in Path(FOLDER).glob("*.toml")) == sorted((*GUARDS, *MEMORIES, *HELPERS))
     assert members("guard") == GUARDS
     assert members("git") == ("git",)
     assert members("nonsense") == ()

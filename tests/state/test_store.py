@@ -143,7 +143,7 @@ YEAR, PROJECTS = 365, 500
 SIZES = {
     "plans": 40_000, "told": 400, "turns": 60, "refused": 90, "payloads": 60_000, "versions": 60, "firings": 9_000,
     "allowed": 60, "context": 120_000, "types": 40, "past": 200, "agents": 3_000, "sessions": 5_000, "failures": 12_000,
-    "conversations": 150_000,
+    "conversations": 150_000, "memory": 3_000, "asked": 2_000, "granted": 100, "page": 60,
 }  # fmt: skip
 """Bytes of one file of each kind: not the smallest."""
 

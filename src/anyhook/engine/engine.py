@@ -292,6 +292,8 @@ class Engine:
 
         context = self._context
         rules = Rules(context, str(event.data.get("session") or context.session))
+        if (wants := context.routes.find(event).remembers) is not None:
+            rules.remember(wants, event, look=True)
         made: list[dict[str, Json]] = []
         for step in context.routes.steps(event):
             scene = scene_of(context, to_native(event, step.dialect), step.dialect, step.row)

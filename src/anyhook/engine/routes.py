@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from anyhook.engine.rules import RuleIndex
+    from anyhook.engine.rules import Remembering, RuleIndex
     from anyhook.gates.gate import GateStatus
     from anyhook.model.decision import Report
     from anyhook.model.event import Event
@@ -82,7 +82,7 @@ class Catalog(Record):
         found: dict[str, list[int]] = {}
         for position, hook in enumerate(self.hooks):
             events = hook.events if hook.native_event else [event for event in EVENTS if _may_be(hook, event)]
-            for event in dict.fromkeys(events):
+            for event in dict.fromkeys((*events, *hook.listens)):
                 found.setdefault(event, []).append(position)
         return found
 
@@ -198,6 +198,8 @@ class Route(Record):
     """Whether it has callbacks or builtins, so that an event without hooks needs only one check."""
     declared_again: Mapping[int, tuple[int, ...]] = {}
     """Position of a hook → the positions of later declarations of the same program in other dialects."""
+    remembers: Remembering | None = None
+    """What rules want to know of the event's session, whatever this event concerns."""
 
 
 def refusal(event: Event) -> Outcome | None:
@@ -263,7 +265,16 @@ class Routes:
         return self.find(event)
 
     def _make(self, event: Event) -> Route:
-        steps = self.steps(event)
+        route = self._reaching(event, self.steps(event))
+        if self._nested or not any(hook.listens for hook in self.catalog.hooks):
+            return route
+        from anyhook.engine.rules import remembering
+
+        wants = remembering(self.catalog.hooks, event.name)
+        return route if wants is None else route.replace(quiet=None, in_process=False, remembers=wants)
+
+    def _reaching(self, event: Event, steps: tuple[HookStep, ...]) -> Route:
+        """The route to these hooks, whatever is remembered."""
         problems = tuple(self._from_loading(event.name, event.hosted))
         if any(step.hook.status in (UNTRUSTED, CHANGED) for step in steps):
             problems = tuple(self.problems(event.name, hosted=event.hosted))
@@ -272,13 +283,18 @@ class Routes:
             return Route(steps, self._idle(event, steps), problems)
         if self._nested:
             return Route(steps, self.inside(event, steps, f"{RUN_VARIABLE} is set in the environment"), problems)
-        if not all(step.why or (step.why == "" and step.hook.handler in IN_PROCESS) for step in steps):
-            if not self._is_compared(steps):
-                return Route(steps, None, problems)
-            from anyhook.engine.cases import declared_again
+        if all(step.why == "" and step.hook.handler in IN_PROCESS for step in runs):
+            return self._in_process(event, steps, runs, problems)
+        if not self._is_compared(steps):
+            return Route(steps, None, problems)
+        from anyhook.engine.cases import declared_again
 
-            declared = declared_again(steps, event, self.setup, self.catalog.config.dialects)
-            return Route(steps, None, problems, declared_again=declared)
+        declared = declared_again(steps, event, self.setup, self.catalog.config.dialects)
+        return Route(steps, None, problems, declared_again=declared)
+
+    def _in_process(
+        self, event: Event, steps: tuple[HookStep, ...], runs: list[HookStep], problems: tuple[Problem, ...]
+    ) -> Route:
         shown = tuple(step for step in steps if step.why or self.shows(step.hook))
         silent = self._told(self._idle(event, shown), shown, "ran", "")
         callbacks = tuple(self.callback(step.hook) for step in runs if step.hook.handler == "callable")

@@ -3,15 +3,20 @@ computed once for all its rules, and again only if a hook has rewritten the call
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
+from time import time
 
 from anyhook.engine.routes import match
+from anyhook.model import lean_json
 from anyhook.model.decision import idle_report
+from anyhook.model.event import AFTER_CALL
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, Failure, Outcome
+from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
-from anyhook.rules.evaluate import Hits, RuleCall, applies
-from anyhook.rules.marks import ANY, marks_of
+from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies
+from anyhook.rules.marks import ANY, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
@@ -19,16 +24,17 @@ from anyhook.tables.isolation import error_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import HookStep
-    from anyhook.model.decision import Report
+    from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
-    from anyhook.rules.language import Condition
+    from anyhook.rules.language import Condition, Node
+    from anyhook.state.memory import Books, Memory, Seen
 
 TEMPORARY = ("tmp", "temp", "/var/folders/")
 """What the path of a folder for temporary files contains."""
@@ -46,11 +52,11 @@ def temp_of(env: Mapping[str, str]) -> str:
 class Rules:
     """Evaluates the rules for one event."""
 
-    def __init__(self, context: Context, session: str) -> None:
+    def __init__(self, context: Context, session: str, past: CallMemory | None = None) -> None:
         self.project, self.env, self.host = context.setup.project, context.setup.env, context.host
         self._context = context
         self.given = elsewhere(context.setup.env, context.setup.given)
-        self.session = session
+        self.session, self.past = session, past
         self.answers: dict[str, Outcome] = {}
         """What the rules that hold ask for, by id; rules that run a command are not included."""
         self.unmet: dict[int, Report] = {}
@@ -68,7 +74,7 @@ class Rules:
             temp = temp_of(self.env)
             places = Places(self.env.get("HOME", ""), self.project)
             places = places.replace(temp=(*places.temp, temp)) if temp else places
-            known = self._call = RuleCall(event, self.host, places, lambda: self._facts(event))
+            known = self._call = RuleCall(event, self.host, places, lambda: self._facts(event), self.past)
         return known
 
     def _facts(self, event: Event) -> Facts:
@@ -83,6 +89,16 @@ class Rules:
             name: [each for each in getattr(more, name) if each not in getattr(facts, name)] for name in facts.fields
         }
         return facts.replace(**{name: (*getattr(facts, name), *found) for name, found in added.items()})
+
+    def remember(self, wants: Remembering, event: Event, files: Books | None = None, *, look: bool = False) -> None:
+        """See what the session did before, and let the call count; with `look`, only see."""
+        from anyhook.state.memory import MemoryFiles, Sketch
+
+        context = self._context
+        files = files or (Sketch() if context.recorder.rehearses else MemoryFiles(context.setup.own_dir()))
+        self.past = CallMemory(context, wants, event, self.session, files)
+        self._call = None
+        self.past.begin(self.call(event), look=look)
 
     def unmet_from(self, position: int) -> tuple[list[Report], int]:
         """The reports of the rules from this one on that do not apply, and the position of the next step."""
@@ -161,6 +177,8 @@ class Rules:
             self._hits[hook.id] = hits
             if hook.handler == "rule":
                 self.answers[hook.id] = self.outcome(hook, event)
+        except PastLost as error:
+            failed = f"{error}; what this session did before is not known any more, so start a new one"
         except Exception as error:  # noqa: BLE001 (one rule's failure, even ours, does not affect others)
             failed = f"asking it failed ({error_line(error)})"
         if failed:
@@ -208,13 +226,19 @@ class Rules:
         field, line = command_of(event) or ("", "")
         facts = self.call(event).facts.as_json() if "tool" in event.data else {}
         paths: list[Json] = [*self._hits[hook.id].paths]
-        return {"agent": self.host, "command": line, "command_key": field, "facts": facts, "paths": paths}
+        asked = next((node[1] for node in nodes_of(condition_of(hook)[0]) if node[0] == "asks"), ())
+        earlier: dict[str, Json] = {
+            text[1:-1]: self.past is not None and self.past.told(key, text) is not None for _, _, key, text in asked
+        }
+        given: dict[str, Json] = {"agent": self.host, "command": line, "command_key": field, "facts": facts}
+        return {**given, "paths": paths, "earlier": earlier}
 
     def outcome(self, hook: Hook, event: Event) -> Outcome:
         """What a rule that holds asks for."""
         spec = hook.spec
         values = self.values(hook, event)
         said = " ".join(fill(str(spec[key]), values) for key in ("because", "instead") if spec.get(key))
+        said = " ".join(filter(None, (said, *(f"Earlier: {told}." for told in self._hits[hook.id].earlier))))
         match spec["then"]:
             case "warn":
                 return Outcome(messages=(f"{said} ({_named(hook)})",))
@@ -301,3 +325,127 @@ def command_of(event: Event) -> tuple[str, str] | None:
         if isinstance(value, str):
             return key, value
     return None
+
+
+class Remembering(Record):
+    """What rules want to know of the sessions they judge."""
+
+    conditions: tuple[tuple[str, Node, tuple[str, ...]], ...]
+    """Those after `earlier`: the key each is remembered by, the condition, and its marks."""
+    by_day: bool
+    """Whether a rule counts by the day."""
+
+
+def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
+    """What the rules that are on want to know of an event's session; None if nothing."""
+    found: dict[str, tuple[str, Node, tuple[str, ...]]] = {}
+    wanted = by_day = False
+    for hook in hooks:
+        if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
+            continue
+        wanted = True
+        for node in nodes_of(condition_of(hook)[0]):
+            if node[0] == "earlier":
+                found[node[2]] = (node[2], node[1], needs_of(node[1]))
+            by_day = by_day or (node[0] == "over" and node[3] == "day")
+    return Remembering((*found.values(),), by_day) if wanted else None
+
+
+class CallMemory:
+    """What one call sees of its session before it, and what it leaves there. If the memory is lost, every rule that
+    asks for it fails, and says so."""
+
+    def __init__(self, context: Context, wants: Remembering, event: Event, session: str, files: Books) -> None:
+        from anyhook.state.memory import Memory, root_of, today
+
+        self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
+        call_id = event.data.get("call_id")
+        self._who = lean_json.short_digest(f"{context.host} {call_id}" if call_id else os.urandom(16).hex())
+        self._books: dict[str, Memory] = {}
+        self._seen: dict[str, Seen] = {}
+        self._lost: Exception | None = None
+        now_s = time()
+        try:
+            parent = str(event.data.get("parent_session") or "")
+            self._books["session"] = Memory(files, root_of(files, session, parent), now_s)
+            if wants.by_day:
+                self._books["day"] = Memory(files, today(), now_s)
+        except Exception as error:  # noqa: BLE001 (whatever it is: the rules that need it say so)
+            self._lost = error
+
+    def begin(self, call: RuleCall, *, look: bool = False) -> None:
+        """Let the call count, and see what was before it; with `look`, only see."""
+        try:
+            keys, digest = self._keys(call), _digest(call)
+            for period, book in self._books.items():
+                if call.event.name == "pre_tool":
+                    made = book.look(self._who, digest) if look else book.enter(self._who, digest, keys)
+                elif call.event.name in AFTER_CALL and not look:
+                    made = book.ran(self._who, digest, keys)
+                else:
+                    made = book.glance(digest, self._session, _tokens(call.event), begins=not look)
+                self._seen[period] = made
+        except Exception as error:  # noqa: BLE001 (the same)
+            self._lost = error
+
+    def end(self, decision: Decision, call: RuleCall) -> None:
+        """The call was decided."""
+        if call.event.name != "pre_tool" or self._lost is not None:
+            return
+        shadowed = any(report.shadow and report.verdict in (BLOCK, "ask") for report in decision.hooks)
+        try:
+            for book in self._books.values():
+                if decision.stops and decision.enforced:
+                    book.leave(self._who)
+                    continue
+                if call.event is not self._event:  # what runs is the final form
+                    book.enter(self._who, _digest(call), self._keys(call))
+                if decision.verdict in (BLOCK, "ask") or shadowed:
+                    book.hold(self._who)
+        except Exception as error:  # noqa: BLE001 (the call is decided; the next one will find the memory as it is)
+            self._lost = error
+
+    def _keys(self, call: RuleCall) -> dict[str, str]:
+        """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
+        found: dict[str, str] = {}
+        for key, tree, needs in self._wants.conditions:
+            hits = Hits()
+            try:
+                if applies((tree, needs, ()), call, hits):
+                    found[key] = _shown(hits, call)
+            except Exception as error:  # noqa: BLE001 (the same)
+                found[key] = f"it could not be judged: {error_line(error)}"
+        return found
+
+    def told(self, key: str, text: str) -> str | None:
+        met = self._of("session").met.get(key)
+        return met.told(text) if met is not None else None
+
+    def is_over(self, limit: float, counted: str, period: str) -> bool:
+        return self._of(period).is_over(limit, counted)
+
+    def _of(self, period: str) -> Seen:
+        if self._lost is not None:
+            raise self._lost
+        return self._seen[period]
+
+
+def _tokens(event: Event) -> float:
+    """How many tokens the session has used so far, if the event tells it."""
+    usage = event.data.get("usage")
+    told = [usage.get(name) for name in ("input_tokens", "output_tokens")] if isinstance(usage, dict) else []
+    return float(sum(each for each in told if isinstance(each, (int, float))))
+
+
+def _shown(hits: Hits, call: RuleCall) -> str:
+    """What made a condition true, for a person: the first path. A name that looks like a secret is not kept."""
+    path = hits.paths[0] if hits.paths else ""
+    home = call.places.home.rstrip("/")
+    return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
+
+
+def _digest(call: RuleCall) -> str:
+    """What tells calls apart: what they would do; the tool and its input, if that is not known."""
+    facts = call.facts.as_json()
+    told: object = facts if any(facts.values()) else (call.field("tool"), call.event.data.get("input"))
+    return lean_json.short_digest(repr(told))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from anyhook.engine.context import Context
     from anyhook.engine.routes import HookStep, Route
-    from anyhook.engine.rules import Rules
+    from anyhook.engine.rules import CallMemory, Rules
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -176,6 +176,8 @@ class Walk:
         """By position in the queue."""
         self.rules: Rules | None = None
         """What the rules of this event say; None until the first is asked."""
+        self.past: CallMemory | None = None
+        """On a second walk: what the first one saw of the session."""
         self.read_with: dict[int, int] = {}
         self.wanted: dict[int, Outcome] = {}
         self.running: Waitable | None = None
@@ -198,6 +200,8 @@ class Walk:
     def walk(self) -> Generator[Waitable, Run, None]:
         steps, position = self.route.steps, 0
         try:
+            if self.route.remembers is not None and not self.context.asked_again:
+                self.asked_rules().remember(self.route.remembers, self.event)
             while position < len(steps):
                 rules = self.rules
                 if rules is not None and rules.unmet_for is self.queue.event and position in rules.unmet:
@@ -220,11 +224,17 @@ class Walk:
         finally:
             if self.background:
                 self.start_background()
-            enforced = self.context.mode != "shadow"
-            decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
-            if self.answered is not None:
-                decision = decision.replace(answered=self.answered)
-            self.part = Part(self.event, decision, tuple(self.runs), self.head)
+            self.part = Part(self.event, self.decided(), tuple(self.runs), self.head)
+
+    def decided(self) -> Decision:
+        """The decision. A call that it refuses is forgotten."""
+        enforced = self.context.mode != "shadow"
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
+        if self.answered is not None:
+            decision = decision.replace(answered=self.answered)
+        if self.rules is not None and self.rules.past is not None and not self.context.asked_again:
+            self.rules.past.end(decision, self.rules.call(self.queue.event))
+        return decision
 
     async def run_async(self) -> None:
         """Walk to the end, in an event loop. It blocks the loop only briefly."""
@@ -309,11 +319,15 @@ class Walk:
             return why, failed
         if hook.condition is None:
             return match(hook, step.dialect, step.row, self.queue.seen, self.queue.event)
+        return self.asked_rules().asked(self.route.steps, position, self.queue.event), ""
+
+    def asked_rules(self) -> Rules:
+        """What the rules say about this event."""
         if self.rules is None:
             from anyhook.engine.rules import Rules
 
-            self.rules = Rules(self.context, str(self.event.data.get("session") or self.context.session))
-        return self.rules.asked(self.route.steps, position, self.queue.event), ""
+            self.rules = Rules(self.context, str(self.event.data.get("session") or self.context.session), self.past)
+        return self.rules
 
     def count(self, position: int, step: HookStep, said: NotAsked) -> None:
         """Let what stands for a hook's answer count."""
@@ -367,6 +381,7 @@ class Walk:
         if look.places:
             second = Walk(self.context.replace(asked_again=True), look.final, look.route)
             second.head = self.head
+            second.past = self.rules.past if self.rules is not None else None
             try:
                 yield from second.walk()
             except BaseException:

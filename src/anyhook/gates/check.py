@@ -15,17 +15,21 @@ from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
 from anyhook.engine.catalog import Loaded, approval_of, build, discover, joined, load, with_types, within_budget
 from anyhook.engine.routes import Catalog
 from anyhook.gates.can_match import misspelt, not_in_its_own
+from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
 from anyhook.gates.inspect import duplicates, inspect, misplaced
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import head, state_dir
+from anyhook.platform.places import head, home_of, state_dir
+from anyhook.rules.language import SPENT
+from anyhook.rules.marks import nodes_of
+from anyhook.rules.wildcards import any_like
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Isolated
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.state.plans import Setup
+    from anyhook.tables.host_rows import Host
     from anyhook.tables.rows import Roots
 
 ANCESTORS = 6
@@ -82,6 +87,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
         if hook.status == ARMED:
             with Isolated(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
                 problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_other_tools(hook)])
+                problems.extend(_untold(hook, setup))
     problems.extend(duplicates(hooks))
     if setup.trust != "all":
         problems.extend(_waiting(setup))
@@ -113,6 +119,26 @@ def _other_tools(hook: Hook) -> list[Problem]:
         what = f"the matcher {hook.matcher!r} may be misspelt"
         return [Problem("matcher-misspelt", what, hook.where(), why, severity=WARNING)]
     return []
+
+
+def _untold(hook: Hook, setup: Setup) -> Iterator[Problem]:
+    """What a rule counts and agents with our entry do not tell: there it is never true."""
+    nodes = list(nodes_of(hook.condition[0])) if hook.listens and hook.condition is not None else []
+    counted = sorted({node[2] for node in nodes if node[0] == "over" and node[2] in SPENT})
+    if not counted:
+        return
+    only = next((node[1] for node in nodes if node[0] == "agent"), ("*",))
+    for table in map(host, INSTALLABLE):
+        seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
+        if any_like(only, table.name) and seen.status != NOT_INSTALLED and not tells_usage(table):
+            what = f"rule `{hook.name}` counts {' and '.join(counted)}, which {table.title} does not tell"
+            fix = "Count calls or minutes there, or name the agents that the rule is for: `agents`."
+            yield Problem("untold-number", what, hook.where(), "in this agent that part is never true", fix, WARNING)
+
+
+def tells_usage(table: Host) -> bool:
+    """Whether an agent's payloads say how many tokens were used."""
+    return any(taken.field == "usage" for row in table.events for taken in (*table.base, *row.takes))
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

@@ -31,12 +31,19 @@ class Programs(Record):
 class HookSession:
     """The agent's session, and what the functions of this file keep for it."""
 
-    def __init__(self, identity: str, state_dir: str, key: str) -> None:
-        self.id = identity
+    def __init__(self, identity: str, state_dir: str, key: str, earlier: dict[str, Json]) -> None:
+        self.id, self._earlier = identity, earlier
         self._store, self._key = Store(state_dir, "sessions"), key
         self._kept: dict[str, Json] | None = None
         self._before = b""
         self._lock = locked(self._store.folder, f"{key}.json.lock")
+
+    def earlier(self, condition: str) -> bool:
+        """Whether an earlier call of this session met a condition of the rule language. The condition is a literal:
+        anyhook reads it from the source, and looks out for it from the session's start."""
+        if condition not in self._earlier:
+            raise ValueError(f"write the condition as a text in the call: session.earlier({condition!r})")
+        return bool(self._earlier[condition])
 
     @property
     def store(self) -> dict[str, Json]:

@@ -72,7 +72,7 @@ def _call(task: dict[str, Json]) -> HookCall:
         error=str(data.get("tool_error") or ""),
         facts=Programs(runs=runs, **rest),
         data=data,
-        session=HookSession(str(task["session"]), str(task["state"]), str(task["kept"])),
+        session=HookSession(str(task["session"]), str(task["state"]), str(task["kept"]), _object(task.get("earlier"))),
     )
 
 
@@ -95,6 +95,10 @@ def _collected(call: HookCall, command_key: str) -> dict[str, Json]:
     if fields:
         made["input"] = {**call.input, **fields}
     return made
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: Json) -> list[Json]:

@@ -147,6 +147,9 @@ CODES = {
     "unknown-agent": Code(
         ENTRY, WARNING, "anyhook knows no agent of this name, so the rule may never apply.",
         "Correct the name. A program that embeds anyhook may have its own name."),
+    "untold-number": Code(
+        ENTRY, WARNING, "A rule counts tokens or dollars, and an agent does not tell them; there it is never true.",
+        "Count calls or minutes, or name the agents that the rule is for."),
     "matcher-never-matches": Code(
         ENTRY, WARNING, "This event has no value that can match, so the hook never runs.",
         "Correct the matcher, or remove it."),

@@ -94,6 +94,7 @@ FIELDS: dict[str, Json] = {
     "agent_id": "",
     "message": "",
     "session": "",
+    "parent_session": "",
     "usage": {"input_tokens": 0, "output_tokens": 0, "current_context_window": 0, "max_context_window": 0},
     "messages": [],
     "turn_number": 0,

@@ -100,6 +100,12 @@ class Hook(Record):
         return self.status not in (UNTRUSTED, CHANGED)
 
     @property
+    def listens(self) -> tuple[str, ...]:
+        """Events that it remembers, besides its own, if it is a rule about what a session did before."""
+        listed = self.spec.get("listens")
+        return (*map(str, listed),) if isinstance(listed, list) else ()
+
+    @property
     def group(self) -> str:
         """The pack, plugin or file that its id names between scope and event, or ""."""
         owner = self.id.partition(f":{self.native_event}:")[0].split(":") if self.native_event else []

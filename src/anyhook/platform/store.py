@@ -33,21 +33,22 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
     "plans": (60 * DAY_S, 1_000, 10 * MB, "compiled catalogs and printed status; made again"),
     "told": (30 * DAY_S, 500, 2 * MB, "what a session was told; lost, it is told again"),
     "turns": (900.0, 250, MB, "how often hooks kept a turn going; lost, it goes on a little longer"),
-    "refused": (7 * DAY_S, 1_000, 4 * MB, "digests of refused calls; lost, a breach is not noticed"),
+    "memory": (7 * DAY_S, 500, 2 * MB, "what sessions did before, for rules; lost, those rules refuse"),
+    "refused": (7 * DAY_S, 750, 3 * MB, "digests of refused calls; lost, a breach is not noticed"),
     "payloads": (900.0, 32, 2 * MB, "what `anyhook get` read from a pipe, for the next call of the same hook"),
     "versions": (365 * DAY_S, 200, MB, "versions of agents' programs; asked again"),
     "past": (30 * DAY_S, 64, 4 * MB, "what was found in agents' transcripts; found again"),
     "firings": (5.0, 64, MB, "decisions for a second entry of the same agent; lost, its hooks run again"),
     "allowed": (600.0, 64, MB // 4, "calls that a person lets pass once; lost, they stay refused"),
-    "asked": (DAY_S, 2_000, 8 * MB, "calls that wait for a person, and the answers; lost, they are refused"),
-    "granted": (DAY_S, 256, MB, "rules that a person answered for a whole session; lost, they ask again"),
+    "asked": (DAY_S, 500, 2 * MB, "calls that wait for a person, and the answers; lost, they are refused"),
+    "granted": (DAY_S, 128, MB // 2, "rules that a person answered for a whole session; lost, they ask again"),
     "page": (30 * DAY_S, 8, MB // 8, "the port of a page that is served; lost, notices have no link"),
     "context": (30 * DAY_S, 50, 2 * MB, "text that was too long for an agent, which was told where it is"),
     "types": (365 * DAY_S, 250, MB, "what self-describing executables answered; asked again"),
     "agents": (90 * DAY_S, 32, MB, "agents of other packages; looked up again"),
-    "sessions": (30 * DAY_S, 1_000, 4 * MB, "what functions keep for a session, and the locks of those"),
+    "sessions": (30 * DAY_S, 750, 3 * MB, "what functions keep for a session, and the locks of those"),
     "failures": (365 * DAY_S, 20, MB, "reports about failures of anyhook, to be sent to its developers"),
-    "conversations": (365 * DAY_S, 1_000, 12 * MB, "people's data: sessions of the agent, to be resumed"),
+    "conversations": (365 * DAY_S, 1_000, 11 * MB, "people's data: sessions of the agent, to be resumed"),
 }
 """Kind → how many seconds a file is valid after it was written, how many files there may be, how many bytes they may
 take on the disk, and what they are. If there are too many, the next write deletes the oldest; the file that was just
@@ -76,7 +77,7 @@ NAMED = {
 """Kinds whose files are called as their keys, because people or the version before look for them, and how they end."""
 BLOCK = 4_096
 """A file takes whole blocks on the disk."""
-LOCK_S = 1.0
+LOCK_S, ALONE_S = 1.0, 10.0
 CLAIMS, CLAIM_SLOTS, CLAIM_BYTES = "claims", 256, 256
 """The file of claims, and how many of the last moments it holds. If two share a slot, the later one is kept."""
 SLOTS = 8
@@ -178,6 +179,15 @@ class Store:
                 return self.write(key, lean_json.dumps({**change(self.read_object(key))}).encode())
         except OSError:
             return False
+
+    def alone(self, do: Callable[[], None]) -> None:
+        """Do what must not be lost, with no other process in between. OSError if that cannot be had."""
+        from anyhook.platform.locks import locked
+
+        with locked(self.folder, wait_s=ALONE_S) as has_lock:
+            if not has_lock:
+                raise OSError(11, "another process holds its lock and does not let go", self.folder)
+            do()
 
     def claim(
         self, key: str, own: dict[str, Json], known: Callable[[dict[str, Json]], dict[str, Json] | None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
+
 from anyhook.programs.table import row_of
 from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import matches, matching
@@ -11,6 +13,7 @@ from anyhook.rules.wildcards import any_like, like
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Protocol
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -19,16 +22,31 @@ if TYPE_CHECKING:
     from anyhook.rules.paths import PathPattern, Places
     from anyhook.rules.programs import Words
 
+    class SessionPast(Protocol):
+        """What a call can see of its session; either raises if that is not known."""
+
+        def told(self, key: str, text: str) -> str | None:
+            """The earlier call that met a condition, as text; None if there is none."""
+
+        def is_over(self, limit: float, counted: str, period: str) -> bool: ...
+
+
 MAX_TEXT = 200_000
 """How many characters of a text a pattern is matched against at once. A longer text is matched in parts."""
 OVERLAP = 4_000
 
 
+class PastLost(Exception):  # noqa: N818 (it says what is wrong)
+    """Why it is not known what the session did before."""
+
+
 class RuleCall:
     """One event as rules see it."""
 
-    def __init__(self, event: Event, agent: str, places: Places, make_facts: Callable[[], Facts]) -> None:
-        self.event, self.agent, self.places = event, agent, places
+    def __init__(
+        self, event: Event, agent: str, places: Places, make_facts: Callable[[], Facts], past: SessionPast | None = None
+    ) -> None:
+        self.event, self.agent, self.places, self.past = event, agent, places, past
         self._make_facts = make_facts
         self._facts: Facts | None = None
         self._parts: list[tuple[RuleCall, set[str]]] | None = None
@@ -46,7 +64,7 @@ class RuleCall:
         if self._parts is None:
             self._parts = []
             for facts in self.facts.parts:
-                part = RuleCall(self.event, self.agent, self.places, lambda facts=facts: facts)  # type: ignore[misc]
+                part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past)
                 self._parts.append((part, marks_of(facts) - {ANY}))
         return self._parts
 
@@ -61,11 +79,17 @@ class RuleCall:
         return str(self.event.data.get(name) or "")
 
 
+def _as_is(facts: Facts) -> Facts:
+    return facts
+
+
 class Hits:
     """What made a condition true, for templates and messages."""
 
     def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
         self.paths: list[str] = []
+        self.earlier: list[str] = []
+        """Earlier calls that count."""
         self.spared = spared
         """Patterns of paths that do not count for this rule."""
         self.inside: tuple[str, ...] = ()
@@ -242,8 +266,11 @@ def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, cove
 
 
 def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    found = [each for address in call.facts.connects for each in (_host(address), address)]
-    return bool(found) and (not tree[1] or any(any_like(tree[1], each) for each in found))
+    _, wanted, every = tree
+    if not wanted:
+        return bool(call.facts.connects)
+    found = [any_like(wanted, _host(each)) or any_like(wanted, each) for each in call.facts.connects]
+    return all(found) and bool(found) if every else any(found)
 
 
 def _host(address: str) -> str:
@@ -306,6 +333,24 @@ def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return _found(str(tree[1]), *texts_of(dict(call.event.data)))
 
 
+def _earlier(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    _, _, key, text = tree
+    told = call.past.told(key, text) if call.past is not None else None
+    if told is not None and told not in hits.earlier:
+        hits.earlier.append(told)
+    return told is not None
+
+
+def _asks(_tree: Node, _call: RuleCall, _hits: Hits) -> bool:
+    """What a function wants to know. It is asked whatever the answer is."""
+    return True
+
+
+def _over(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    _, limit, counted, period = tree
+    return call.past is not None and call.past.is_over(limit, counted, period)
+
+
 def _found(pattern: str, *texts: str) -> bool:
     """Whether a pattern matches in a text; raises PatternTimeout if that takes too long."""
     from anyhook.tables.patterns import compile_pattern
@@ -350,4 +395,7 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "failed": _failed,
     "script": _script,
     "matches": _matches,
+    "earlier": _earlier,
+    "asks": _asks,
+    "over": _over,
 }

@@ -79,6 +79,7 @@ class FunctionFile(RuleFile):
                 raise NotPlain("it is asynchronous; write a plain function")
             key, condition = _condition(named, decorator)
             table: dict[str, Json] = {"name": node.name, **_options(decorator), key: condition}
+            self.remembered = tuple(_earlier(node))
         except NotPlain as error:
             self.broken(node, str(error))
             return
@@ -138,6 +139,18 @@ def _condition(named: str, decorator: ast.expr) -> tuple[str, str]:
     return moment, " ".join([verb, *quoted])
 
 
+def _earlier(node: Function) -> Iterator[str]:
+    """The conditions that a function asks its session about: `call.session.earlier("reads @secrets")`."""
+    for call in ast.walk(node):
+        asked = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(asked, ast.Attribute) or asked.attr != "earlier" or not isinstance(call, ast.Call):
+            continue
+        if isinstance(asked.value, ast.Attribute) and asked.value.attr == "session":
+            if len(call.args) != 1:
+                raise NotPlain("`session.earlier` takes one condition")
+            yield _text(call.args[0])
+
+
 def _options(decorator: ast.expr) -> dict[str, Json]:
     made: dict[str, Json] = {}
     for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
@@ -156,7 +169,7 @@ def _options(decorator: ast.expr) -> dict[str, Json]:
 def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
         return node.value
-    raise NotPlain(f"`{ast.unparse(node)}` is not a plain text; anyhook reads decorators without running the file")
+    raise NotPlain(f"`{ast.unparse(node)}` is not a plain text; anyhook reads it without running the file")
 
 
 def modules_beside(path: str, tree: ast.Module, files: Files) -> dict[str, str]:

@@ -4,8 +4,11 @@ loads can be evaluated. An error says where the mistake is and what was probably
 from __future__ import annotations
 
 from anyhook.model.event import EVENTS
+from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
+from anyhook.rules.marks import nodes_of
 from anyhook.rules.paths import CLASSES, compile_path
+from anyhook.rules.secret_paths import SECRET_PATHS
 from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
 from anyhook.rules.wildcards import alternatives
 from anyhook.tables.shapes import guess
@@ -44,7 +47,15 @@ PARTS = ("with", "without", "saying", "from", "via")
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
 BY_THEMSELVES = ("failed", "script")
 """Words that nothing follows."""
-ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches")
+SPENT = ("tokens", "dollars")
+"""What some agents tell."""
+OVER = ("calls", "same calls", "minutes", *SPENT)
+"""What `over` can count,"""
+PERIODS = ("session", "day")
+"""and within what."""
+ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches", "over")
+REMEMBERING = ("earlier", "over")
+"""Words about what the session did before."""
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
 
 
@@ -61,7 +72,7 @@ def parse(text: str, names: Names | None = None) -> Node:
     """The tree of a condition; raises BadCondition if it cannot be read."""
     if len(text) > MAX_LENGTH:
         raise BadCondition(f"it is longer than {MAX_LENGTH:,} characters", 1, "Split it into several rules.")
-    reading = _Reading(tokens(text), len(text), names or Names())
+    reading = _Reading(tokens(text), text, names or Names())
     tree = reading.condition()
     if reading.at < len(reading.tokens):
         raise reading.wrong("nothing should follow here", "Join conditions with `and` or `or`.")
@@ -71,9 +82,11 @@ def parse(text: str, names: Names | None = None) -> Node:
 class _Reading:
     """Reads one condition from left to right."""
 
-    def __init__(self, found: list[Token], length: int, names: Names) -> None:
-        self.tokens, self.length, self.names = found, length, names
+    def __init__(self, found: list[Token], text: str, names: Names) -> None:
+        self.tokens, self.text, self.names = found, text, names
         self.at = self.depth = 0
+        self.is_earlier = False
+        """Whether this is the condition after `earlier`."""
 
     def next_is(self, *words: str) -> bool:
         return self.at < len(self.tokens) and self.tokens[self.at].is_word(*words)
@@ -83,8 +96,11 @@ class _Reading:
         return self.tokens[self.at - 1]
 
     def wrong(self, what: str, fix: str) -> BadCondition:
-        column = self.tokens[self.at].column if self.at < len(self.tokens) else self.length + 1
-        return BadCondition(what, column, fix)
+        return BadCondition(what, self.column(), fix)
+
+    def column(self) -> int:
+        """Where the next word begins."""
+        return self.tokens[self.at].column if self.at < len(self.tokens) else len(self.text) + 1
 
     def condition(self) -> Node:
         self.depth += 1
@@ -120,6 +136,8 @@ class _Reading:
             inner = self.negated()
             self.depth -= 1
             return ("not", inner)
+        if self.next_is("earlier"):
+            return self.earlier()
         if not self.next_is("("):
             return self.atom()
         opened = self.take()
@@ -128,6 +146,16 @@ class _Reading:
             raise BadCondition("this bracket is not closed", opened.column, "Close it with `)`.")
         self.take()
         return tree
+
+    def earlier(self) -> Node:
+        """`earlier CONDITION`, with the key that it is remembered by, and its text for messages."""
+        if self.is_earlier:
+            raise self.wrong("`earlier` cannot be in `earlier`", "Write it once.")
+        self.take()
+        begins, self.is_earlier = self.column(), True
+        inner = self.negated()
+        self.is_earlier = False
+        return ("earlier", inner, short_digest(repr(inner)), self.text[begins - 1 : self.column() - 1].strip())
 
     def atom(self) -> Node:
         if self.at >= len(self.tokens) or self.next_is(*KEYWORDS, ")"):
@@ -145,7 +173,34 @@ class _Reading:
             return (word,)
         if word == "matches":
             return (word, self.pattern())
+        if word == "over":
+            return self.over(token)
+        if word == "connects":
+            return self.hosts()
         return self.named(token)
+
+    def over(self, verb: Token) -> Node:
+        """`over N calls|same calls|minutes|tokens|dollars [per session|day]`."""
+        if self.is_earlier:
+            what = "`over` counts the whole session, so it cannot be in `earlier`"
+            raise BadCondition(what, verb.column, "Join them with `and`.")
+        limit = _number(self.tokens[self.at].text) if self.at < len(self.tokens) else None
+        if limit is None:
+            raise self.wrong("`over` needs a number", "Write it as `over 40 calls`.")
+        self.take()
+        counted = "same " if self.next_is("same") else ""
+        self.at += len(counted) > 0
+        word = self.tokens[self.at].text if self.at < len(self.tokens) else ""
+        if (counted := counted + word) not in OVER:
+            fix = f"It counts {', '.join(OVER)}.{guess(counted, OVER)}"
+            raise self.wrong(f"`over` does not count `{counted}`", fix)
+        self.take()
+        if not self.next_is("per"):
+            return ("over", limit, counted, PERIODS[0])
+        self.take()
+        if not self.next_is(*PERIODS):
+            raise self.wrong("`per` needs `session` or `day`", "Write `per day`.")
+        return ("over", limit, counted, self.take().text)
 
     def words(self, *ends: str) -> list[Token]:
         """The words up to a keyword, with every `$name` expanded."""
@@ -239,8 +294,10 @@ class _Reading:
             name = word[1:]
             if word.startswith("@") and name in self.names.paths:
                 made += [compile_path(each) for path in self.names.paths[name] for each in alternatives(path)]
+            elif word.startswith("@") and name in SECRET_PATHS:
+                made += [compile_path(each) for each in SECRET_PATHS[name]]
             elif word.startswith("@") and name not in CLASSES:
-                known = [*CLASSES, *self.names.paths]
+                known = [*CLASSES, *SECRET_PATHS, *self.names.paths]
                 fix = f"Known: {', '.join(f'@{each}' for each in known)}.{guess(name, known)}"
                 raise BadCondition(f"`{word}` is not a class of paths", token.column, fix)
             else:
@@ -261,6 +318,16 @@ class _Reading:
             return ("event", tuple(dict.fromkeys(names)))
         return (verb.text, tuple(each for token in found for each in choices(token)))
 
+    def hosts(self) -> Node:
+        """`connects [every] HOSTS`."""
+        every = self.next_is("every")
+        if every:
+            self.take()
+        found = [each for token in self.words() for each in choices(token)]
+        if every and not found:
+            raise self.wrong("`every` needs a host", "Name the hosts, as `connects every localhost|127.*`.")
+        return ("connects", tuple(found), every)
+
 
 def _events_named(name: str, token: Token) -> tuple[str, ...]:
     """The canonical events of a name: a canonical name, or any dialect's own, which may mean two events."""
@@ -275,12 +342,18 @@ def _events_named(name: str, token: Token) -> tuple[str, ...]:
     return natives[name]
 
 
+def _number(text: str) -> float | None:
+    """A number as it is written in a rule: 40, 2.50, 200_000, 200k."""
+    scaled = text[:-1] if text[-1:] in "kKmM" else text
+    digits = scaled.replace("_", "").replace(".", "", 1)
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    return float(scaled.replace("_", "")) * {"k": 1e3, "m": 1e6}.get(text[-1].lower(), 1)
+
+
 def named_in(tree: Node, word: str) -> list[str]:
     """The names that a condition uses with this word, anywhere in it."""
-    if tree[0] == word:
-        return [*tree[1]]
-    inner: Iterable[Node] = tree[1] if tree[0] in ("and", "or") else tree[1:] if tree[0] == "not" else ()
-    return [name for part in inner for name in named_in(part, word)]
+    return [name for node in nodes_of(tree) if node[0] == word for name in node[1]]
 
 
 def events_of(tree: Node, usual: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from anyhook.rules.wildcards import SIGNS, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from anyhook.programs.facts import Facts
     from anyhook.rules.language import Node
@@ -22,6 +22,17 @@ CERTAIN = 2
 """How many characters of a program's name form its mark if a pattern has wildcards."""
 FACT_OF = {"connects": ("connects",), "secret": ("secrets",), "unknown": ("unknown",)}
 """The facts that a word of a condition needs."""
+
+
+def nodes_of(tree: Node) -> Iterator[Node]:
+    """The condition and all conditions in it."""
+    yield tree
+    word = tree[0]
+    inner: Iterable[Node] = (
+        tree[1] if word in ("and", "or", "asks") else tree[1:2] if word in ("not", "earlier") else ()
+    )
+    for part in inner:
+        yield from nodes_of(part)
 
 
 def needs_of(tree: Node) -> tuple[str, ...]:

@@ -17,9 +17,11 @@ EXAMPLES = os.path.join(os.path.dirname(__file__), "examples")
 GUARD = "guard"
 """The name that means all guards."""
 GUARDS = ("files", "git", "code", "secrets", "data", "infrastructure", "system", "outside", "rules")
+MEMORIES = ("flow", "loops", "budget")
+"""Guards that remember the session; each is turned on by its own name."""
 HELPERS = ("format", "notify", "test-after-edit", "context")
 """Packs that refuse nothing; each is turned on by its own name."""
-NAMES = (*GUARDS, *HELPERS)
+NAMES = (*GUARDS, *MEMORIES, *HELPERS)
 
 
 class Pack(Record):

@@ -276,6 +276,12 @@ def _is_device(path: str, _places: Places) -> bool:
     return path.startswith("/dev/") and path.split("/")[2] not in (*HARMLESS_DEVICES, "shm")
 
 
+def _is_secret(path: str, places: Places) -> bool:
+    from anyhook.rules.secret_paths import is_secret
+
+    return is_secret(path, places)
+
+
 CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "root": _is_root,
     "system": _is_system,
@@ -287,4 +293,5 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "build": _is_build,
     "device": _is_device,
     "unknown": _is_unknown,
+    "secrets": _is_secret,
 }

@@ -8,8 +8,8 @@ import os
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
-from anyhook.rules.language import Names, events_of, named_in, parse
-from anyhook.rules.marks import needs_of
+from anyhook.rules.language import REMEMBERING, Names, events_of, named_in, parse
+from anyhook.rules.marks import needs_of, nodes_of
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 USUAL = {"when": "pre_tool", "before": "pre_tool", "after": "post_tool"}
 """The keys for a condition, and their default event."""
+LISTENED = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "step_end", "stop")
+"""The events that rules about the past remember, besides their own."""
 ACTIONS = ("deny", "ask", "warn", "context", "rewrite", "run")
 RUNNING = ("run", "deny", "context")
 """Actions that can use a command."""
@@ -80,6 +82,8 @@ class RuleFile:
         """The line of the declaration, if it cannot be found in the document."""
         self.changed = ""
         """Why the rules of the current pack do not count, or ""."""
+        self.remembered: tuple[str, ...] = ()
+        """What the current function asks its session about."""
         self.modules: dict[str, str] = {}
         """What the functions of a `hooks.py` import from its folder."""
 
@@ -221,7 +225,7 @@ class RuleFile:
         found, made = document.get("paths", {}), dict[str, tuple[str, ...]]()
         for name, listed in found.items() if isinstance(found, dict) else [("paths", found)]:
             right = isinstance(listed, list) and all(isinstance(path, str) and path for path in listed)
-            if not right or name in CLASSES:
+            if not right or (name in CLASSES and name != "secrets"):
                 what = f"`@{name}` is defined already" if right else f"`{name}` must be a list of paths"
                 self.complain("wrong-type", f"{what}; it is ignored", ("paths", name), 'Write keys = ["~/.ssh/id_*"].')
             elif isinstance(listed, list):
@@ -250,6 +254,8 @@ class RuleFile:
         tree, spared, spec = parts
         events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
         self.unknown_agents(named_in(tree, "agent"), name, (*place, "agents" if "agents" in table else key))
+        if any(node[0] in REMEMBERING for node in nodes_of(tree)):
+            spec["listens"] = [*LISTENED]
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
         status: HookState = DISABLED if off else "armed"
@@ -258,6 +264,9 @@ class RuleFile:
     def parts(self, given: Mapping[str, Json], names: Names, key: str, function: str) -> Parts:
         """What a rule is made of; raises RuleError if it cannot be used."""
         tree = self.condition(given, names, key)
+        if self.remembered:
+            asked = tuple(_parsed(f"earlier ({text})", names, key) for text in self.remembered)
+            tree = ("and", (tree, ("asks", asked)))
         spared = tuple(compile_path(path) for path in _list(given, "except"))
         return tree, spared, self.spec(given, function)
 

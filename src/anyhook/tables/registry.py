@@ -176,6 +176,8 @@ VARIABLES = tuple(dict.fromkeys((*BASE_VARIABLES, *(variable for _, _, read in _
 
 SESSION_KEYS = ("session_id", "sessionId", "conv_id")
 """How payloads spell the session, whose value is made where a host gives none."""
+PARENT_KEYS = ("parent_session_id", "parent_conversation_id")
+"""How payloads spell the session that a sub-agent belongs to."""
 MADE = "-"
 """Instead of a field's name: a key that dialects' payloads have, with a value that is made and not given."""
 
@@ -287,7 +289,7 @@ def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]]
 def canonical_field(event: str, key: str) -> str | None:
     """The canonical field that `key` means in this event: the field itself, unless no hook of the event gets it and a
     dialect uses the word for another; else the field that a dialect spells so; or None."""
-    spelled = "session" if key in SESSION_KEYS else None
+    spelled = "session" if key in SESSION_KEYS else "parent_session" if key in PARENT_KEYS else None
     made = False
     for name in DIALECTS:
         table = dialect(name)

@@ -104,7 +104,11 @@ HOST = Host(
     name="cursor",
     title="Cursor",
     events=EVENTS,
-    base=(Taken("session", ("session_id", "conversation_id")), Taken("model", ("model",))),
+    base=(
+        Taken("session", ("session_id", "conversation_id")),
+        Taken("parent_session", ("parent_conversation_id",)),
+        Taken("model", ("model",)),
+    ),
     tools={
         "Shell": HostTool("shell"),
         "Read": HostTool("read_file", FILE),

@@ -75,7 +75,11 @@ HOST = Host(
     name="vibe",
     title="Mistral Vibe",
     events=EVENTS,
-    base=(Taken("session", ("session_id",)), Taken("invoked_by", ("parent_session_id",), _inside)),
+    base=(
+        Taken("session", ("session_id",)),
+        Taken("parent_session", ("parent_session_id",)),
+        Taken("invoked_by", ("parent_session_id",), _inside),
+    ),
     tools={**{f"file_system.{name}": tool for name, tool in NAMES.items()}, **NAMES},
     entry=Entry(
         "tables",

@@ -26,8 +26,8 @@ def _error(scene: Scene) -> Json:
     return scene.event.get("tool_error") or None
 
 
-def _nobody(_scene: Scene) -> Json:
-    return None
+def _parent(scene: Scene) -> Json:
+    return scene.event.get("parent_session") or None
 
 
 EVENTS = event_rows(
@@ -100,7 +100,7 @@ DIALECT = family(
         Field("session_id", session),
         Field("transcript_path", no_transcript),
         Field("cwd", project),
-        Field("parent_session_id", _nobody),
+        Field("parent_session_id", _parent),
         Field("hook_event_name", native_name),
     ),
     match=match,

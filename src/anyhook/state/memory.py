@@ -1,0 +1,330 @@
+"""Memory: what a session did before, for rules with `earlier` and `over`. It holds which conditions were met and when,
+counts, and digests: no content, and no secret in clear. A memory that is damaged or gone is never taken for an empty
+one: the rules that need it are broken, until the session is over."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from time import localtime, strftime, time
+from typing import TYPE_CHECKING
+
+from anyhook.model import lean_json
+from anyhook.model.lean_json import short_digest
+from anyhook.model.record import Record
+from anyhook.platform.store import DAY_S, KINDS, Store
+from anyhook.rules.evaluate import PastLost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Literal, Protocol
+
+    Standing = Literal["counted", "held", "done"]
+    """Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
+    Book = dict[str, Any]
+    """One memory as it is stored."""
+
+    class Books(Protocol):
+        """Where memories are kept."""
+
+        def read(self, key: str) -> bytes | None: ...
+        def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None: ...
+        def was_there(self, key: str) -> bool: ...
+
+
+KIND, WITNESS = "memory", "told"
+LIFETIME_S = KINDS[KIND][0]
+MAX_NESTED = 8
+MAX_LAST, MAX_ROWS = 32, 16
+"""How many of the last calls are held one by one, and how many rows of equal calls."""
+IT_COUNTS: Standing = "counted"
+IS_HELD: Standing = "held"
+HAS_RUN: Standing = "done"
+
+
+class Met(Record):
+    """An earlier call that met a condition."""
+
+    call: int
+    """The number of the call in its session."""
+    at_s: float
+    what: str
+    """What made the condition true."""
+
+    def told(self, text: str) -> str:
+        what = f" ({self.what})" if self.what else ""
+        return f"call {self.call} of this session, at {strftime('%H:%M', localtime(self.at_s))}: {text}{what}"
+
+
+class Seen(Record):
+    """What one call sees of its session."""
+
+    calls: int
+    """How many calls there were, this one included."""
+    same: int
+    """How many of the last ones are equal to it, itself included."""
+    first_s: float
+    now_s: float
+    met: Mapping[str, Met]
+    """The key of a condition → the first call that met it, unless it is this one."""
+    spent: Mapping[str, float]
+    """What the agent's payloads tell: tokens."""
+
+    def is_over(self, limit: float, counted: str) -> bool:
+        match counted:
+            case "calls":
+                return self.calls > limit
+            case "same calls":
+                return self.same > limit
+            case "minutes":
+                return self.now_s - self.first_s > limit * 60
+            case _:
+                return self.spent.get(counted, 0.0) > limit
+
+
+class MemoryFiles:
+    """Memories on disk. A second small file says that there is one, so that one that was deleted is missed."""
+
+    def __init__(self, folder: str) -> None:
+        self._store, self._witness = Store(folder, KIND), Store(folder, WITNESS)
+
+    def read(self, key: str) -> bytes | None:
+        """The memory; None if there is none, or if it is too old."""
+        found = self._store.read(key)
+        if found is None and os.path.lexists(path := self._store.path(key)) and not _is_old(path):
+            raise PastLost(f"the memory of this session cannot be read ({path})")
+        return found
+
+    def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None:
+        """Change a memory, with no other process in between."""
+
+        def changed() -> None:
+            self._store.put(key, change(self.read(key)))
+            if self._age_of_witness(key) > DAY_S:
+                self._witness.put(f"{KIND} {key}", lean_json.dumps({"at": time()}).encode())
+
+        self._store.alone(changed)
+
+    def was_there(self, key: str) -> bool:
+        """Whether this memory was there a short time ago."""
+        return self._age_of_witness(key) < LIFETIME_S - DAY_S
+
+    def _age_of_witness(self, key: str) -> float:
+        at = self._witness.read_object(f"{KIND} {key}").get("at")
+        return time() - at if isinstance(at, (int, float)) else LIFETIME_S
+
+
+class Sketch:
+    """Memories for a trial: nothing is written."""
+
+    def __init__(self) -> None:
+        self._books: dict[str, bytes] = {}
+
+    def read(self, key: str) -> bytes | None:
+        return self._books.get(key)
+
+    def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None:
+        self._books[key] = change(self._books.get(key))
+
+    def was_there(self, key: str) -> bool:
+        return key in self._books
+
+
+class Memory:
+    """One session's memory, or that of a day."""
+
+    def __init__(self, files: Books, key: str, now_s: float) -> None:
+        self._files, self._key, self._now_s = files, key, now_s
+
+    def look(self, who: str, digest: str) -> Seen:
+        """What a call would see. Nothing is changed."""
+        book = self._book(self._files.read(self._key))
+        _enter(book, who, digest, {}, self._now_s)
+        return _seen(book, who, digest, self._now_s)
+
+    def glance(self, digest: str, session: str, tokens: float, *, begins: bool) -> Seen:
+        """What an event sees that does not count as a call. With `begins`, the session begins with it at the latest.
+        `tokens` is what the session has used so far, if the event tells it."""
+        data = self._files.read(self._key)
+        if begins and (data is None or tokens):
+            return self._change(lambda book: _spend(book, session, tokens), "", digest)
+        return _seen(self._book(data), "", digest, self._now_s)
+
+    def enter(self, who: str, digest: str, keys: Mapping[str, str]) -> Seen:
+        """A call begins, and counts. `keys` are the conditions that it meets, and what makes them true."""
+        return self._change(lambda book: _enter(book, who, digest, keys, self._now_s), who, digest)
+
+    def leave(self, who: str) -> None:
+        """The call was refused: as if it had not been made."""
+        self._change(lambda book: _leave(book, who), who, "")
+
+    def hold(self, who: str) -> None:
+        """A person is asked about the call: it counts once it has run."""
+        self._change(lambda book: _hold(book, who), who, "")
+
+    def ran(self, who: str, digest: str, keys: Mapping[str, str]) -> Seen:
+        """The call has run."""
+        return self._change(lambda book: _ran(book, who, digest, keys, self._now_s), who, digest)
+
+    def _change(self, change: Callable[[Book], None], who: str, digest: str) -> Seen:
+        seen: list[Seen] = []
+
+        def changed(before: bytes | None) -> bytes:
+            book = self._book(before)
+            change(book)
+            seen.append(_seen(book, who, digest, self._now_s))
+            return sealed(book)
+
+        try:
+            self._files.keep(self._key, changed)
+        except OSError as error:
+            raise PastLost(f"the memory of this session cannot be kept: {error.strerror or error}") from error
+        return seen[0]
+
+    def _book(self, data: bytes | None) -> Book:
+        if data is None:
+            if self._files.was_there(self._key):
+                raise PastLost("the memory of this session is gone")
+            return {"first": self._now_s, "calls": 0, "rows": [], "met": {}, "last": [], "spent": {}}
+        book = opened(data)
+        if book is None:
+            raise PastLost("the memory of this session is damaged")
+        return book
+
+
+def sealed(book: Book) -> bytes:
+    text = lean_json.dumps(book)
+    return f"{short_digest(text)} {text}".encode()
+
+
+def opened(data: bytes) -> Book | None:
+    """The memory; None if it is not what was written."""
+    try:
+        seal, _, text = data.decode().partition(" ")
+        found = lean_json.loads(text) if seal == short_digest(text) else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_old(path: str) -> bool:
+    try:
+        return time() - os.lstat(path).st_mtime > LIFETIME_S
+    except OSError:
+        return False
+
+
+# -- what happens to a memory; each call in `last` is [who, number, digest, keys, standing, time]
+
+
+def _of(book: Book, who: str) -> list[Any] | None:
+    return next((call for call in book["last"] if call[0] == who), None)
+
+
+def _enter(book: Book, who: str, digest: str, keys: Mapping[str, str], now_s: float) -> None:
+    known = _of(book, who)
+    if known is not None:  # asked about twice
+        known[3] = {**known[3], **keys}
+        return
+    book["calls"] += 1
+    _count(book, digest)
+    book["last"].append([who, book["calls"], digest, {**keys}, IT_COUNTS, now_s])
+    while len(book["last"]) > MAX_LAST:
+        gone = book["last"].pop(0)
+        if gone[4] == IT_COUNTS:
+            _settle(book, gone)
+
+
+def _leave(book: Book, who: str) -> None:
+    known = _of(book, who)
+    if known is None:
+        return
+    if known[4] == IT_COUNTS:
+        _uncount(book, known[2])
+    book["last"].remove(known)
+
+
+def _hold(book: Book, who: str) -> None:
+    known = _of(book, who)
+    if known is not None and known[4] == IT_COUNTS:
+        _uncount(book, known[2])
+        known[4] = IS_HELD
+
+
+def _spend(book: Book, session: str, tokens: float) -> None:
+    if tokens:
+        book["spent"][session] = max(tokens, book["spent"].get(session, 0.0))
+
+
+def _ran(book: Book, who: str, digest: str, keys: Mapping[str, str], now_s: float) -> None:
+    known = _of(book, who) or next((call for call in reversed(book["last"]) if call[2] == digest), None)
+    if known is None:
+        _enter(book, who, digest, keys, now_s)
+        known = book["last"][-1]
+    elif known[4] == IS_HELD:
+        book["calls"] += 1
+        known[1] = book["calls"]
+        _count(book, known[2])
+    known[0], known[3], known[4] = who, {**known[3], **keys}, HAS_RUN
+    _settle(book, known)
+
+
+def _settle(book: Book, call: list[Any]) -> None:
+    who, number, _, keys, _, at_s = call
+    for key, what in keys.items():
+        book["met"].setdefault(key, [number, at_s, what, who])
+
+
+def _count(book: Book, digest: str) -> None:
+    rows = book["rows"]
+    if rows and rows[-1][0] == digest:
+        rows[-1][1] += 1
+    else:
+        rows.append([digest, 1])
+        del rows[:-MAX_ROWS]
+
+
+def _uncount(book: Book, digest: str) -> None:
+    book["calls"] -= 1
+    rows = book["rows"]
+    for place in range(len(rows) - 1, -1, -1):
+        if rows[place][0] == digest:
+            rows[place][1] -= 1
+            if not rows[place][1]:
+                del rows[place]
+                if 0 < place < len(rows) and rows[place - 1][0] == rows[place][0]:
+                    rows[place - 1][1] += rows.pop(place)[1]
+            return
+
+
+def _seen(book: Book, who: str, digest: str, now_s: float) -> Seen:
+    rows = book["rows"]
+    same = rows[-1][1] if rows and rows[-1][0] == digest else 1
+    met = {key: Met(*found[:3]) for key, found in book["met"].items() if found[3] != who}
+    for other, number, _, keys, standing, at_s in book["last"]:
+        if other != who and standing == IT_COUNTS:
+            for key, what in keys.items():
+                met.setdefault(key, Met(number, at_s, what))
+    return Seen(book["calls"], same, book["first"], now_s, met, {"tokens": sum(book["spent"].values())})
+
+
+def root_of(files: Books, session: str, parent: str) -> str:
+    """The key of a session's memory: its own, or that of the session that its parent belongs to."""
+    for _ in range(MAX_NESTED):
+        above = opened(files.read(f"parent {session}") or b"")
+        if above is None:
+            if parent in ("", session):
+                break
+            above = {"of": parent}
+            files.keep(f"parent {session}", partial(_unless_known, sealed(above)))
+        session, parent = str(above["of"]), ""
+    return f"session {session}"
+
+
+def _unless_known(made: bytes, before: bytes | None) -> bytes:
+    return before or made
+
+
+def today() -> str:
+    """The key of the local calendar day."""
+    return f"day {strftime('%Y-%m-%d', localtime())}"

@@ -1,0 +1,275 @@
+"""Rules that remember (contract, §14): `earlier`, `over`, what counts, and what a lost memory does."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from anyhook.platform.store import KINDS
+from anyhook.state import memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import World
+
+FLOW = """
+[[rule]]
+name = "flow"
+when = "connects and earlier reads @secrets"
+because = "A secret was read before."
+"""
+SEND, READ = "curl https://example.org", "cat ~/.aws/credentials"
+
+
+def rules(world: World, text: str) -> None:
+    world.write(world.home / "config" / "anyhook" / "hooks.toml", text)
+
+
+def fired(world: World, line: str, *words: str, event: str = "pre_tool", session: str = "s") -> dict[str, Any]:
+    given = json.dumps({"command": line})
+    return dict(world.fire(event, "--tool", "Bash", "--input", given, "--session", session, *words))
+
+
+def verdicts(world: World, *lines: str, session: str = "s") -> list[str]:
+    return [fired(world, line, session=session)["verdict"] for line in lines]
+
+
+def memories(world: World) -> list[Path]:
+    return sorted((world.home / "state" / "anyhook" / "memory").glob("[0-9a-f]*"))
+
+
+def test_an_earlier_call_counts_and_is_named(world: World) -> None:
+    rules(world, FLOW)
+    assert verdicts(world, SEND, READ) == ["none", "none"]
+    refused = fired(world, SEND)
+    assert refused["verdict"] == "block"
+    assert "call 2 of this session, at " in refused["reason"]
+    assert "reads @secrets (~/.aws/credentials)" in refused["reason"]
+    assert verdicts(world, SEND, session="another") == ["none"]
+
+
+def test_secrets_are_keys_credentials_and_dotenv_but_nothing_public(world: World) -> None:
+    rules(world, FLOW)
+    for number, line in enumerate(["cat ~/.ssh/id_rsa.pub", "cat .env.example", "cat README.md", "cat ~/.ssh/config"]):
+        assert verdicts(world, line, SEND, session=f"public {number}") == ["none", "none"], line
+    for number, line in enumerate(["cat ~/.ssh/id_ed25519", "cat .env", "head -3 server.pem x.key", READ]):
+        assert verdicts(world, line, SEND, session=f"secret {number}") == ["none", "block"], line
+
+
+def test_a_call_that_was_refused_is_not_remembered(world: World) -> None:
+    rules(
+        world,
+        f'{FLOW}\n[[rule]]\nname = "keys"\nwhen = "reads @secrets"\n[[rule]]\nname = "many"\nwhen = "over 3 calls"\n',
+    )
+    assert verdicts(world, READ, SEND, READ, "ls", "pwd", "id") == ["block", "none", "block", "none", "none", "block"]
+
+
+def test_a_call_that_a_person_is_asked_about_counts_once_it_ran(world: World) -> None:
+    rules(world, f'{FLOW}\n[[rule]]\nname = "keys"\nwhen = "reads @secrets"\nthen = "ask"\n')
+    assert fired(world, READ, "--call-id", "1")["verdict"] == "ask"
+    assert verdicts(world, SEND) == ["none"]
+    fired(world, READ, "--call-id", "1", "--output", "x", event="post_tool")
+    assert verdicts(world, SEND) == ["block"]
+
+
+def test_a_shadowed_refusal_counts_once_the_call_ran(world: World) -> None:
+    rules(world, f'{FLOW}\n[[rule]]\nname = "keys"\nwhen = "reads @secrets"\n')
+    assert world.command("shadow", "keys").returncode == 0
+    assert fired(world, READ, "--call-id", "1")["verdict"] == "none"
+    assert verdicts(world, SEND) == ["none"]
+    fired(world, READ, "--call-id", "1", "--output", "x", event="post_tool")
+    assert verdicts(world, SEND) == ["block"]
+
+
+def test_over_counts_all_calls_from_the_one_that_exceeds(world: World) -> None:
+    rules(world, '[[rule]]\nname = "many"\nwhen = "over 3 calls and runs ls"\n')
+    assert verdicts(world, "pwd", "id", "ls", "pwd", "ls", "ls") == ["none", "none", "none", "none", "block", "block"]
+    assert verdicts(world, "ls", session="another") == ["none"]
+
+
+def test_same_calls_are_equal_facts_in_a_row(world: World) -> None:
+    rules(world, '[[rule]]\nname = "loop"\nwhen = "over 2 same calls"\n')
+    assert verdicts(world, "ls -a", "ls  -a", "ls -a", "pwd", "ls -a", "ls -a", "ls -a") == [
+        *("none", "none", "block", "none", "none", "none", "block"),
+    ]
+
+
+def test_a_refused_call_between_equal_ones_does_not_part_them(world: World) -> None:
+    rules(world, '[[rule]]\nname = "loop"\nwhen = "over 2 same calls"\n[[rule]]\nname = "no id"\nwhen = "runs id"\n')
+    assert verdicts(world, "ls", "ls", "id", "ls") == ["none", "none", "block", "block"]
+
+
+def test_a_day_counts_all_sessions(world: World) -> None:
+    rules(world, '[[rule]]\nname = "day"\nwhen = "over 2 calls per day"\n')
+    assert [verdicts(world, "ls", session=name) for name in "abc"] == [["none"], ["none"], ["block"]]
+
+
+def test_minutes_count_from_the_first_event(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules(world, '[[rule]]\nname = "late"\nwhen = "over 30 minutes"\n')
+    world.fire("session_start", "--source", "startup", "--session", "s")
+    assert verdicts(world, "ls") == ["none"]
+    (kept,) = memories(world)
+    book = memory.opened(kept.read_bytes())
+    assert book is not None
+    kept.write_bytes(memory.sealed({**book, "first": book["first"] - 31 * 60}))
+    assert verdicts(world, "ls") == ["block"]
+
+
+def test_what_no_product_tells_is_never_true(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 0 dollars or over 0 tokens per day"\n')
+    assert verdicts(world, "ls", "ls") == ["none", "none"]
+
+
+def test_tokens_count_where_a_payload_tells_them(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n[[rule]]\nwhen = "over 2k tokens per day"\n')
+    for session, used, expected in (("a", 900, "none"), ("a", 1_200, "block"), ("b", 700, "none"), ("c", 200, "block")):
+        usage = json.dumps({"usage": {"input_tokens": used - 100, "output_tokens": 100}})
+        world.fire("step_end", "--session", session, "--data", usage)
+        assert verdicts(world, "ls", session=session) == [expected], (session, used)
+
+
+def test_an_agent_that_tells_no_tokens_is_a_warning(world: World) -> None:
+    assert world.command("install", "claude").returncode == 0
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
+    found = json.loads(world.command("check", "--format", "json").stdout)["problems"]
+    assert [(each["code"], each["severity"]) for each in found] == [("untold-number", "warning")]
+    assert "Claude Code" in found[0]["what"]
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\nagents = ["codex"]\n')
+    assert json.loads(world.command("check", "--format", "json").stdout)["problems"] == []
+
+
+def test_a_sub_agent_belongs_to_its_parents_session(world: World) -> None:
+    rules(world, FLOW)
+    parent = json.dumps({"parent_session": "root"})
+    child = json.dumps({"parent_session": "child"})
+    assert fired(world, READ, "--data", parent, session="child")["verdict"] == "none"
+    assert verdicts(world, SEND, session="root") == ["block"]
+    assert verdicts(world, SEND, session="child") == ["block"]
+    assert fired(world, SEND, "--data", child, session="grandchild")["verdict"] == "block"
+    assert verdicts(world, SEND, session="unrelated") == ["none"]
+
+
+def test_a_call_is_not_earlier_than_itself(world: World) -> None:
+    rules(
+        world, '[[rule]]\nname = "again"\nafter = "runs curl and earlier runs curl"\nthen = "warn"\nbecause = "AGAIN"\n'
+    )
+    ids = ["--output", "x", "--call-id"]
+    fired(world, SEND, "--call-id", "1")
+    assert fired(world, SEND, *ids, "1", event="post_tool")["messages"] == []
+    fired(world, SEND, "--call-id", "2")
+    assert "AGAIN" in str(fired(world, SEND, *ids, "2", event="post_tool")["messages"])
+
+
+def test_failures_are_remembered(world: World) -> None:
+    rules(world, '[[rule]]\nname = "stop"\nwhen = "runs git push and earlier (runs pytest and failed)"\n')
+    assert verdicts(world, "pytest", "git push") == ["none", "none"]
+    fired(world, "pytest", "--tool-error", "1 failed", event="post_tool_failure")
+    assert verdicts(world, "git push") == ["block"]
+
+
+def test_a_rule_about_another_event_remembers_calls(world: World) -> None:
+    rules(world, '[[rule]]\nname = "tested"\nwhen = "event stop and earlier writes *.py and not earlier runs pytest"\n')
+    assert world.fire("stop", "--session", "s")["verdict"] == "none"
+    verdicts(world, "touch a.py")
+    assert world.fire("stop", "--session", "s")["verdict"] == "block"
+    verdicts(world, "pytest")
+    assert world.fire("stop", "--session", "s")["verdict"] == "none"
+
+
+def test_functions_ask_their_session(world: World) -> None:
+    text = """from anyhook.hooks import Call, before, deny
+
+@before.run("git push")
+def guard(call: Call) -> None:
+    if call.session.earlier("reads @secrets"):
+        deny("not after secrets")
+"""
+    world.write(world.home / "config" / "anyhook" / "hooks.py", text)
+    assert verdicts(world, "git push", READ, "git push") == ["none", "none", "block"]
+
+
+@pytest.mark.parametrize("damage", ["emptied", "garbled", "another", "gone", "folder", "unreadable"])
+def test_a_memory_that_is_lost_is_never_an_empty_one(world: World, damage: str) -> None:
+    rules(world, FLOW)
+    assert verdicts(world, READ, SEND) == ["none", "block"]
+    (kept,) = memories(world)
+    data = kept.read_bytes()
+    if damage == "emptied":
+        kept.write_bytes(b"")
+    elif damage == "garbled":
+        kept.write_bytes(data.replace(b'"calls": 1', b'"calls": 2'))
+    elif damage == "another":
+        kept.write_bytes(b"{}")
+    else:
+        kept.unlink()
+    if damage == "folder":
+        kept.mkdir()
+    elif damage == "unreadable":
+        kept.symlink_to("/dev/zero")
+    refused = fired(world, SEND)
+    assert refused["verdict"] == "block"
+    assert damage == "garbled" or "start a new one" in refused["reason"]
+    assert verdicts(world, "ls") == ["none"]
+    assert verdicts(world, SEND, session="new") == ["none"]
+
+
+def test_a_memory_holds_no_content(world: World) -> None:
+    rules(world, FLOW)
+    fired(world, f"{READ} && echo PASSWORD-OF-MINE > notes.txt")
+    assert b"PASSWORD" not in b"".join(path.read_bytes() for path in memories(world))
+
+
+def test_nothing_is_kept_without_such_a_rule(world: World) -> None:
+    rules(world, '[[rule]]\nname = "plain"\nwhen = "runs id"\n')
+    verdicts(world, "ls", "id")
+    assert memories(world) == []
+
+
+def test_explain_and_try_leave_nothing(world: World) -> None:
+    rules(world, '[[rule]]\nname = "many"\nwhen = "over 1 calls"\n')
+    given = json.dumps({"command": "ls"})
+    for _ in range(3):
+        assert (
+            world.command("explain", "pre_tool", "--tool", "Bash", "--input", given, "--session", "s").returncode == 0
+        )
+        assert world.command("try", "ls").returncode == 0
+    assert memories(world) == []
+    assert verdicts(world, "ls", "ls") == ["none", "block"]
+
+
+def test_of_parallel_calls_exactly_as_many_pass_as_may(tmp_path: Path) -> None:
+    files = memory.MemoryFiles(str(tmp_path))
+    passed: list[int] = []
+
+    def call(number: int) -> None:
+        seen = memory.Memory(files, "session s", 0.0).enter(f"call {number}", "digest", {})
+        if not seen.is_over(40, "calls"):
+            passed.append(number)
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == 40
+
+
+def test_a_memory_ends_seven_days_after_the_last_call() -> None:
+    assert KINDS["memory"][0] == 7 * 86_400
+
+
+@pytest.mark.parametrize(
+    ("condition", "column"),
+    [
+        ("earlier", 8), ("earlier earlier failed", 9), ("earlier over 3 calls", 9), ("over", 5), ("over many calls", 6),
+        ("over 3", 7), ("over 3 apples", 8), ("over 3 same minutes", 13), ("over 3 calls per week", 18),
+    ],
+)  # fmt: skip
+def test_a_slip_is_told_with_its_place(world: World, condition: str, column: int) -> None:
+    rules(world, f'[[rule]]\nname = "r"\nwhen = "{condition}"\n')
+    done = world.command("check")
+    assert (done.returncode, f"column {column}:" in done.stdout) == (1, True), done.stdout
