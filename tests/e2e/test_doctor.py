@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host
 from conftest import World
 from satellite import satellite
 
@@ -199,3 +199,17 @@ def test_an_agent_that_runs_anothers_entry(bare: World) -> None:
     assert (shown["installed"], shown["state"]) == (False, "unknown")
     assert "may run the entry of Claude Code" in shown["why"]
     assert doctor(bare, "copilot")["copilot"]["through"] == [], "it reads the project's file only"
+
+
+def test_agents_that_are_not_here_are_counted_in_one_line(world: World) -> None:
+    """A person reads about the agents that they have."""
+    world.env["PATH"] = f"{world.home / 'bin'}:/usr/bin:/bin"
+    world.write(world.home / "bin/claude", "#!/bin/sh\necho 2.1.325\n", 0o755)
+    assert world.command("install", "goose").returncode == 0
+    said = world.command("doctor").stdout
+    named = [line for line in said.splitlines() if line[:2] in ("- ", "? ", "✓ ", "✗ ")]
+    assert [line[2:].partition(":")[0] for line in named] == ["Claude Code", "goose"]
+    assert f"{len(INSTALLABLE) - 2} others not found; `anyhook doctor --all` shows them." in said
+    assert "Cursor: NOT_INSTALLED" in world.command("doctor", "--all").stdout
+    assert "Cursor: NOT_INSTALLED" in world.command("doctor", "cursor").stdout
+    assert len(json.loads(world.command("doctor", "--json").stdout)) == len(INSTALLABLE)

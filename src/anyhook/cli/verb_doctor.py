@@ -22,7 +22,7 @@ from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapp
 from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
 from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unheard, wanted
-from anyhook.gates.diagnosis import ARMED, INERT, REFUSING, UNKNOWN, diagnose
+from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, REFUSING, UNKNOWN, diagnose
 from anyhook.gates.gate import SAFE_STATES, unguarded
 from anyhook.gates.status import gates
 from anyhook.gates.versions import Version, version
@@ -64,6 +64,7 @@ class DoctorOptions(JsonOptions):
     live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal works.")
     past: bool = switch("--past", "Compare the agents' own transcripts with the journal: what was never asked about?")
     since: str | None = option("--since", "With --past: from this time on; default: 7d.", "TIME")
+    all: bool = switch("--all", "Show the agents that are not here, too.")
     limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 
@@ -71,7 +72,7 @@ class DoctorOptions(JsonOptions):
 def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     """Check your agents: which are installed, which call anyhook, and what keeps it from working.
 
-    Changes nothing and runs none of your hooks. Without names, it checks all agents.
+    Changes nothing and runs none of your hooks. Without names, it checks all agents, and shows those that are here.
 
     With --live, it starts every agent that has our entry once, in a temporary home and project. It copies your entry
     and the settings and approvals that affect it, uses a scripted model, and turns the network off if the system
@@ -115,8 +116,12 @@ def _print(
         }
         render.json_out({name: {**state.as_dict(), **past_of[name]} for name, state in found.items()})
         return
-    for name, state in found.items() if not options.past else ():
+    here = {name: state for name, state in found.items() if named or options.all or state.is_here}
+    for name, state in here.items() if not options.past else ():
         _tell(host(name), state)
+    if not options.past and len(here) < len(found):
+        others = len(found) - len(here)
+        render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
     for name, proof in proofs.items():
         _tell_past(host(name), proof)
     if options.past and not proofs:
@@ -203,6 +208,11 @@ class AgentState:
     """What the agent's managed files decide."""
     mods: list[str]
     """Code inside the agent that acts before or after our entry."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the agent's program or our entry is there."""
+        return self.program is not None or self.status != NOT_INSTALLED
 
     def as_dict(self) -> dict[str, Json]:
         live: dict[str, Json] = {"live": {"network": self.network, "copied": [*self.copied]}} if self.network else {}
