@@ -116,18 +116,23 @@ def _print(
         }
         render.json_out({name: {**state.as_dict(), **past_of[name]} for name, state in found.items()})
         return
-    here = {name: state for name, state in found.items() if named or options.all or state.is_here}
-    for name, state in here.items() if not options.past else ():
-        _tell(host(name), state)
-    if not options.past and len(here) < len(found):
-        others = len(found) - len(here)
-        render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
-    for name, proof in proofs.items():
-        _tell_past(host(name), proof)
-    if options.past and not proofs:
-        render.out("None of these agents has our entry and transcripts that anyhook can read.")
-    if not options.past and not named:
+    if options.past:
+        for name, proof in proofs.items():
+            _tell_past(host(name), proof)
+        if not proofs:
+            render.out("None of these agents has our entry and transcripts that anyhook can read.")
+        return
+    _tell_agents(found, every=bool(named) or options.all)
+    if not named:
         _tell_warm()
+
+
+def _tell_agents(found: Mapping[str, AgentState], *, every: bool) -> None:
+    here = {name: state for name, state in found.items() if every or state.is_here}
+    for name, state in here.items():
+        _tell(host(name), state)
+    if others := len(found) - len(here):
+        render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
 
 
 def _since_ns(options: DoctorOptions) -> int:
