@@ -181,10 +181,7 @@ def _step(path: str, number: int, step: Any) -> ScriptStep:
     by = step.get("by", "main")
     if by not in WHO:
         raise BadSetup(f"{where}: `by` must be one of {', '.join(WHO)}")
-    tools = step.get("tools", [])
-    if not isinstance(tools, list) or not all(_is_call(call) for call in tools):
-        raise BadSetup(f"{where}: `tools` must be a list of calls, each `NAME: {{field: value}}`")
-    calls = [(str(name), dict(given or {})) for call in tools for name, given in call.items()]
+    calls = _calls(where, step.get("tools", []))
     text = str(step.get("text", ""))
     if not text and not calls:
         raise BadSetup(f"{where} needs `text` or `tools`")
@@ -194,6 +191,12 @@ def _step(path: str, number: int, step: Any) -> ScriptStep:
         raise BadSetup(f"{where}: {wrong}")
     expect, expect_not = _texts(step.get("expect")), _texts(step.get("expect_not"))
     return ScriptStep(text, calls, expect, expect_not, by, times, usage, pause_s)
+
+
+def _calls(where: str, tools: Any) -> list[tuple[str, dict[str, Any]]]:
+    if not isinstance(tools, list) or not all(_is_call(call) for call in tools):
+        raise BadSetup(f"{where}: `tools` must be a list of calls, each `NAME: {{field: value}}`")
+    return [(str(name), dict(given or {})) for call in tools for name, given in call.items()]
 
 
 def _wrong_figure(usage: Any, pause_s: Any, times: Any) -> str:

@@ -123,19 +123,9 @@ def session_options(call: AgentOptions) -> SessionOptions:
         from anyhook.extra.agent.options import MAX_TURNS, SessionOptions
     most, cost = call.max_turns or str(MAX_TURNS), call.max_cost
     pairs = [pair.partition("=") for pair in call.arg]
-    bad = next((key for key, equals, _ in pairs if not equals or not key), None)
-    for is_wrong, what in (
-        (not most.isdigit(), f"--max-turns {most}: must be a number; 0 means no limit."),
-        (bad is not None, f"--arg {bad}: must be K=V."),
-        (call.resume == "", "--resume: the id of a session is missing. `--follow` continues the latest."),
-        (call.resume and call.follow, "--resume and --follow cannot be combined. Use one of them."),
-        (
-            cost is not None and not cost.replace(".", "", 1).isdigit(),
-            f"--max-cost {cost}: must be an amount in US dollars, such as 0.50.",
-        ),
-    ):
-        if is_wrong:
-            raise BadCall(what)
+    wrong = _wrong(call, most)
+    if wrong:
+        raise BadCall(wrong)
     return SessionOptions(
         project=os.path.realpath(project_of(call.project, call.plugin_dir)),
         env=dict(os.environ),
@@ -155,6 +145,23 @@ def session_options(call: AgentOptions) -> SessionOptions:
         max_cost=float(cost) if cost is not None else None,
         mode=call.mode or None,
     )
+
+
+def _wrong(call: AgentOptions, most: str) -> str:
+    """What is wrong with a call."""
+    if not most.isdigit():
+        return f"--max-turns {most}: must be a number; 0 means no limit."
+    for pair in call.arg:
+        key, equals, _ = pair.partition("=")
+        if not key or not equals:
+            return f"--arg {key}: must be K=V."
+    if call.resume == "":
+        return "--resume: the id of a session is missing. `--follow` continues the latest."
+    if call.resume and call.follow:
+        return "--resume and --follow cannot be combined. Use one of them."
+    if call.max_cost is not None and not call.max_cost.replace(".", "", 1).isdigit():
+        return f"--max-cost {call.max_cost}: must be an amount in US dollars, such as 0.50."
+    return ""
 
 
 def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
