@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -440,3 +441,85 @@ def test_a_person_is_told(asks: World) -> None:
     assert len(heard) == 2, "one each"
     server.shutdown()
     server.server_close()
+
+
+SLIPS = {
+    '[ask]\nwhere = "elswhere"': "ask.where", "[ask]\nwhere = 1": "ask.where", "ask = 1": "ask",
+    "[ask]\nwehre = 1": "ask.wehre",
+    '[ask]\nwait_s = 0': "ask.wait_s", '[ask]\nwait_s = "1"': "ask.wait_s", "[ask]\nwait_s = true": "ask.wait_s",
+    '[ask]\nnotify = "desktop"': "ask.notify", '[ask]\nnotify = ["mail"]': "ask.notify",
+    '[ask]\nnotify = ["ntfy:topic"]': "ask.notify", '[ask]\nnotify = ["file:///x"]': "ask.notify",
+}  # fmt: skip
+"""A wrong value in the settings, and the key that `check` names."""
+
+
+@pytest.mark.parametrize("text", SLIPS)
+def test_a_slip_leaves_the_agent_to_ask(asks: World, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    asks.config(f"{text}\n")
+    [problem] = json.loads(asks.command("check", "--format", "json").stdout)["problems"]
+    assert (problem["code"], f"`{SLIPS[text]}`" in problem["what"]) == ("bad-setting", True), problem
+    assert _engine(asks, monkeypatch).fire_sync(SHELL).verdict == "ask"
+
+
+def test_a_host_that_cannot_ask_waits(asks: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asks.config(settings("both"))
+    engine = _engine(asks, monkeypatch)
+    assert engine.fire_sync(SHELL).verdict == "ask"
+    thread = in_another_thread(asks, assert_taken)
+    assert engine.fire_sync(SHELL, can_ask=False).verdict == "none"
+    thread.join()
+
+
+def test_an_input_that_is_no_object_is_not_taken() -> None:
+    with pytest.raises(TypeError, match="must be a dict"):
+        Event.pre_tool("Bash", "git push --force")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_nothing_runs_without_an_answer_whoever_is_killed(asks: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1,000 calls. Two answer each of them at the same time, and of the calls and of those who answer, one in three is
+    killed at any moment."""
+    engine, chance = _engine(asks, monkeypatch), random.Random(7)
+    asks.write(asks.root / "ran", "")
+    asks.write(asks.root / "taken", "")
+
+    def note(name: str, text: str) -> None:
+        with open(asks.root / name, "ab", buffering=0) as file:
+            file.write(f"{text}\n".encode())
+
+    def forked(work: Callable[[], None]) -> int:
+        if pid := os.fork():
+            return pid
+        try:
+            work()
+        finally:
+            os._exit(0)
+
+    def call() -> None:
+        if engine.fire_sync(SHELL).verdict == "none":
+            note("ran", str(os.getpid()))
+
+    def person() -> None:
+        for found in (approvals := Approvals(str(asks.state))).waiting():
+            allows = int(str(found.told["pid"])) % 2 == 0
+            if approvals.answer(found, PersonsAnswer(allows=allows, by="terminal")) and allows:
+                note("taken", str(found.told["pid"]))
+
+    asks.config(settings(wait_s=2))
+    engine, approvals = _engine(asks, monkeypatch), Approvals(str(asks.state))
+    for _ in range(50):
+        calls = [forked(call) for _ in range(20)]
+        until(approvals.waiting)
+        people = [forked(person) for _ in range(2)]
+        for pid in chance.sample([*calls, *people], 7):
+            os.kill(pid, signal.SIGKILL)
+        for pid in (*people, forked(person), *calls):
+            os.waitpid(pid, 0)
+    ran, taken = ((asks.root / name).read_text().split() for name in ("ran", "taken"))
+    answers = [json.loads(file.read_text()) for file in (asks.state / "asked").glob("*.answer")]
+    allowed = {str(each["digest"]) for each in answers if each.get("allows") is True}
+    assert len(ran) == len(set(ran)), "each ran once"
+    assert all(int(pid) % 2 == 0 for pid in ran), "only what was allowed ran"
+    assert len(taken) == len(set(taken)), "nothing was answered twice"
+    assert len(ran) <= len(allowed)
+    assert ran, "something ran at all"

@@ -185,6 +185,13 @@ def understand_names(canonical: Callable[[str, bool], str]) -> None:
     _canonical = canonical
 
 
+def _fields(given: dict[str, Json]) -> dict[str, Json]:
+    """A tool's input. No guard would see what is in anything but an object."""
+    if not isinstance(given, dict):
+        raise TypeError(f'the input of a tool must be a dict, such as {{"command": "…"}}, not {type(given).__name__}')
+    return given
+
+
 class Event(Record):
     """A canonical name, and the canonical fields that the host gave."""
 
@@ -235,19 +242,19 @@ class Event(Record):
 
     @classmethod
     def pre_tool(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002 (the contract's word)
-        return cls.of("pre_tool", tool=tool, input=input, **data)
+        return cls.of("pre_tool", tool=tool, input=_fields(input), **data)
 
     @classmethod
     def post_tool(cls, tool: str, input: dict[str, Json], output: Json, **data: Json) -> Event:  # noqa: A002
-        return cls.of("post_tool", tool=tool, input=input, output=output, **data)
+        return cls.of("post_tool", tool=tool, input=_fields(input), output=output, **data)
 
     @classmethod
     def post_tool_failure(cls, tool: str, input: dict[str, Json], error: str, **data: Json) -> Event:  # noqa: A002
-        return cls.of("post_tool_failure", tool=tool, input=input, tool_error=error, **data)
+        return cls.of("post_tool_failure", tool=tool, input=_fields(input), tool_error=error, **data)
 
     @classmethod
     def permission_request(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002
-        return cls.of("permission_request", tool=tool, input=input, **data)
+        return cls.of("permission_request", tool=tool, input=_fields(input), **data)
 
     @classmethod
     def user_prompt_submit(cls, prompt: str, **data: Json) -> Event:
@@ -319,7 +326,7 @@ class Event(Record):
 
     @classmethod
     def permission_denied(cls, tool: str, input: dict[str, Json], reason: str, **data: Json) -> Event:  # noqa: A002
-        return cls.of("permission_denied", tool=tool, input=input, reason=reason, **data)
+        return cls.of("permission_denied", tool=tool, input=_fields(input), reason=reason, **data)
 
     @classmethod
     def post_tool_batch(cls, tool_calls: list[Json], **data: Json) -> Event:

@@ -149,6 +149,8 @@ def _decision_lines(decision: RecordedDecision, host: str) -> list[str]:
     if decision.hook:
         verdict += f", by {decision.hook}"
     lines = [f"decision  {verdict}"]
+    if decision.answered:
+        lines.append(f"  answered by a person ({decision.answered.get('by')})")
     if decision.reason:
         lines.append(f"  reason   {decision.reason}")
     asked = [field for field in ASKED_FOR if field in decision.asked]

@@ -159,6 +159,7 @@ class HookedConversation:
     ) -> None:
         """`framework` is the name of the logger that its users look at."""
         self.lifecycle = warned(lifecycle or Lifecycle(engine), framework)
+        self.lifecycle.can_ask = comes_with_an_agent  # `ToolCall` refuses what a hook asks about
         if comes_with_an_agent:
             self.lifecycle.agent = agent_of(framework)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.engine.engine import Engine
+    from anyhook.engine.switches import FireSwitches
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
 
@@ -56,6 +57,8 @@ class Lifecycle:
         """How many sub-agents were started."""
         self.agent: Host | None = None
         """The agent whose tools the host has, if it comes with one."""
+        self.can_ask = True
+        """Whether the host asks a person itself if a hook asks."""
         self.begun = self.ended = self.warned = False
         self.cut_short: Decision | None = None
         """The decision by which a hook ended the last turn before the model was done."""
@@ -64,13 +67,20 @@ class Lifecycle:
     async def fire(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """One event. In shadow mode the answer does not count, so none of it is returned."""
         event = self._event(name, data)
-        decision = await (self.engine.fire(event, exhausted=spent) if spent else self.engine.fire(event))
+        switches = self._switches(spent)
+        decision = await (self.engine.fire(event, **switches) if switches else self.engine.fire(event))
         return self._counted(event, decision)
 
     def fire_sync(self, name: str, spent: frozenset[str] = frozenset(), /, **data: Json) -> Decision:
         """The same for hosts without an event loop."""
         event = self._event(name, data)
-        return self._counted(event, self.engine.fire_sync(event, exhausted=spent))
+        return self._counted(event, self.engine.fire_sync(event, **self._switches(spent)))
+
+    def _switches(self, spent: frozenset[str]) -> FireSwitches:
+        switches: FireSwitches = {"exhausted": spent} if spent else {}
+        if not self.can_ask and self.engine.context.config.ask:
+            switches["can_ask"] = False
+        return switches
 
     def _event(self, name: str, data: dict[str, Json]) -> Event:
         event = Event.made(name, {**self.facts, **data}, hosted=True)
