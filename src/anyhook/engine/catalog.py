@@ -305,33 +305,29 @@ def trust(
 
 
 def _judge(dialect: Dialect, layer: Layer, mode: Trust, ledger: Ledger, roots: Roots, files: Files) -> Layer:
-    if mode == "all" or (mode == "native" and dialect.trusted_natively is None):
-        return layer
-    if mode == "native" and _path_trusted(dialect, ledger, roots, files):
+    if mode == "all" or (mode == "native" and _trusts_natively(dialect, ledger, roots, files)):
         return layer
     if mode != "ask":
         why = "--trust none" if mode == "none" else "the dialect trusts projects by path, and this one is not trusted"
         hooks = tuple(_mark(hook, UNTRUSTED, why) for hook in layer.hooks)
         return layer.replace(hooks=hooks, replaces=(), all_off=None)
-    marked: list[Hook] = []
-    waiting: set[str] = set()
-    for hook in layer.hooks:
-        known = [] if hook.status == DISABLED else ledger.known(roots.project, hook.id, files.watch)
-        judged = _judged(hook, known, dialect, roots, files) if hook.status != DISABLED else hook
-        marked.append(judged)
-        if not judged.trusted:
-            waiting.add(hook.native_event)
-    for event, item in switches(layer).items():
-        if not covered(ledger.known(roots.project, item.id, files.watch), item):
-            waiting.add(event)
+    hooks = tuple(_judged(hook, ledger, dialect, roots, files) for hook in layer.hooks)
+    waiting = {hook.native_event for hook in hooks if not hook.trusted}
+    asked_for = switches(layer).items()
+    waiting |= {
+        event for event, item in asked_for if not covered(ledger.known(roots.project, item.id, files.watch), item)
+    }
     return layer.replace(
-        hooks=tuple(marked),
+        hooks=hooks,
         replaces=tuple(event for event in layer.replaces if event not in waiting),
         all_off=None if ALL in waiting else layer.all_off,
     )
 
 
-def _judged(hook: Hook, known: Sequence[Item], dialect: Dialect, roots: Roots, files: Files) -> Hook:
+def _judged(hook: Hook, ledger: Ledger, dialect: Dialect, roots: Roots, files: Files) -> Hook:
+    if hook.status == DISABLED:
+        return hook
+    known = ledger.known(roots.project, hook.id, files.watch)
     if not known:
         return _mark(hook, UNTRUSTED, "not approved yet; see `anyhook trust`")
     item, _ = pinned(hook, dialect, roots, files)
@@ -348,9 +344,11 @@ def covered(known: Sequence[Item], item: Item) -> bool:
     return any(approved.same_as(item) for approved in known)
 
 
-def _path_trusted(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:
-    listed = dialect.trusted_natively(roots, files) if dialect.trusted_natively else frozenset()
-    return ledger.approves_hooks(roots.project) or roots.project in {os.path.realpath(path) for path in listed}
+def _trusts_natively(dialect: Dialect, ledger: Ledger, roots: Roots, files: Files) -> bool:
+    """Whether the dialect's own product would run the project's hooks."""
+    if dialect.trusted_natively is None or ledger.approves_hooks(roots.project):
+        return True
+    return roots.project in {os.path.realpath(path) for path in dialect.trusted_natively(roots, files)}
 
 
 def _mark(hook: Hook, status: str, why: str) -> Hook:
@@ -702,13 +700,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
         off = switches.off(setup.project) | switches.off(roots.project)
         with _dialect_apart(files, name, roots.project):
             table = dialect(name)
-            layers: list[Layer] = []
-            for each in loaded.layers[name]:
-                with one_file(files, each.source):
-                    loaded.charge(each.source.path)
-                    (judged,) = trust(table, [each], setup.trust, ledger, roots, files)
-                    loaded.stop_charging()
-                    layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+            layers = _trusted_layers(table, loaded, setup, ledger, off)
             files.budget = None  # the joined list includes the user's hooks
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
             found += _packaged(table, packages, setup, loaded, ledger, switches)
@@ -730,6 +722,18 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     missing = gone(loaded.layers, ledger, loaded.roots, loaded.folders, files) if known else ()
     config = required(loaded.config, hooks)
     return Catalog(hooks, problems, config, files.stamps, files.contents, complete, missing, entries)
+
+
+def _trusted_layers(table: Dialect, loaded: Loaded, setup: Setup, ledger: Ledger, off: frozenset[str]) -> list[Layer]:
+    """A dialect's layers, with what their user has approved and not turned off."""
+    layers: list[Layer] = []
+    for each in loaded.layers[table.name]:
+        with one_file(loaded.files, each.source):
+            loaded.charge(each.source.path)
+            (judged,) = trust(table, [each], setup.trust, ledger, loaded.roots_of(table.name), loaded.files)
+            loaded.stop_charging()
+            layers.append(judged.replace(hooks=tuple(_switched(hook, off) for hook in judged.hooks)))
+    return layers
 
 
 def _entry_faults(own_dir: str, project: str, files: Files) -> tuple[EntryFault, ...]:

@@ -41,18 +41,24 @@ def _row(hook: Hook, why: str) -> dict[str, Json]:
     return idle_report(hook, why).as_dict()
 
 
-def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Rules | None) -> dict[str, Json]:
+def _why_not(step: HookStep, event: Event, scene: Scene, rules: Rules | None) -> tuple[HookStep, str]:
+    """Why a hook would not run, or ""; and its step, with the line that it would run."""
     hook = step.hook
     why = hook.why if hook.status == "broken" else step.why
     if why is None and rules is not None:
         why = rules.explain(step, event)
         step = step if why else rules.with_line(step, event)
-        hook = step.hook
     elif why is None:
         unmatched, failed = match(hook, step.dialect, step.row, scene.event, event)
         why = unmatched or failed
     if not hook.native_event and not why:
         why = "its event is unknown until anyhook asks it, which happens when an event is fired"
+    return step, why
+
+
+def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Rules | None) -> dict[str, Json]:
+    step, why = _why_not(step, event, scene, rules)
+    hook = step.hook
     made = _row(hook, why)
     made["would_run"] = not why
     made["limit_ms"] = round(hook.limit_s * 1000)
@@ -60,17 +66,16 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
         made["status"] = "background" if hook.background else "ran"
     if hook.handler == "command" and hook.native_event:
         call, missing = present(hook, step.dialect, step.row, scene, "…", Trace(scene.env))
-        made.update(
-            argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=call.stdin.decode("utf-8", "replace")
-        )
+        stdin = call.stdin.decode("utf-8", "replace")
+        made.update(argv=[*call.argv], env=[*sorted(call.env)], cwd=call.cwd, stdin=stdin)
         if missing and not why:
             made.update(would_run=False, status="broken", why=missing)
-    else:
-        shown = stdin_of(step.dialect, step.row, scene).decode("utf-8", "replace") if hook.native_event else ""
-        command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
-        made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
-        if hook.handler == "rule":
-            made["then"] = hook.spec.get("then")
-        if hook.handler in ASKING:
-            made["model"] = model or None
+        return made
+    shown = stdin_of(step.dialect, step.row, scene).decode("utf-8", "replace") if hook.native_event else ""
+    command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
+    made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
+    if hook.handler == "rule":
+        made["then"] = hook.spec.get("then")
+    if hook.handler in ASKING:
+        made["model"] = model or None
     return made

@@ -40,33 +40,42 @@ MAY_BE_JSON = (b"[", b'"', b"f")
 
 def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     """What one run asks for."""
-    if run.ending == "not_started":
-        # A shell that could not start the program exits with a status that the dialect may take for a refusal.
-        missing = reply.on_event.get(event, reply)
-        refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
-        return Outcome(failure=Failure("not_started", run.error or "it could not be started", refuses))
-    if run.ending != "exited":
-        detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
-        return Outcome(failure=Failure(run.ending, detail))
-    if run.exit_code is None:  # another process reaped it: a refusal may be lost, so the call does not pass
-        return Outcome(failure=Failure("exit", run.error or "its exit status was lost"))
+    unended = _unended(hook, reply, event, run)
+    if unended is not None:
+        return Outcome(failure=unended)
+    assert run.exit_code is not None  # noqa: S101 (it has ended by itself)
     code = run.exit_code
     reply = reply.on_event.get(event, reply)
     if reply.streams is not None:
         run = reply.streams(run)
     meaning = reply.exits.get(code, reply.otherwise)
+    is_unread = meaning == "pass" and code not in reply.exits
     if not run.stdout and meaning == "pass" and hook.handler not in ASKING:  # a model that says nothing has not agreed
-        return SILENT if code in reply.exits else SILENT.replace(doubt=UNREAD_STATUS.format(code))
-    outcome = _read(hook, reply, event, run, code, meaning)
-    if meaning == "pass" and code not in reply.exits:
-        outcome = outcome.replace(doubt=outcome.doubt or UNREAD_STATUS.format(code))
-    if not run.stdout.isascii():
-        outcome = outcome.replace(doubt=outcome.doubt or _not_text(run.stdout))
-    if b"{" not in run.stdout and run.stdout.lstrip()[:1] not in MAY_BE_JSON:
-        return outcome
-    from anyhook.engine.near_miss import look_closer
+        outcome = SILENT
+    else:
+        outcome = _read(hook, reply, event, run, code, meaning)
+    if not outcome.doubt and (is_unread or not run.stdout.isascii()):
+        outcome = outcome.replace(doubt=UNREAD_STATUS.format(code) if is_unread else _not_text(run.stdout))
+    if b"{" in run.stdout or run.stdout.lstrip()[:1] in MAY_BE_JSON:
+        from anyhook.engine.near_miss import look_closer
 
-    return look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
+        outcome = look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
+    return outcome
+
+
+def _unended(hook: Hook, reply: Reply, event: str, run: Run) -> Failure | None:
+    """The failure of a run that was not started, did not end by itself, or whose end is lost."""
+    if run.ending == "not_started":
+        # A shell that could not start the program exits with a status that the dialect may take for a refusal.
+        missing = reply.on_event.get(event, reply)
+        refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
+        return Failure("not_started", run.error or "it could not be started", refuses)
+    if run.ending != "exited":
+        detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))
+        return Failure(run.ending, detail)
+    if run.exit_code is None:  # another process reaped it: a refusal may be lost, so the call does not pass
+        return Failure("exit", run.error or "its exit status was lost")
+    return None
 
 
 def _not_text(stdout: bytes) -> str:
@@ -172,14 +181,7 @@ class _RunReading:
             self.doubt = f"its output says nothing: {value}"
             self.problem("output-ignored", f"its output says nothing: {value}", "Print one JSON object, or nothing.")
         if kind == "text":
-            heard = not self.reply.text_on or self.event in self.reply.text_on
-            if str(value).startswith("{"):
-                what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
-                self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
-            if self.reply.text_doubted and not heard:
-                self.doubt = f"its answer is text, which is not a clear yes: {str(value)[:40]!r}"
-            said = {self.reply.text_does: (str(value),)} if heard else {}
-            return SILENT.replace(**said, problems=tuple(self.problems))
+            return self.text_answer(str(value))
         if not isinstance(value, dict):
             return Outcome(problems=tuple(self.problems))
         wrong = self.reply.spoils(value, self.event) if self.reply.spoils else ""
@@ -191,6 +193,17 @@ class _RunReading:
         if self.reply.finish:
             self.draft = self.reply.finish(self.draft, self.event)
         return self.outcome()
+
+    def text_answer(self, text: str) -> Outcome:
+        """What an answer asks for that is plain text."""
+        heard = not self.reply.text_on or self.event in self.reply.text_on
+        if text.startswith("{"):
+            what = "its output starts like a JSON object but is not valid JSON; it is treated as text"
+            self.problem("output-ignored", what, "Print valid JSON, or text that does not start like it.")
+        if self.reply.text_doubted and not heard:
+            self.doubt = f"its answer is text, which is not a clear yes: {text[:40]!r}"
+        said = {self.reply.text_does: (text,)} if heard else {}
+        return SILENT.replace(**said, problems=tuple(self.problems))
 
     def read_keys(self, answer: dict[str, Json]) -> None:
         for key in self.reply.keys:
@@ -233,11 +246,8 @@ class _RunReading:
 
     def apply(self, key: Key, value: Json) -> None:
         match key.does:
-            case "block":
-                if value:
-                    self.draft["verdict"] = BLOCK
-            case "block_unless":
-                if not value:
+            case "block" | "block_unless":
+                if bool(value) is (key.does == "block"):
                     self.draft["verdict"] = BLOCK
             case "end_turn_unless":
                 if not value:

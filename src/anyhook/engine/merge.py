@@ -14,7 +14,6 @@ from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENG
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
-from anyhook.model.words import never
 from anyhook.tables.registry import dialect as dialect_of
 
 TYPE_CHECKING = False
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.model.words import Cause, Effect, Posture
+    from anyhook.model.words import Cause, Posture
     from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow
 
@@ -124,24 +123,8 @@ def _failed(
 ) -> Outcome:
     failure = outcome.failure
     assert failure is not None  # noqa: S101 (the caller looked)
-    cause = failure.cause
-    failing = dialect.failing
-    native = (
-        failure.refuses
-        or cause in failing.blocks
-        or cause in row.closed_on
-        or failing.closes(hook)
-        or (cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass")
-    )
-    match posture:
-        case "native":
-            blocks = native
-        case "deny":
-            blocks = True
-        case "allow":
-            blocks = False
-        case _:
-            never(posture)
+    cause, failing = failure.cause, dialect.failing
+    blocks = posture == "deny" or (posture != "allow" and _closes(hook, dialect, row, failure, settings))
     blocks = blocks and row.block is not None and cause != "cancelled"
     own_code = failing.codes.get(cause)
     fixes = FIXES | HANDLER_FIXES.get(hook.handler, {})
@@ -163,6 +146,14 @@ def _failed(
         problems=(*outcome.problems, problem),
         messages=messages,
     )
+
+
+def _closes(hook: Hook, dialect: Dialect, row: EventRow, failure: Failure, settings: Mapping[str, str]) -> bool:
+    """Whether a failure blocks by the dialect's own rule."""
+    cause, failing = failure.cause, dialect.failing
+    if failure.refuses or cause in failing.blocks or cause in row.closed_on or failing.closes(hook):
+        return True
+    return cause in failing.gates_only and row.block in GATING and settings.get("missing_binary") != "pass"
 
 
 def _banner(problem: Problem) -> str:
@@ -199,40 +190,37 @@ def merge(
     ordered = sorted(entries, key=attrgetter("position"))
     if all(entry.outcome is SILENT for entry in ordered):
         return Decision(event, enforced=enforced, hooks=hooks, problems=problems)
-    verdict, prompt, end_turn = NONE, None, False
-    effect: Effect | None = None
-    voice: Judged | None = None
+    prompt, end_turn = None, False
     context: list[str] = []
     messages: list[str] = []
     found = list(problems)
     for entry in ordered:
         outcome = entry.outcome
-        stronger = STRENGTH[outcome.verdict] > STRENGTH[verdict]
-        # Of several blocks the one with the strongest effect counts; of equal ones the first.
-        if stronger or (outcome.verdict == BLOCK and _weight(entry.row.block) > _weight(effect)):
-            voice, verdict = entry, outcome.verdict
-            effect = entry.row.block if verdict == BLOCK else None
         end_turn = end_turn or outcome.end_turn or (outcome.verdict == BLOCK and entry.row.block == "end_turn")
         prompt = prompt if outcome.prompt is None else outcome.prompt
         context.extend(outcome.context)
         messages.extend(outcome.messages)
         found.extend(outcome.problems)
+    voice = max(ordered, key=_loudness)
+    verdict = voice.outcome.verdict
+    blocks = verdict == BLOCK
     messages.extend(_unheard(ordered, voice))
     winner = next(filter(_acts, ordered), None)
+    acted = SILENT if winner is None else winner.outcome
     return Decision(
         event=event,
         verdict=verdict,
-        effect=effect,
-        reason=voice.outcome.reason if voice else None,
-        hook=voice.hook.id if voice and verdict == BLOCK else None,
+        effect=voice.row.block if blocks else None,
+        reason=voice.outcome.reason if verdict != NONE else None,
+        hook=voice.hook.id if blocks else None,
         tool_input=_tool_input(ordered),
         tool_output=_tool_output(ordered),
         prompt=prompt,
         context=Texts(context),
         messages=Texts(messages),
         follow_ups=Texts(text for entry in ordered for text in _left(entry, winner).follow_ups),
-        history=winner.outcome.history if winner else None,
-        recipe=winner.outcome.recipe if winner else None,
+        history=acted.history,
+        recipe=acted.recipe,
         end_turn=end_turn,
         enforced=enforced,
         hooks=hooks,
@@ -240,19 +228,21 @@ def merge(
     )
 
 
-def _unheard(ordered: list[Judged], voice: Judged | None) -> list[str]:
+def _loudness(entry: Judged) -> tuple[int, int]:
+    """Which outcome decides: of several blocks the one with the strongest effect, and of equal ones the first."""
+    verdict = entry.outcome.verdict
+    return STRENGTH[verdict], EFFECTS.index(entry.row.block) if verdict == BLOCK and entry.row.block else -1
+
+
+def _unheard(ordered: list[Judged], voice: Judged) -> list[str]:
     """The other reasons, if the decision is an advisory block: such a block only shows its reason."""
-    if voice is None or voice.outcome.verdict != BLOCK or voice.row.block != "advisory":
+    if voice.outcome.verdict != BLOCK or voice.row.block != "advisory":
         return []
     blocks = [entry for entry in ordered if entry.outcome.verdict == BLOCK and entry is not voice]
     told = {voice.outcome.reason, *(text for entry in ordered for text in entry.outcome.messages)}
     return [
         reason for reason in dict.fromkeys(entry.outcome.reason for entry in blocks) if reason and reason not in told
     ]
-
-
-def _weight(effect: Effect | None) -> int:
-    return EFFECTS.index(effect) if effect else -1
 
 
 def _tool_input(ordered: list[Judged]) -> dict[str, Json] | None:
@@ -400,27 +390,35 @@ def combine(
 ) -> tuple[Decision, bool]:
     """One decision, and whether a part's rewrite could not be put back."""
     event, decision = parts[deciding(parts)]
+    verdict, reason = decision.verdict, decision.reason
+    rewritten, lost = _rejoined(parts, given, rejoin)
+    if decision.stops or verdict == "ask":
+        reason = f"{_name(event)}: {reason or 'refused by a hook'}"
+    elif verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
+        verdict, reason = NONE, None  # the call is allowed only if all parts are
+    combined = decision.replace(
+        verdict=verdict,
+        reason=reason,
+        tool_input=rewritten if rewritten is not given else None,
+        tool_output=next((each.tool_output for _, each in parts if each.tool_output is not None), None),
+        context=_distinct(each.context for _, each in parts),
+        messages=_distinct(each.messages for _, each in parts),
+        follow_ups=_distinct(each.follow_ups for _, each in parts),
+        end_turn=any(each.end_turn for _, each in parts),
+    )
+    return combined, lost
+
+
+def _rejoined(
+    parts: Sequence[tuple[Event, Decision]], given: dict[str, Json], rejoin: Rejoin | None
+) -> tuple[dict[str, Json], bool]:
+    """The input of the call with the parts' rewrites, and whether one could not be put back."""
     rewritten, lost = given, False
     for index, (_, each) in enumerate(parts):
         if each.tool_input is not None:
             made = rejoin(rewritten, index, each.tool_input) if rejoin is not None else None
             lost, rewritten = lost or made is None, made or rewritten
-    reason = decision.reason
-    if decision.stops or decision.verdict == "ask":
-        reason = f"{_name(event)}: {reason or 'refused by a hook'}"
-    combined = decision.replace(
-        reason=reason,
-        tool_input=rewritten if rewritten is not given else None,
-        tool_output=next((each.tool_output for _, each in parts if each.tool_output is not None), None),
-        context=_distinct(text for _, each in parts for text in each.context),
-        messages=_distinct(text for _, each in parts for text in each.messages),
-        follow_ups=_distinct(text for _, each in parts for text in each.follow_ups),
-        end_turn=any(each.end_turn for _, each in parts),
-    )
-    # The call is allowed only if all parts are; a part that no hook spoke about is not.
-    if combined.verdict == "allow" and any(each.verdict != "allow" for _, each in parts):
-        combined = combined.replace(verdict="none", reason=None)
-    return combined, lost
+    return rewritten, lost
 
 
 def deciding(parts: Sequence[tuple[Event, Decision]]) -> int:
@@ -437,6 +435,6 @@ def _name(event: Event) -> str:
     return str(event.data.get("tool"))
 
 
-def _distinct(texts: Iterable[str]) -> Texts:
+def _distinct(said: Iterable[Texts]) -> Texts:
     """Without repetitions, because the hooks of every part often say the same."""
-    return Texts(dict.fromkeys(texts))
+    return Texts(dict.fromkeys(text for texts in said for text in texts))

@@ -5,7 +5,7 @@ JSON. It does not change the verdict; the posture decides that (`judge`)."""
 from __future__ import annotations
 
 from anyhook.model import lean_json as json
-from anyhook.model.outcome import BLOCK, Outcome
+from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.tables.rows import SPECIFIC
 
@@ -13,13 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.model.call import Run
+    from anyhook.model.call import Call, Run
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Reply
 
     Path = tuple[str, ...]
-    from anyhook.model.call import Call
 
 REFUSING_WORDS = {
     "permissionDecision": ("deny",),
@@ -43,37 +42,57 @@ def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome
     """The outcome, with problems for what its dialect does not read in the answer. `spoke` says whether its keys
     counted at all."""
     kind, value = reply.read(run.stdout)
-    answer = value if kind == "object" and isinstance(value, dict) else None
-    heard = answer is not None and spoke
-    if answer is None:
-        answer = _object_in(run.stdout)
-    problems, messages, doubt = list(outcome.problems), outcome.messages, outcome.doubt
-    failed = outcome.failure is not None
-    if heard and answer is not None and not failed:  # otherwise the failure reports it
-        problems += _unread(hook, reply, answer)
-        doubt = doubt or _unclear(reply, event, answer)
+    read = value if kind == "object" and isinstance(value, dict) else None
+    answer = read if read is not None else _object_in(run.stdout) or {}
+    heard = read is not None and spoke
+    if heard and outcome.failure is None:  # otherwise the failure reports it
+        unread, unclear = _unread(hook, reply, answer), _unclear(reply, event, answer)
+        outcome = outcome.replace(problems=(*outcome.problems, *unread), doubt=outcome.doubt or unclear)
     if outcome.verdict == BLOCK:
-        return outcome.replace(problems=tuple(problems))
-    refusal = next(_refusals(reply if heard or failed else None, event, answer or {}), None)
-    if refusal is None and heard:
-        refusal = _overruled(run.stdout)
-    if refusal is not None and failed and heard and _reads_at(reply, event, refusal[0]):
-        refusal = None  # the failure reports exactly that
-    if refusal is None and heard and outcome.failure is not None and any(_refusals(None, event, answer or {})):
-        messages = (*messages, f"anyhook: `{hook.name}` refused, but {outcome.failure.detail}.")
+        return outcome
+    refusal = _refusal(reply, event, run, outcome, answer, heard=heard)
     if refusal is not None:
-        path, item = refusal
-        what = f"`{hook.name}` answered with a refusal that its dialect does not read here: `{'.'.join(path)}` is"
-        what = f"{what} {json.dumps(item)}"
-        problem = Problem("foreign-refusal", what, hook.where(), fix=_own_words(hook, event), severity=WARNING)
-        problems.append(problem)
-        messages = (*messages, f"anyhook: {what}. {problem.fix}")
-        doubt = doubt or f"it answered with a refusal that its dialect does not read: `{'.'.join(path)}`"
-    elif not doubt and b"{" in run.stdout and (_is_made(run.stdout, answer) if heard else kind in ("text", "nothing")):
-        doubt = "its output holds the start of a JSON object, but cannot be read as one"
-    elif not heard and not doubt and _is_other_json(run.stdout):
-        doubt = "its output is JSON, but not an object"
-    return outcome.replace(problems=tuple(problems), messages=messages, doubt=doubt)
+        return _with_refusal(outcome, hook, event, *refusal)
+    if heard and outcome.failure is not None:
+        outcome = _with_lost_refusal(outcome, hook, outcome.failure, answer)
+    return outcome.replace(doubt=outcome.doubt or _half_said(run.stdout, kind, answer if heard else None))
+
+
+def _refusal(
+    reply: Reply, event: str, run: Run, outcome: Outcome, answer: dict[str, Json], *, heard: bool
+) -> tuple[Path, Json] | None:
+    """A refusal in the answer that counts for nothing."""
+    failed = outcome.failure is not None
+    found = next(_refusals(reply if heard or failed else None, event, answer), None)
+    if found is None and heard:
+        found = _overruled(run.stdout)
+    is_reported = found is not None and failed and heard and _reads_at(reply, event, found[0])  # by the failure
+    return None if is_reported else found
+
+
+def _with_refusal(outcome: Outcome, hook: Hook, event: str, path: Path, item: Json) -> Outcome:
+    key = ".".join(path)
+    what = f"`{hook.name}` answered with a refusal that its dialect does not read here: `{key}` is {json.dumps(item)}"
+    problem = Problem("foreign-refusal", what, hook.where(), fix=_own_words(hook, event), severity=WARNING)
+    return outcome.replace(
+        problems=(*outcome.problems, problem),
+        messages=(*outcome.messages, f"anyhook: {what}. {problem.fix}"),
+        doubt=outcome.doubt or f"it answered with a refusal that its dialect does not read: `{key}`",
+    )
+
+
+def _with_lost_refusal(outcome: Outcome, hook: Hook, failure: Failure, answer: dict[str, Json]) -> Outcome:
+    """The outcome of a hook that failed, with a message if it refused."""
+    if not any(_refusals(None, "", answer)):
+        return outcome
+    return outcome.replace(messages=(*outcome.messages, f"anyhook: `{hook.name}` refused, but {failure.detail}."))
+
+
+def _half_said(stdout: bytes, kind: str, heard: dict[str, Json] | None) -> str:
+    """Why an output looks like JSON, but is not an answer; `heard` is the answer that counts."""
+    if b"{" in stdout and (_is_made(stdout, heard) if heard is not None else kind in ("text", "nothing")):
+        return "its output holds the start of a JSON object, but cannot be read as one"
+    return "its output is JSON, but not an object" if heard is None and _is_other_json(stdout) else ""
 
 
 def _object_in(stdout: bytes) -> dict[str, Json] | None:
@@ -86,7 +105,7 @@ def _object_in(stdout: bytes) -> dict[str, Json] | None:
     return None
 
 
-def _is_made(stdout: bytes, answer: dict[str, Json] | None) -> bool:
+def _is_made(stdout: bytes, answer: dict[str, Json]) -> bool:
     """Whether the dialect read the answer as plain text, although it looks like JSON."""
     whole = stdout[stdout.find(b"{") : stdout.rfind(b"}") + 1]
     candidates = (whole, *(line[line.find(b"{") :] for line in stdout.splitlines()[-50:] if b"{" in line))

@@ -44,6 +44,44 @@ ABOUT_CALLS = ("tool", "command", "action")
 
 def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) -> Received:
     """The events of one payload."""
+    data = _taken(host, row, payload)
+    response = data.pop("response", None)
+    if not row.canonical or (row.when is not None and not row.when(payload)):
+        return Received((), None, None, False, response)
+    name = _named(row, payload, data)
+    tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
+    given = value if isinstance(value := data.get("input"), dict) else None
+    lost = _is_lost(name, payload, data, tool, given)
+    if given is None:
+        lost = data.pop("input", None) is not None or lost
+    fields = {key: data[key] for key in data if key in FIELDS}
+    if tool is None:
+        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
+    parts = tool.split(given) if tool.split and given is not None else []
+    if parts:
+        also = (str(data["tool"]),)
+        events = tuple(
+            Event(name, {**fields, "tool": ours, "input": part}, raw, hosted=True, also=also) for ours, part in parts
+        )
+        return Received(events, given, tool, True, response)
+    event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
+    return Received((event,), given, tool, False, response, lost)
+
+
+def _is_lost(
+    name: str, payload: dict[str, Json], data: dict[str, Json], tool: HostTool | None, given: dict[str, Json] | None
+) -> bool:
+    """Whether a call lacks its tool's name, or the input that its tool needs."""
+    if name != "pre_tool":
+        return False
+    is_named = isinstance(data.get("tool"), str) and data["tool"]
+    if not is_named and any(word in key.lower() for key in payload for word in ABOUT_CALLS):
+        return True
+    return given is None and tool is not None and tool.ours in NEEDED
+
+
+def _taken(host: Host, row: HostEvent, payload: dict[str, Json]) -> dict[str, Json]:
+    """The payload's values under our names."""
     data: dict[str, Json] = {}
     for taken in (*host.base, *row.takes):
         value = first(payload, taken.paths)
@@ -52,9 +90,11 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         if value is not None:
             data[taken.field] = value
     data.update(row.fixed)
-    response = data.pop("response", None)
-    if not row.canonical or (row.when is not None and not row.when(payload)):
-        return Received((), None, None, False, response)
+    return data
+
+
+def _named(row: HostEvent, payload: dict[str, Json], data: dict[str, Json]) -> str:
+    """The event's name, which an error may decide; completes the data for it."""
     name = row.canonical[0]
     error = first(payload, row.error)
     if len(row.canonical) > 1 and error:
@@ -64,26 +104,7 @@ def receive(host: Host, row: HostEvent, payload: dict[str, Json], raw: bytes) ->
         data.setdefault("tool_error", text_of(data.get("output", "")))
     if "agent_type" in data:
         data.setdefault("agent_name", data["agent_type"])
-    tool = host.tools.get(str(data.get("tool"))) if "tool" in data else None
-    given = data.get("input")
-    lost = name == "pre_tool" and not (isinstance(data.get("tool"), str) and data["tool"])
-    lost = lost and any(word in key.lower() for key in payload for word in ABOUT_CALLS)
-    if not isinstance(given, dict):
-        lost = lost or given is not None or (name == "pre_tool" and tool is not None and tool.ours in NEEDED)
-        given = None
-        data.pop("input", None)
-    fields = {key: data[key] for key in data if key in FIELDS}
-    if tool is None:
-        return Received((Event(name, fields, raw, hosted=True),), given, None, False, response, lost)
-    parts = tool.split(given) if tool.split is not None and given is not None else []
-    if parts:
-        also = (str(data["tool"]),)
-        events = tuple(
-            Event(name, {**fields, "tool": ours, "input": part}, raw, hosted=True, also=also) for ours, part in parts
-        )
-        return Received(events, given, tool, True, response)
-    event = Event(name, fields, raw, True, tool.ours, dict(tool.inputs), (tool.ours,))
-    return Received((event,), given, tool, False, response, lost)
+    return name
 
 
 def recalled(host: Host, event: Event) -> Event:

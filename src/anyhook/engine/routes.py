@@ -427,14 +427,20 @@ def known(hook: Hook, table: Dialect, row: EventRow, event: Event) -> str | None
         return None  # the posture decides what a broken hook means
     if hook.status != ARMED:
         return hook.why or hook.status
-    by_content = (isinstance(hook.matcher, dict) and "pattern" in hook.matcher) or hook.condition is not None
-    if by_content and isinstance(hook.matcher, dict):
-        hook = hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
+    by_kind = _without_pattern(hook)
+    by_content = by_kind is not hook or hook.condition is not None
     if event.hosted and not row.in_subagents and event.data.get("invoked_by") == "subagent":
         return "not for sub-agents"
     native = to_native(event, table) if event.hosted else event
-    why, failed = match(hook, table, row, native, event)
+    why, failed = match(by_kind, table, row, native, event)
     return why or (None if by_content or failed else "")
+
+
+def _without_pattern(hook: Hook) -> Hook:
+    """The hook without what its matcher wants of an event's content."""
+    if not isinstance(hook.matcher, dict) or "pattern" not in hook.matcher:
+        return hook
+    return hook.replace(matcher={key: value for key, value in hook.matcher.items() if key != "pattern"})
 
 
 def match(

@@ -61,17 +61,15 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     effects: dict[HostEffect, Json] = {}
     problems: list[Problem] = []
     for effect, value in _asked(decision):
-        other = next((name for name in (effect, *RULES[effect]) if name in says), None)
-        if effect == "context" and other is None and "block" in effects:
-            other = "block"  # a reason reaches the model just like context
+        # Where there is no context, a reason reaches the model just like it.
+        wanted = (effect, "block") if effect == "context" and "block" in effects else (effect, *RULES[effect])
+        other = next((name for name in wanted if name in says), None)
         if other is None:
             problems.append(_lost(effect, where))
             continue
         said = value
         if other != effect:
-            # An input is passed as a whole: `text_of` would take an object with a message for an error.
-            shown = lean_json.dumps(value, ensure_ascii=False) if effect == "input" else text_of(value)
-            said = WORDS.get((effect, other), "{}").format(shown)
+            said = _as_other(effect, other, value)
             problems.append(_degraded(effect, other, where))
             if (effect, other) == ("output", "context") and "message" in says:
                 effects["message"] = f"anyhook: {READ} ({where})."
@@ -79,10 +77,19 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     if "block" in effects:
         for name in ("ask", "allow", "input", "prompt"):
             effects.pop(name, None)
-    for name in ("history", "recipe") if decision.enforced else ():  # no host supports these
-        if getattr(decision, name) is not None:
-            problems.append(_lost(name, where))
-    return Settled(effects, tuple(problems))
+    return Settled(effects, (*problems, *(_lost(name, where) for name in _unsupported(decision))))
+
+
+def _unsupported(decision: Decision) -> list[str]:
+    """What no host can be told."""
+    return [name for name in ("history", "recipe") if decision.enforced and getattr(decision, name) is not None]
+
+
+def _as_other(effect: HostEffect, other: HostEffect, value: Json) -> str:
+    """The text of one effect as another effect."""
+    # An input is passed as a whole: `text_of` would take an object with a message for an error.
+    shown = lean_json.dumps(value, ensure_ascii=False) if effect == "input" else text_of(value)
+    return WORDS.get((effect, other), "{}").format(shown)
 
 
 def as_carried_out(decision: Decision, settled: Settled) -> Decision:
@@ -105,27 +112,33 @@ def _asked(decision: Decision) -> list[tuple[HostEffect, Json]]:
     if not decision.enforced:
         return []
     reason = decision.reason or (f"refused by {decision.hook}" if decision.hook else "refused by a hook")
-    asked: list[tuple[HostEffect, Json]] = []
     messages = list(decision.messages)
-    if decision.stops:
-        ends = decision.effect == "end_turn" and decision.event in AFTER_CALL
-        asked.append(("end_turn" if ends else "block", reason))
-    elif decision.verdict == BLOCK:
+    if decision.verdict == BLOCK and not decision.stops:
         messages.append(reason)  # nothing is stopped, but the user should know
-    elif decision.verdict in ("ask", "allow"):
-        asked.append((decision.verdict, decision.reason or "a hook said so"))
-    # An event that ends anyway needs no end_turn; a block in its place would even keep the agent working.
-    if decision.end_turn and not decision.stops and decision.event not in ENDINGS:
-        asked.append(("end_turn", reason))
+    rewrites = (None, None) if decision.stops else (decision.tool_input, decision.prompt)
     others: tuple[tuple[HostEffect, Json], ...] = (
-        ("input", None if decision.stops else decision.tool_input),
+        ("input", rewrites[0]),
         ("output", decision.tool_output),
-        ("prompt", None if decision.stops else decision.prompt),
+        ("prompt", rewrites[1]),
         ("context", "\n\n".join(decision.context) or None),
         ("message", "\n".join(messages) or None),
         ("follow_up", "\n\n".join(decision.follow_ups) or None),
     )
-    return [*asked, *((effect, value) for effect, value in others if value is not None)]
+    return [*_verdict(decision, reason), *((effect, value) for effect, value in others if value is not None)]
+
+
+def _verdict(decision: Decision, reason: str) -> list[tuple[HostEffect, Json]]:
+    """The effects that decide whether the action happens."""
+    if decision.stops:
+        ends = decision.effect == "end_turn" and decision.event in AFTER_CALL
+        return [("end_turn" if ends else "block", reason)]
+    asked: list[tuple[HostEffect, Json]] = []
+    if decision.verdict in ("ask", "allow"):
+        asked.append((decision.verdict, decision.reason or "a hook said so"))
+    # An event that ends anyway needs no end_turn; a block in its place would even keep the agent working.
+    if decision.end_turn and decision.event not in ENDINGS:
+        asked.append(("end_turn", reason))
+    return asked
 
 
 def _degraded(effect: HostEffect, other: HostEffect, where: str) -> Problem:

@@ -15,6 +15,8 @@ from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_befor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from anyhook.engine.bridge import Incoming
     from anyhook.engine.context import Context
     from anyhook.engine.routes import Catalog
@@ -43,31 +45,43 @@ class Aside(Record):
 
 def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, Aside | None]:
     """The decision with the warning added, or the line for stderr if there is no better channel."""
-    says, event, table = incoming.row.says, incoming.received.events[0], incoming.table
-    channel = next((name for name in CHANNELS if name in says), None) if decision.enforced else None
-    elsewhere = channel is None and decision.enforced and channel_of(table) in CHANNELS
+    event, table = incoming.received.events[0], incoming.table
+    channel, elsewhere = _channel(incoming, decision)
     if elsewhere and (table.shows_stderr or event.name != "pre_tool"):
-        return decision, None  # another event of this agent has a channel
-    session = str(event.data.get("session") or "")
-    memory = ToldGates(state_dir(context.setup.env), table.name, session)
-    known = memory.known() if session else {}
-    # What nobody may have seen when the session started is told again at the first call that matters.
-    hidden = event.name == "session_start" and channel is None and not table.shows_stderr
-    moment = "terminal " if elsewhere else "start " if hidden else ""
-    told_at = {moment, ""}
-    off = {guard.id: guard for guard in (*_not_run(context, decision), *_off(context, incoming))}
-    new = [guard for guard in off.values() if not any(f"{at}{guard.id}" in known for at in told_at)]
-    place = f"{'terminal ' if elsewhere else ''}{PLACES}"
-    notice = incoming.notice if known.get(place) != incoming.notice else ""
-    sways = f"{'terminal ' if elsewhere else ''}{VARIABLES}"
-    swayed = _swayed(context, incoming)
-    swayed = swayed if known.get(sways) != swayed else ""
-    line = " ".join(filter(None, [off_line(new) if new else "", notice, swayed]))
-    if not line:
         return decision, None
-    said = {key: text for key, text in ((place, notice), (sways, swayed)) if text}
-    said |= {f"{moment}{guard.id}": guard.why for guard in new}
-    told = Aside(line, said, memory if session else None)
+    session = event.data.get("session")
+    memory = ToldGates(state_dir(context.setup.env), table.name, str(session)) if session else None
+    known = memory.known() if memory is not None else {}
+    apart = moment = "terminal " if elsewhere else ""
+    # What nobody may have seen when the session started is told again at the first call that matters.
+    if event.name == "session_start" and not (channel or elsewhere or table.shows_stderr):
+        moment = "start "
+    new = _new(context, incoming, decision, known.keys(), moment)
+    notices = {f"{apart}{PLACES}": incoming.notice, f"{apart}{VARIABLES}": _swayed(context, incoming)}
+    said = {key: text for key, text in notices.items() if text and known.get(key) != text}
+    if not (new or said):
+        return decision, None
+    line = " ".join([off_line(new), *said.values()]).strip()
+    said |= {f"{moment}{gate.id}": gate.why for gate in new}
+    return _said(decision, channel, Aside(line, said, memory))
+
+
+def _new(context: Context, incoming: Incoming, decision: Decision, known: Set[str], moment: str) -> list[GateStatus]:
+    """The gates that are off, and of which the person has not been told."""
+    off = {gate.id: gate for gate in (*_not_run(context, decision), *_off(context, incoming))}
+    return [gate for gate in off.values() if known.isdisjoint((f"{moment}{gate.id}", gate.id))]
+
+
+def _channel(incoming: Incoming, decision: Decision) -> tuple[str | None, bool]:
+    """Where this event can show a line to a person; and, if it cannot, whether another event of the agent can."""
+    if not decision.enforced:
+        return None, False
+    channel = next((name for name in CHANNELS if name in incoming.row.says), None)
+    return channel, channel is None and channel_of(incoming.table) in CHANNELS
+
+
+def _said(decision: Decision, channel: str | None, told: Aside) -> tuple[Decision, Aside | None]:
+    """The decision with the line in the agent's channel; without a channel, the line apart."""
     if channel is None:
         return decision, told
     told.was_shown()
@@ -143,8 +157,7 @@ def guards_not_holding(setup: Setup, catalog: Catalog) -> list[GateStatus]:
 
 def telling(setup: Setup, catalog: Catalog) -> str:
     """The same as one line; "" if all guards are on."""
-    off = guards_off(setup, catalog)
-    return off_line(off) if off else ""
+    return off_line(guards_off(setup, catalog))
 
 
 def _wanted(found: list[GateStatus], catalog: Catalog) -> list[GateStatus]:

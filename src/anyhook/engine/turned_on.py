@@ -24,28 +24,34 @@ def with_memory(layers: Iterable[Layer], packages: Mapping[str, str], switches: 
     """Report what is gone from the user's rule files, and remember what is new. `packages` are folders and names."""
     own = [layer for layer in layers if layer.source.scope == "user"]
     for layer in own:
-        path, now = layer.source.path, names_in(layer)
-        if path.endswith(".toml"):
-            beside = f"{os.path.dirname(path)}/{FOLDER}/"
-            now |= {f"{FOLDER}/{name}/" for folder, name in packages.items() if folder.startswith(beside)}
-        gone = [name for name in switches.on.get(path, ()) if name not in now]
+        path, now = layer.source.path, _names_in(layer, packages)
+        before = switches.on.get(path, ())
+        gone = [name for name in before if name not in now and not _told(path, name, files)]
         if gone and not _unknown(path, files):
-            _report(path, [name for name in gone if not _told(path, name, files)], files)
-        if now - {*switches.on.get(path, ())} and not switches.problems:
-            try:
-                switches.remember(path, now)
-            except OSError:
-                pass  # it is on; the next call tries again
+            _report(path, gone, files)
+        if now - {*before} and not switches.problems:
+            _remember(switches, path, now)
     here = {layer.source.path for layer in own}
+    why = f"the user's rules are read from {min(here)}" if here else ""
     for path, names in switches.on.items():
         if path not in here:
-            _report(path, names, files, f"the user's rules are read from {min(here)}" if here else "")
+            _report(path, names, files, why)
 
 
-def names_in(layer: Layer) -> set[str]:
-    """What is on in a rule file: the packs that it uses, and its own name if it has gates of its own."""
+def _remember(switches: Switches, path: str, now: set[str]) -> None:
+    try:
+        switches.remember(path, now)
+    except OSError:
+        pass  # it is on; the next call tries again
+
+
+def _names_in(layer: Layer, packages: Mapping[str, str]) -> set[str]:
+    """What is on in a rule file: the packs that it uses, its packages, and its own name if it has gates of its own."""
     path = layer.source.path
     found = {pack_name(hook.source, path) for hook in layer.hooks if hook.source != path}
+    if path.endswith(".toml"):
+        beside = f"{os.path.dirname(path)}/{FOLDER}/"
+        found |= {f"{FOLDER}/{name}/" for folder, name in packages.items() if folder.startswith(beside)}
     return found | {os.path.basename(path) for hook in layer.hooks if hook.source == path and is_gate(hook)}
 
 

@@ -188,7 +188,10 @@ def unguarded(found: Sequence[GateStatus]) -> str:
 
 
 def off_line(guards: Sequence[GateStatus]) -> str:
-    """What a person reads about guards that are off: one line, with the guards grouped by reason."""
+    """What a person reads about guards that are off: one line, with the guards grouped by reason; "" for
+    none."""
+    if not guards:
+        return ""
     alike: dict[str, list[str]] = {}
     for guard in guards:
         reason = " ".join(guard.why.split()).removesuffix(f"; see `{guard.command}`")
