@@ -71,7 +71,7 @@ class _Open:
 
     __slots__ = ("is_list", "part", "wanted")
 
-    def __init__(self, is_list: bool, wanted: PathTree | None) -> None:
+    def __init__(self, *, is_list: bool, wanted: PathTree | None) -> None:
         self.is_list = is_list
         self.wanted = wanted
         self.part: str | int | None = 0 if is_list else None
@@ -83,25 +83,27 @@ class _Open:
 def _in_json(text: str, paths: frozenset[Place]) -> dict[Place, int]:
     """Follows the brackets without a tree of the document: one record for each bracket that is open."""
     found: dict[Place, int] = {}
-    stack: list[_Open] = []
-    root = PathTree.tree(paths)
+    document = PathTree()
+    document.below[0] = PathTree.tree(paths)
+    stack = [_Open(is_list=True, wanted=document)]
     for token in _JSON_TOKEN.finditer(text):
-        sign, top = token[0], stack[-1] if stack else None
+        sign, top = token[0], stack[-1]
         if sign == ":":
             continue
-        if sign == "," and top:
+        if sign == ",":
             top.part = top.part + 1 if isinstance(top.part, int) else None
-        elif sign in "]}" and top:
-            stack.pop()
+        elif sign in "]}":
+            if len(stack) > 1:
+                stack.pop()
         else:
-            is_key = top is not None and top.part is None
-            if top and is_key:
+            is_key = top.part is None
+            if is_key:
                 top.part = unquoted_key(sign)
-            wanted = top.entry() if top else root
-            if wanted and wanted.path is not None and (is_key or not top or top.is_list):
+            wanted = top.entry()
+            if wanted and wanted.path is not None and (is_key or top.is_list):
                 found[wanted.path] = token.start()
             if not is_key and sign in "[{":
-                stack.append(_Open(sign == "[", wanted))
+                stack.append(_Open(is_list=sign == "[", wanted=wanted))
     return found
 
 

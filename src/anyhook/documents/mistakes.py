@@ -58,34 +58,43 @@ def _json_mistake(text: str, error: JSONDecodeError) -> Unreadable:
     return Unreadable(f"not valid JSON: {error.msg}", _json_fix(text, error.pos, error.msg), line)
 
 
+NO_COMMA = "remove the comma before the closing bracket"
+TOLD_FIXES = (
+    ("escape", "write a backslash twice: \\\\"),
+    ("control character", "close the quote on the same line; write a line break as \\n and a tab as \\t"),
+    ("Unterminated", "close the quote"),
+    ("trailing comma", NO_COMMA),
+)
+"""Part of the reader's message → the fix, wherever reading stopped."""
+SIGN_FIXES = {
+    **dict.fromkeys("/#", "remove the comment; JSON has none"),
+    **dict.fromkeys("'“”‘’`", 'use straight double quotes: "'),
+}
+"""The sign where reading stopped → the fix."""
+EXPECTED_FIXES = (
+    ("Extra data", "keep one value; remove what follows it, or one closing bracket too many"),
+    ("property name", 'put double quotes around the key: "key": …'),
+    ("':'", "put a colon between the key and its value"),
+    ("','", "put a comma before this, or close the bracket"),
+)
+"""Part of the reader's message → the fix, if the sign does not tell."""
+
+
 def _json_fix(text: str, at: int, message: str) -> str:
     here = text[at : at + 1]
-    before = text[:at].rstrip()[-1:]
-    if "escape" in message:
-        return "write a backslash twice: \\\\"
-    if "control character" in message:
-        return "close the quote on the same line; write a line break as \\n and a tab as \\t"
-    if "Unterminated" in message:
-        return "close the quote"
-    if "trailing comma" in message or (before == "," and here in "]}" and here):
-        return "remove the comma before the closing bracket"
+    for part, fix in TOLD_FIXES:
+        if part in message:
+            return fix
+    if text[:at].rstrip()[-1:] == "," and here and here in "]}":
+        return NO_COMMA
     if not text[at:].strip():
         return "close every { and [; the file ends too early"
-    if here in "/#":
-        return "remove the comment; JSON has none"
-    if here in "'“”‘’`":
-        return 'use straight double quotes: "'
-    if message == "Extra data":
-        return "keep one value; remove what follows it, or one closing bracket too many"
-    if "property name" in message:
-        return 'put double quotes around the key: "key": …'
-    if text.startswith(("True", "False", "None"), at):
+    if here in SIGN_FIXES:
+        return SIGN_FIXES[here]
+    fix = next((fix for part, fix in EXPECTED_FIXES if part in message), "")
+    if text.startswith(("True", "False", "None"), at) and "property name" not in message:
         return "write true, false or null"
-    if "':'" in message:
-        return "put a colon between the key and its value"
-    if "','" in message:
-        return "put a comma before this, or close the bracket"
-    return "write a string in double quotes, a number, true, false, null, {…} or […]"
+    return fix or "write a string in double quotes, a number, true, false, null, {…} or […]"
 
 
 def conflict_line(text: str) -> int | None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
 
+TERMINAL, START = "terminal ", "start "
+"""The moments at which a person may not have seen what was said."""
 PLACES = "places"
 """Stands for the notice about the entry's places, beside the ids of guards."""
 VARIABLES = "variables"
@@ -46,16 +48,14 @@ class Aside(Record):
 def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tuple[Decision, Aside | None]:
     """The decision with the warning added, or the line for stderr if there is no better channel."""
     event, table = incoming.received.events[0], incoming.table
-    channel, elsewhere = _channel(incoming, decision)
-    if elsewhere and (table.shows_stderr or event.name != "pre_tool"):
-        return decision, None
+    found = _channel(incoming, decision)
+    if found is None:
+        return decision, None  # another event of this agent has a channel
+    channel, moment = found
     session = event.data.get("session")
     memory = ToldGates(state_dir(context.setup.env), table.name, str(session)) if session else None
     known = memory.known() if memory is not None else {}
-    apart = moment = "terminal " if elsewhere else ""
-    # What nobody may have seen when the session started is told again at the first call that matters.
-    if event.name == "session_start" and not (channel or elsewhere or table.shows_stderr):
-        moment = "start "
+    apart = moment if moment == TERMINAL else ""
     new = _new(context, incoming, decision, known.keys(), moment)
     notices = {f"{apart}{PLACES}": incoming.notice, f"{apart}{VARIABLES}": _swayed(context, incoming)}
     said = {key: text for key, text in notices.items() if text and known.get(key) != text}
@@ -72,12 +72,17 @@ def _new(context: Context, incoming: Incoming, decision: Decision, known: Set[st
     return [gate for gate in off.values() if known.isdisjoint((f"{moment}{gate.id}", gate.id))]
 
 
-def _channel(incoming: Incoming, decision: Decision) -> tuple[str | None, bool]:
-    """Where this event can show a line to a person; and, if it cannot, whether another event of the agent can."""
-    if not decision.enforced:
-        return None, False
-    channel = next((name for name in CHANNELS if name in incoming.row.says), None)
-    return channel, channel is None and channel_of(incoming.table) in CHANNELS
+def _channel(incoming: Incoming, decision: Decision) -> tuple[str | None, str] | None:
+    """Where this event can show a line to a person, and the moment that is remembered for it; None if another event of
+    the agent shows it."""
+    event, table, channel = incoming.received.events[0], incoming.table, None
+    if decision.enforced:
+        channel = next((name for name in CHANNELS if name in incoming.row.says), None)
+        if channel is None and channel_of(table) in CHANNELS:
+            return (None, TERMINAL) if event.name == "pre_tool" and not table.shows_stderr else None
+    # What nobody may have seen when the session started is told again at the first call that matters.
+    hidden = event.name == "session_start" and not (channel or table.shows_stderr)
+    return channel, START if hidden else ""
 
 
 def _said(decision: Decision, channel: str | None, told: Aside) -> tuple[Decision, Aside | None]:

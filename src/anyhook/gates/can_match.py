@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host
+    from anyhook.tables.rows import EventRow
 
 NEVER = "matcher-never-matches"
 NEAR = 0.75
@@ -43,14 +44,11 @@ def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
 
 def _not_here(hook: Hook, table: Host) -> str:
     """The same, if it names only tools that are known, but not in this agent."""
-    pattern = _tool_pattern(hook)
-    if not pattern:
-        return ""
     event = next((each for each in hook.events if EVENTS[each] == ("tool",)), None)
-    row = dialect(hook.dialect).row(hook.native_event)
-    names = names_only(pattern)
-    if event is None or row is None or row.target != "tool" or names is None:
+    found = _named(hook)
+    if event is None or found is None:
         return ""
+    names, row = found
     for seen in _calls(event, table):
         if not known(hook.replace(status=ARMED), dialect(hook.dialect), row, seen):
             return ""
@@ -62,11 +60,10 @@ def _not_here(hook: Hook, table: Host) -> str:
 def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
     """The tools of an agent that a hook can match at an event. None means every tool, or that it is not certain: its
     matcher is more than plain names, or has a name that the agent's table does not know."""
-    pattern = _tool_pattern(hook)
-    names = names_only(pattern) if pattern else None
-    row = dialect(hook.dialect).row(hook.native_event)
-    if not names or row is None or row.target != "tool" or EVENTS[event] != ("tool",):
+    found = _named(hook)
+    if found is None or EVENTS[event] != ("tool",):
         return None
+    names, row = found
     if not all(PLAIN_NAME.fullmatch(name) for name in names):
         return None
 
@@ -83,6 +80,13 @@ def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
     return frozenset(tool for tool, row in table.tools.items() if row.split is not None or wants(hook, tool))
 
 
+def _named(hook: Hook) -> tuple[frozenset[str], EventRow] | None:
+    """The tools that a hook's matcher names, and its row; None if its event has no tools, or it has another pattern."""
+    row, pattern = dialect(hook.dialect).row(hook.native_event), _tool_pattern(hook)
+    names = names_only(pattern) if pattern else None
+    return (names, row) if names and row is not None and row.target == "tool" else None
+
+
 def _tool_pattern(hook: Hook) -> str:
     """The tools that a hook's matcher names; "" if it accepts all tools, or names none."""
     pattern = hook.matcher.get("tool") if isinstance(hook.matcher, dict) else hook.matcher
@@ -92,31 +96,30 @@ def _tool_pattern(hook: Hook) -> str:
 def not_in_its_own(hook: Hook) -> str:
     """Why a hook never runs in the agent that it is written for: it names only other agents' tools. "" if it may
     run."""
-    table = dialect(hook.dialect)
-    pattern = _tool_pattern(hook)
-    names = names_only(pattern) if pattern else None
-    if names is not None and names <= table.borrowed:
+    table, found = dialect(hook.dialect), _named(hook)
+    if found is None or found[0] <= table.borrowed:
         return ""
     if hook.dialect in HOSTS:
         return _not_here(hook, host(hook.dialect))
-    row = table.row(hook.native_event)
-    own = {*table.tools, *(tool.native for tool in table.tools.values())}
-    if not own or names is None or row is None or row.target != "tool":
-        return ""
-    if names & own or not names <= _all_names():
+    names, own = found[0], _spelled(hook)
+    if not own or not names.isdisjoint(own) or not names <= _all_names():
         return ""
     return f"{table.title} has no tool {', '.join(sorted(names))}{_right_names(names, table.name)}"
+
+
+def _spelled(hook: Hook) -> list[str]:
+    """The names of the tools of a hook's own agent."""
+    tools = dialect(hook.dialect).tools
+    return [*tools, *(tool.native for tool in tools.values())]
 
 
 def misspelt(hook: Hook) -> str:
     """What a matcher probably means by a tool that no known agent has; "" if no name is similar. (It may be a custom
     tool, so this is only a hint.)"""
-    table, pattern = dialect(hook.dialect), _tool_pattern(hook)
-    row = table.row(hook.native_event)
-    names = names_only(pattern) if pattern else None
-    own = [*table.tools, *(each.native for each in table.tools.values())]
-    if names is None or row is None or row.target != "tool" or names.issubset(own):
+    found, own = _named(hook), _spelled(hook)
+    if found is None or found[0].issubset(own):
         return ""
+    names = found[0]
     everywhere = _all_names()
     for name in sorted(names - everywhere):
         near = _similar(name, own) or _similar(name, sorted(everywhere))
@@ -134,14 +137,18 @@ def _similar(name: str, names: list[str]) -> str:
 
 def _right_names(names: frozenset[str], agent: str) -> str:
     """The names of those tools in this agent, if the tables know them."""
-    ours = {tool.ours for name in HOSTS for native, tool in host(name).tools.items() if native in names}
-    ours |= {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
+    ours = _ours(names)
     own = dialect(agent).tools if agent in DIALECTS else {}
     right = [own[key].native for key in sorted(ours) if key in own]
-    right = right or [
-        native for native, tool in (host(agent).tools if agent in HOSTS else {}).items() if tool.ours in ours
-    ]
+    if not right and agent in HOSTS:
+        right = [native for native, tool in host(agent).tools.items() if tool.ours in ours]
     return f"; there it is {', '.join(f'`{name}`' for name in dict.fromkeys(right))}" if right else ""
+
+
+def _ours(names: frozenset[str]) -> set[str]:
+    """Our names for these tools of any agent."""
+    ours = {tool.ours for name in HOSTS for native, tool in host(name).tools.items() if native in names}
+    return ours | {key for name in DIALECTS for key, row in dialect(name).tools.items() if row.native in names}
 
 
 def _calls(event: str, table: Host) -> Iterator[Event]:

@@ -40,7 +40,7 @@ from anyhook.tables.registry import HOSTS, special
 from anyhook.tables.registry import host as host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from anyhook.install.lean import Asked, Tools, Wanted
     from anyhook.model.json_types import Json
@@ -133,52 +133,63 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
     host = on_demand(host, wanted or ())
-    found: list[str] = []
-    scopes: list[str] = []
-    hint = ""
-    wrong: list[str] = []
+    scopes, handlers, wrong = _entries(host, entry, home, project, env)
+    found = tuple(path for path, _ in scopes)
+    if not found:
+        blocked = _blocked(host, entry, places(host, entry, next(iter(entry.files)), home, project, env))
+        return Diagnosis((), NOT_INSTALLED, blocked or f"anyhook install {host.name}", blocked=blocked)
+    closed = CLOSED in " ".join(handler.command for handler in handlers) or any(map(is_closed, found))
+    approved, waits, off = _approval(host, entry, found, roots_of(entry, home, project, env))
+    # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
+    wrong += [why for why in (*off, *_switched_off(host, entry, home, project, env)) if why not in wrong]
+    hint, asked = _hint(host, scopes, handlers), _asked(handlers)
+    status, why = _fault(host, handlers, wrong, closed=closed)
+    why = why or waits or _left_out(host, asked, wanted) or (APPROVED if approved else IN_PLACE)
+    reason = f"{why}; {hint}" if hint and status == UNKNOWN else why
+    within = tuple(dict.fromkeys(scope for _, scope in scopes))
+    return Diagnosis(found, status, reason, within, closed, asked, approved, waits, "", hint, _fixed(handlers))
+
+
+def _entries(
+    host: Host, entry: Entry, home: str, project: str, env: Mapping[str, str]
+) -> tuple[list[tuple[str, str]], list[OurHandler], list[str]]:
+    """The files that have our entry, with their scopes; our handlers there; and which files cannot be read."""
+    scopes: list[tuple[str, str]] = []
     handlers: list[OurHandler] = []
+    wrong: list[str] = []
     for scope in entry.files:
         for path, native in places(host, entry, scope, home, project, env).items():
             text = _text(path)
             if text is None or not _is_about_us(text, host, entry):
                 continue
-            found.append(path)
-            scopes.append(scope)
+            scopes.append((path, scope))
             try:
-                some = list(_handlers(path, text, host, entry, native))
-                if scope == "user" and not all(fixes_places(handler.command) for handler in some):
-                    hint = MOVABLE.format(host.name)
-                handlers += [handler.replace(dead=_dead(handler, env)) for handler in some]
+                handlers += [each.replace(dead=_dead(each, env)) for each in _handlers(path, text, host, entry, native)]
             except edit.CannotEdit as error:
                 wrong.append(f"{path} cannot be read, so the agent finds no hooks in it: {error}")
-    if not found:
-        blocked = _blocked(host, entry, places(host, entry, next(iter(entry.files)), home, project, env))
-        return Diagnosis((), NOT_INSTALLED, blocked or f"anyhook install {host.name}", blocked=blocked)
-    closed = any(CLOSED in handler.command for handler in handlers) or any(map(is_closed, found))
-    asked = _asked(handlers)
-    fixed = next((words for each in handlers if HOME in (words := tuple(launched(each.command)[0]))), ())
-    known = tuple(found), tuple(dict.fromkeys(scopes)), closed
-    approved, waits, off = _approval(host, entry, found, roots_of(entry, home, project, env))
-    wrong += off
+    return scopes, handlers, wrong
 
-    def told(status: Status, reason: str) -> Diagnosis:
-        return Diagnosis(known[0], status, reason, known[1], known[2], asked, approved, waits, "", hint, fixed)
 
-    # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
-    wrong += [why for why in _switched_off(host, entry, home, project, env) if why not in wrong]
+def _hint(host: Host, scopes: list[tuple[str, str]], handlers: list[OurHandler]) -> str:
+    movable = any((each.path, "user") in scopes and not fixes_places(each.command) for each in handlers)
+    return MOVABLE.format(host.name) if movable else ""
+
+
+def _fixed(handlers: list[OurHandler]) -> tuple[str, ...]:
+    """The words of an entry that fixes its home."""
+    return next((words for each in handlers if HOME in (words := tuple(launched(each.command)[0]))), ())
+
+
+def _fault(host: Host, handlers: list[OurHandler], wrong: list[str], *, closed: bool) -> tuple[Status, str]:
+    """What keeps our entries from working, if anything does."""
     if wrong:
-        return told(INERT, wrong[0])
-    for handler in handlers:
-        if handler.dead and (host.without_us == "refuses" or closed):
-            again = f"anyhook install {host.name}"
-            why = f"{handler.path}: {handler.dead}. The agent refuses every call until it is there: {again}"
-            return told(REFUSING, why)
-    gaps = list(_gaps(host, handlers))
-    if gaps:
-        return told(INERT, gaps[0])
-    state = waits or _left_out(host, asked, wanted) or (APPROVED if approved else IN_PLACE)
-    return told(UNKNOWN, f"{state}; {hint}" if hint else state)
+        return INERT, wrong[0]
+    dead = next((each for each in handlers if each.dead), None)
+    if dead is not None and (closed or host.without_us == "refuses"):
+        again = f"anyhook install {host.name}"
+        return REFUSING, f"{dead.path}: {dead.dead}. The agent refuses every call until it is there: {again}"
+    gap = next(_gaps(host, handlers), "")
+    return (INERT, gap) if gap else (UNKNOWN, "")
 
 
 def _blocked(host: Host, entry: Entry, paths: Collection[str]) -> str:
@@ -192,7 +203,7 @@ def _blocked(host: Host, entry: Entry, paths: Collection[str]) -> str:
     return ""
 
 
-def _approval(host: Host, entry: Entry, paths: list[str], roots: Mapping[str, str]) -> tuple[bool, str, list[str]]:
+def _approval(host: Host, entry: Entry, paths: Sequence[str], roots: Mapping[str, str]) -> tuple[bool, str, list[str]]:
     """Whether the agent's own record approves every gate of one of our entries; if not, what is missing, and what is
     turned off there."""
     waits: list[str] = []
@@ -308,31 +319,35 @@ def _is_about_us(text: str, host: Host, entry: Entry) -> bool:
 
 def _handlers(path: str, text: str, host: Host, entry: Entry, native: str) -> Iterator[OurHandler]:
     """Our handlers in one file; raises CannotEdit if its syntax is wrong."""
-    if entry.style == "scripts":
-        for line in text.splitlines():
-            command = line.removeprefix("exec ")
-            if is_ours(command, host):
-                yield OurHandler(path, native, command)
+    match entry.style:
+        case "scripts":
+            commands = [line.removeprefix("exec ") for line in text.splitlines()]
+            yield from (OurHandler(path, native, command) for command in commands if is_ours(command, host))
+        case "module":
+            yield from _in_module(path, text, host)
+        case _:
+            syntax = "toml" if entry.style == "tables" else entry_syntax(entry, text)
+            yield from _in_document(path, edit.at(edit.read(text, syntax), entry.under), host, entry)
+
+
+def _in_module(path: str, text: str, host: Host) -> Iterator[OurHandler]:
+    if LAUNCHER not in text:  # files that a plug-in needs next to it
         return
-    if entry.style == "module":
-        if LAUNCHER not in text:  # files that a plug-in needs next to it
-            return
-        waits = MODULE_LIMIT.search(text)
-        limit_s = float(waits.group(1)) if waits is not None else 0.0
-        places = _listed(text, MODULE_PLACES)
-        for row in host.events:
-            if row.installed:
-                yield OurHandler(path, row.native, f"{_launcher(text)} {places}".rstrip(), limit_s=limit_s)
-        return
-    document = edit.read(text, "toml" if entry.style == "tables" else entry_syntax(entry, text))
-    hooks = edit.at(document, entry.under)
+    waits = MODULE_LIMIT.search(text)
+    limit_s = float(waits.group(1)) if waits is not None else 0.0
+    command = f"{_listed(text, LAUNCHER)} {_listed(text, MODULE_PLACES)}".rstrip()
+    for row in host.events:
+        if row.installed:
+            yield OurHandler(path, row.native, command, limit_s=limit_s)
+
+
+def _in_document(path: str, hooks: Json, host: Host, entry: Entry) -> Iterator[OurHandler]:
     listed = [("", None, handler) for handler in hooks] if isinstance(hooks, list) else _grouped(hooks)
     for event, matcher, handler in listed:
-        for value in _values(handler):
-            if is_ours(value, host):
-                named = event or event_of(str(value), host)
-                yield OurHandler(path, named, str(value), matcher, limit_s=_limit_s(handler, entry.handler))
-                break
+        command = next((str(value) for value in _values(handler) if is_ours(value, host)), None)
+        if command is not None:
+            named = event or event_of(command, host)
+            yield OurHandler(path, named, command, matcher, limit_s=_limit_s(handler, entry.handler))
 
 
 UNITS = {"{seconds}": 1.0, "{milliseconds}": 1000.0}
@@ -394,11 +409,6 @@ def _grouped(hooks: Json) -> Iterator[tuple[str, Json, Json]]:
             matcher = item.get("matcher") if isinstance(item, dict) else None
             for handler in inner if isinstance(inner, list) else [item]:
                 yield event, matcher, handler
-
-
-def _launcher(module: str) -> str:
-    """The command of a module's list of words."""
-    return _listed(module, LAUNCHER)
 
 
 def _listed(module: str, start: str) -> str:

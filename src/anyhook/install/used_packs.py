@@ -54,22 +54,28 @@ def change_used(path: str, add: Sequence[str] = (), remove: Sequence[str] = ()) 
     if after == before:
         return False
     try:
-        if text is None:
-            made = f"{HEADER}\n{edit.put('', 'toml', ('use',), after).strip()}\n"
-        elif after and before:
-            made = text
-            for number in reversed(range(len(before))):
-                made = edit.remove(made, "toml", ("use", number)) if before[number] in remove else made
-            for name in add:
-                made = edit.append(made, "toml", ("use",), name) if name not in before else made
-        elif after:
-            made = edit.put(text, "toml", ("use",), after)
-        else:
-            made = edit.remove(text, "toml", ("use",))
+        made = _changed(text, before, after, add, remove)
     except edit.CannotEdit as error:
         raise CannotChange(f"{path}: {error}") from None
     write_rules(path, made)
     return True
+
+
+def _changed(
+    text: str | None, before: Sequence[str], after: list[Json], add: Sequence[str], remove: Sequence[str]
+) -> str:
+    """The text that uses these packs; as much as possible of the list stays as it is."""
+    if text is None:
+        return f"{HEADER}\n{edit.put('', 'toml', ('use',), after).strip()}\n"
+    if not after:
+        return edit.remove(text, "toml", ("use",))
+    if not before:
+        return edit.put(text, "toml", ("use",), after)
+    for number in reversed([number for number, name in enumerate(before) if name in remove]):
+        text = edit.remove(text, "toml", ("use", number))
+    for name in add:
+        text = edit.append(text, "toml", ("use",), name) if name not in before else text
+    return text
 
 
 def write_rules(path: str, made: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 10_000
 """Deeper than any agent nests: their own writers recurse."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_CLOSES = {"{": "}", "[": "]"}
 _GAP = re.compile(r"[ \t\n\r]*")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _string: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
@@ -31,12 +32,12 @@ def read(text: str) -> Json:
     while True:
         value: Json = None
         char = text[place : place + 1]
-        if char in ("{", "["):
+        if char in _CLOSES:
             if len(holders) >= MAX_DEPTH:
                 raise ValueError(f"nested more than {MAX_DEPTH:,} levels deep")
             place = _skip(text, place + 1)
             value = {} if char == "{" else []
-            if text[place : place + 1] != ("}" if char == "{" else "]"):
+            if text[place : place + 1] != _CLOSES[char]:
                 holders.append(value)
                 if char == "{":
                     place = _key(text, place, keys)

@@ -351,22 +351,28 @@ def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]
     return read, to_host(judge(hook, table, subject.row, whole, subject.posture, {}), event, table)
 
 
+def _verdict_now(before: dict[str, Json], hook: str, outcome: Outcome) -> tuple[FindingKind, str] | None:
+    """What a hook's verdict changes about a recorded decision, and the reason."""
+    was = before.get("verdict")
+    if outcome.verdict == BLOCK:
+        return None if was == BLOCK else ("blocks", outcome.reason or "")
+    if was == BLOCK:
+        return ("lets go", str(before.get("reason"))) if before.get("hook") == hook else None
+    return ("asks", outcome.reason or "") if outcome.verdict == ASK != was else None
+
+
 def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
     decision = line.decision
     before: dict[str, Json] = {} if decision is None else decision.raw
     blocked = before.get("verdict") == BLOCK
     start = (line.n, line.at_ns, event.name, event.data.get("tool"), about(event.data), hook)
-    if outcome.verdict == BLOCK and not blocked:
-        return Finding(*start, "blocks", outcome.reason or "")
-    if outcome.verdict != BLOCK and blocked and before.get("hook") == hook:
-        return Finding(*start, "lets go", str(before.get("reason")))
-    if outcome.verdict == ASK and before.get("verdict") not in (ASK, BLOCK):
-        return Finding(*start, "asks", outcome.reason or "")
-    stopped = blocked and before.get("effect") in STOPPING  # then nothing has used the rewrite
-    for field, rewrite in REWRITES:
-        value, was = getattr(outcome, rewrite), before.get(rewrite)
-        if not stopped and value is not None and was not in (value, clipped(value)):
-            return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
+    if (verdict := _verdict_now(before, hook, outcome)) is not None:
+        return Finding(*start, *verdict)
+    if not (blocked and before.get("effect") in STOPPING):  # else nothing has used a rewrite
+        for field, rewrite in REWRITES:
+            value, was = getattr(outcome, rewrite), before.get(rewrite)
+            if value is not None and was not in (value, clipped(value)):
+                return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
     if read.failure is not None:
         return Finding(*start, "fails", read.failure.detail)
     return None

@@ -49,19 +49,22 @@ def _requests(entry: Judged, entries: list[Judged], decision: RecordedDecision) 
     if outcome.verdict != NONE:
         said = f"{outcome.verdict}: {outcome.reason}" if outcome.reason else outcome.verdict
         yield HookRequest("verdict", said, _of_verdict(entry, decision))
-    for _, field in REWRITES:
+    for field in (*(rewrite for _, rewrite in REWRITES), *ONE_OF_MANY):
         if (value := getattr(outcome, field)) is not None:
-            after = [other.hook.id for other in entries[place + 1 :] if getattr(other.outcome, field) is not None]
-            yield HookRequest(field, value, f"rewritten again by {after[-1]}" if after else "")
-    for field in ONE_OF_MANY:
-        if (value := getattr(outcome, field)) is not None:
-            before = [other.hook.id for other in entries[:place] if getattr(other.outcome, field) is not None]
-            yield HookRequest(field, value, f"{before[0]} came first" if before else "")
+            yield HookRequest(field, value, _outdone(field, entries, place))
     for field in JOINED:
         if getattr(outcome, field):
             yield HookRequest(field, list(getattr(outcome, field)))
     if outcome.end_turn:
         yield HookRequest("end_turn", True)
+
+
+def _outdone(field: str, entries: list[Judged], place: int) -> str:
+    """Which other hook's value counts, if it is not this one's."""
+    others = [at for at, entry in enumerate(entries) if at != place and getattr(entry.outcome, field) is not None]
+    if field in ONE_OF_MANY:
+        return f"{entries[others[0]].hook.id} came first" if others and others[0] < place else ""
+    return f"rewritten again by {entries[others[-1]].hook.id}" if others and others[-1] > place else ""
 
 
 def _of_verdict(entry: Judged, decision: RecordedDecision) -> str:

@@ -138,22 +138,14 @@ class Judge:
         """What each of the calls asked for, if its turn came. Calls that were asked again count once, with the stricter
         of their answers."""
         event = event_in(line)
-        first_calls = [call for call in calls if not call.again]
-        entries = self._asked(event, first_calls)
-        again = [call for call in calls if call.again]
+        first, again = [[call for call in calls if call.again is wanted] for wanted in (False, True)]
+        entries = self._asked(event, first)
         final = final_form(event, entries)
         if final is not None and event.name in GATES and not any(entry.outcome.verdict == BLOCK for entry in entries):
-            seen = {call.hook for call in again}
-            deny = {call.hook for call in first_calls if (self.posture or call.posture) == "deny"} - seen
+            deny = {call.hook for call in first if (self.posture or call.posture) == "deny"}
+            deny -= {call.hook for call in again}
             entries = [refused_unseen(entry, final) if entry.hook.id in deny else entry for entry in entries]
-        for second in self._asked(final or event, again) if again else ():
-            found = next((place for place, first in enumerate(entries) if first.hook.id == second.hook.id), None)
-            answer = second.outcome.replace(**NO_REWRITE)
-            if found is None:
-                entries.append(second.replace(position=-1, outcome=answer))
-            else:
-                entries[found] = with_second(entries[found], answer)
-        return entries
+        return _joined(entries, self._asked(final or event, again))
 
     def _asked(self, event: Event, calls: Sequence[RecordedCall]) -> list[Judged]:
         """What each of the calls asked for, about one form of the event."""
@@ -200,6 +192,19 @@ class Judge:
         if found is None:
             found = self._hooks[key] = _hook_of(call, event)
         return found
+
+
+def _joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
+    """The answers, with those about the final form."""
+    entries = [*first]
+    places = {entry.hook.id: place for place, entry in reversed([*enumerate(first)])}
+    for entry in second:
+        answer, place = entry.outcome.replace(**NO_REWRITE), places.get(entry.hook.id)
+        if place is None:
+            entries.append(entry.replace(position=-1, outcome=answer))
+        else:
+            entries[place] = with_second(entries[place], answer)
+    return entries
 
 
 def event_in(line: JournalLine) -> Event:

@@ -125,11 +125,6 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         warn(key, f"must be one of {', '.join(values)}", "Correct it.", instead)
         return word_of(instead, values)
 
-    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(document.get("plugins"))]
-    if not isinstance(document.get("plugins", []), list) or not all(folder.startswith("/") for folder in plugins):
-        # Read against the current folder, a relative one would let a cloned project bring a plugin along.
-        warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
-        plugins = [folder for folder in plugins if folder.startswith("/")]
     posture = one_of("on_failure", ON_FAILURE)
     mode, off = one_of("mode", MODE), one_of("off", OFF)
     one_of("warm", WARM)  # read before anything else is, by `extra/warm/place.py`
@@ -138,7 +133,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         if key not in SETTINGS:
             warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
     read = Settings(
-        tuple(plugins),
+        _plugins(document.get("plugins", []), home, warn),
         posture,
         _dialects(document.get("dialect"), warn),
         {hook: word_of(word, ON_FAILURE) for hook, word in hooks["on_failure"].items()},
@@ -158,6 +153,14 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         _ask(document.get("ask"), warn),
     )
     return read.at(time()) if read.hook_until else read
+
+
+def _plugins(value: Json, home: str, warn: _Warn) -> tuple[str, ...]:
+    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(value)]
+    if not isinstance(value, list) or not all(folder.startswith("/") for folder in plugins):
+        # Read against the current folder, a relative one would let a cloned project bring a plugin along.
+        warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
+    return tuple(folder for folder in plugins if folder.startswith("/"))
 
 
 def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
@@ -255,28 +258,27 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     """Setting → hook id → value."""
     found: dict[str, dict[str, str]] = {key: {} for key in (*OF_A_HOOK, "until")}
     known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
-    if value is not None and not isinstance(value, dict):
-        warn("hooks", "must hold tables", f'Write [hooks."ID"]. Settings: {known}.')
-    for hook, settings in value.items() if isinstance(value, dict) else ():
-        if not isinstance(settings, dict) or not settings:
+    if not isinstance(value, dict):
+        if value is not None:
+            warn("hooks", "must hold tables", f'Write [hooks."ID"]. Settings: {known}.')
+        return found
+    for hook, settings in value.items():
+        if not (isinstance(settings, dict) and settings):
             warn(f"hooks.{hook}", f"needs one of {', '.join(OF_A_HOOK)}", f"Settings: {known}.")
             continue
         for key, chosen in settings.items():
-            if key == "until" and (until_s := _seconds(chosen)) is not None:
-                found[key][hook] = str(until_s)
-            elif key == "until":
-                # Without its end, the mode would count forever.
-                warn(f"hooks.{hook}.{key}", "is not a time", "Write it as 2030-01-31T12:00:00Z.", STRICTEST["mode"])
-                found["mode"][hook] = STRICTEST["mode"]
-            elif key not in OF_A_HOOK or chosen not in OF_A_HOOK[key]:
-                instead = STRICTEST.get(key, "")
-                what = "is not a setting of a hook, or not one of its values"
+            if key == "until":
+                if (until_s := _seconds(chosen)) is not None:
+                    found[key][hook] = str(until_s)
+                else:  # without its end, the mode would count forever
+                    found["mode"][hook] = instead = STRICTEST["mode"]
+                    warn(f"hooks.{hook}.{key}", "is not a time", "Write it as 2030-01-31T12:00:00Z.", instead)
+            elif chosen not in OF_A_HOOK.get(key, ()):
+                what, instead = "is not a setting of a hook, or not one of its values", STRICTEST.get(key, "")
                 warn(f"hooks.{hook}.{key}", what, f"Settings: {known}.", instead)
                 if instead:
                     found[key][hook] = instead
-            elif key == "mode" and _seconds(settings.get("until", "9999-01-01")) is None:
-                continue
-            else:
+            elif key != "mode" or _seconds(settings.get("until", "9999-01-01")) is not None:
                 found[key][hook] = str(chosen)
     return found
 
