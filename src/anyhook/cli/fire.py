@@ -117,19 +117,9 @@ def project_of(project: str | None, plugin_dirs: Sequence[str] = ()) -> str:
     return project
 
 
-def event_of(
-    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None, dialects: Sequence[str] = ()
-) -> tuple[Event, list[str]]:
-    """The event, by a name that one of `dialects` knows, and the names in --data that no dialect knows."""
-    if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
-        raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
+def _fields(options: EventOptions) -> dict[str, Json]:
+    """The fields that options give by name."""
     data: dict[str, Json] = {}
-    given: dict[str, Json] = {}
-    if options.data is not None:
-        read = _json("--data", options.data)
-        if not isinstance(read, dict):
-            raise BadCall("--data must be a JSON object, such as '{\"turn_number\": 3}'.")
-        given = read
     for key, field in NAMES.items():
         if (name_given := getattr(options, key)) is not None:
             data[field] = name_given
@@ -137,11 +127,26 @@ def event_of(
         if (text_given := getattr(options, key)) is not None:
             data[field] = _text(f"--{key.replace('_', '-')}", text_given)
     if options.input is not None:
-        data["input"] = _json("--input", options.input)
-        if not isinstance(data["input"], dict):
-            raise BadCall('--input must be a JSON object, such as \'{"command": "ls"}\'.')
+        data["input"] = _object("--input", options.input, '{"command": "ls"}')
     if options.output is not None:
         data["output"] = _loose(_text("--output", options.output))
+    return data
+
+
+def _object(flag: str, text: str | None, example: str) -> dict[str, Json]:
+    read = _json(flag, text) if text is not None else {}
+    if not isinstance(read, dict):
+        raise BadCall(f"{flag} must be a JSON object, such as '{example}'.")
+    return read
+
+
+def event_of(
+    name: str, options: EventOptions, natives: dict[str, tuple[str, ...]] | None = None, dialects: Sequence[str] = ()
+) -> tuple[Event, list[str]]:
+    """The event, by a name that one of `dialects` knows, and the names in --data that no dialect knows."""
+    if [getattr(options, key) for key in ("data", "input", "output", *TEXTS)].count("-") > 1:
+        raise BadCall("`-` stands for stdin, and stdin can be read only once. Use @FILE for the others.")
+    given, data = _object("--data", options.data, '{"turn_number": 3}'), _fields(options)
     event = name
     if name not in EVENTS or given:
         from anyhook.tables.registry import UnknownEvent, canonical_event, native_names
@@ -158,10 +163,9 @@ def event_of(
     unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
         event = canonical_event(name, True, natives)  # --data may give the error under a dialect's own name
-    if "agent_id" in data:
-        data.setdefault("agent_name", data["agent_id"])
-    if "agent_type" in data:
-        data.setdefault("agent_name", data["agent_type"])  # --agent names both, unless --data knows better
+    for key in ("agent_id", "agent_type"):  # --agent names both, unless --data knows better
+        if key in data:
+            data.setdefault("agent_name", data[key])
     return Event(event, data), unknown
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 from anyhook import __version__
 from anyhook.cli import DONE, render
@@ -17,6 +18,17 @@ from anyhook.rules.pack_list import GUARDS
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import INSTALLABLE, host
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.gates.agents import AgentStatus
+
+STUCK = {
+    "dead": "the entry does not work",
+    "blocked": "the entry cannot be added",
+    "waits": "waits for your approval there",
+}
+
 
 def greet() -> int:
     """Three lines and one step. Starts nothing."""
@@ -26,24 +38,32 @@ def greet() -> int:
     agents = calling_agents(setup, catalog)
     _, found_gates = gates_here(setup, catalog, agents)
     render.out(f"  guards  {summary(found_gates)}")
-    calling = [name for name, agent in agents.items() if agent.installed and not agent.dead and not agent.waits]
-    dead = [name for name, agent in agents.items() if agent.dead]
-    blocked = [name for name, agent in agents.items() if not agent.installed]
-    waiting = [name for name, agent in agents.items() if agent.waits and not agent.dead]
-    found = [name for name in INSTALLABLE if name not in agents and shutil.which(host(name).program)]
-    parts = [
-        f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
-    ]
-    parts += [f"{', '.join(dead)}: the entry does not work"] if dead else []
-    parts += [f"{', '.join(blocked)}: the entry cannot be added"] if blocked else []
-    parts += [f"{', '.join(waiting)}: waits for your approval there"] if waiting else []
-    parts += [f"found without it: {', '.join(found)}"] if found else []
-    for line in wrapped("; ".join(parts), "  agents  ", " " * 10):
-        render.out(line)
+    line, stuck, calling, found = _standing(agents)
+    for each in wrapped(line, "  agents  ", " " * 10):
+        render.out(each)
     ours = [gate.fix for gate in not_holding(found_gates) if gate.fix.startswith(OWN_COMMAND)]
-    render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, [*dead, *blocked, *waiting])}")
+    render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, stuck)}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE
+
+
+def _standing(agents: Mapping[str, AgentStatus]) -> tuple[str, list[str], list[str], list[str]]:
+    """How the agents stand, in one line; those that are stuck, those that call us, and those without an entry."""
+    stand: dict[str, list[str]] = {word: [] for word in (*STUCK, "calls")}
+    for name, agent in agents.items():
+        stand[_word(agent)].append(name)
+    calling, stuck = stand["calls"], {word: stand[word] for word in STUCK if stand[word]}
+    found = [name for name in INSTALLABLE if name not in agents and shutil.which(host(name).program)]
+    calls = f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
+    parts = [calls, *(f"{', '.join(names)}: {STUCK[word]}" for word, names in stuck.items())]
+    parts += [f"found without it: {', '.join(found)}"] if found else []
+    return "; ".join(parts), [name for names in stuck.values() for name in names], calling, found
+
+
+def _word(agent: AgentStatus) -> str:
+    if not agent.installed:
+        return "blocked"
+    return "dead" if agent.dead else "waits" if agent.waits else "calls"
 
 
 def _next(setup: Setup, calling: list[str], found: list[str], dead: list[str]) -> str:

@@ -7,7 +7,7 @@ from anyhook.model.words import MODE, ON_FAILURE, TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
     from anyhook.model.words import Mode, Posture, Trust
@@ -182,6 +182,14 @@ class BridgeOptions(RunOptions):
     place: tuple[str, ...] = repeated("--place", "A variable that counts as this; may be repeated.", "NAME=DIR")
 
 
+def _value(row: Option, given: str | None, rest: Iterator[str]) -> str | bool | None:
+    """The value of an option, which may be the next word; None if it has none, or another than it may have."""
+    if not row.metavar:
+        return True if given is None else None
+    value = next(rest, None) if given is None else given
+    return None if row.choices and value not in row.choices else value
+
+
 def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T] | None:
     """The arguments and options of a correct call; None if the full parser must handle it."""
     known = {row.flag: row for row in kind.rows}
@@ -194,20 +202,15 @@ def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T
             continue
         flag, equals, given = word.partition("=")
         row = known.get(flag)
-        if row is None or (equals and not row.metavar):
-            return None
-        if not row.metavar:
-            values[row.key] = True
-            continue
-        value = given if equals else next(rest, None)
-        if value is None or (row.choices and value not in row.choices):
+        if row is None or (value := _value(row, given if equals else None, rest)) is None:
             return None
         before = values.get(row.key, ())
-        values[row.key] = (*before, value) if row.many and isinstance(before, tuple) else value
+        many = row.many and isinstance(before, tuple) and isinstance(value, str)
+        values[row.key] = (*before, value) if many else value
     dialects = values.get("dialect")
     if isinstance(dialects, tuple):
         from anyhook.tables.registry import DIALECTS
 
-        if any(name not in DIALECTS for name in dialects):
+        if not set(DIALECTS).issuperset(dialects):
             return None
     return (arguments, kind(**values)) if len(arguments) == count else None

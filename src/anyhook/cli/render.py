@@ -9,7 +9,7 @@ from anyhook.model.words import NOT_MET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from anyhook.model.decision import Decision, Report
     from anyhook.model.json_types import Json
@@ -192,15 +192,8 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
 
 def decision_out(decision: Decision) -> None:
     """One line per hook, then the verdict and what comes with it."""
-    skipped = [report.why for report in decision.hooks if report.status == "skipped"]
-    many = {why: skipped.count(why) for why in skipped if skipped.count(why) > MAX_SKIPPED}
-    for report in decision.hooks:
-        if report.why != NOT_MET and not (report.status == "skipped" and report.why in many):
-            out(_report_line(report, decision.verdict))
-    for why, count in many.items():
-        out(f"- {count} others skipped: {why}")
-    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
-        out(f"- {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply")
+    for line in _report_lines(decision):
+        out(line)
     for line in problem_lines(decision.problems):
         say(line)
     verdict: str = decision.verdict
@@ -210,26 +203,39 @@ def decision_out(decision: Decision) -> None:
         verdict += ", not enforced: shadow mode"
     ran = any(report.status in ("ran", "broken", "background") for report in decision.hooks)
     out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"))
+    for line in _asked_for(decision):
+        out(f"  {line}")
+
+
+def _report_lines(decision: Decision) -> Iterator[str]:
+    skipped = [report.why for report in decision.hooks if report.status == "skipped"]
+    many = {why: skipped.count(why) for why in skipped if skipped.count(why) > MAX_SKIPPED}
+    for report in decision.hooks:
+        if report.why != NOT_MET and not (report.status == "skipped" and report.why in many):
+            yield _report_line(report, decision.verdict)
+    for why, count in many.items():
+        yield f"- {count} others skipped: {why}"
+    if unmet := sum(report.why == NOT_MET for report in decision.hooks):
+        yield f"- {unmet} {'rule does' if unmet == 1 else 'rules do'} not apply"
+
+
+def _asked_for(decision: Decision) -> Iterator[str]:
+    """What comes with the verdict."""
+    from anyhook.model import lean_json
+
     if decision.reason:
-        out(f"  reason: {decision.reason}")
+        yield f"reason: {decision.reason}"
     for title, value in (("input", decision.tool_input), ("output", decision.tool_output), ("prompt", decision.prompt)):
         if value is not None:
-            from anyhook.model import lean_json
-
-            out(f"  {title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}")
-    for title, texts in (
-        ("context", decision.context),
-        ("message", decision.messages),
-        ("follow-up", decision.follow_ups),
-    ):
-        for text in texts:
-            out(f"  {title}: {text}")
+            yield f"{title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}"
+    said = {"context": decision.context, "message": decision.messages, "follow-up": decision.follow_ups}
+    yield from (f"{title}: {text}" for title, texts in said.items() for text in texts)
     if decision.history is not None:
-        out(f"  history → {len(decision.history)} message(s)")
+        yield f"history → {len(decision.history)} message(s)"
     if decision.recipe is not None:
-        out(f"  recipe → {decision.recipe.get('name')}")
+        yield f"recipe → {decision.recipe.get('name')}"
     if decision.end_turn:
-        out("  the turn ends")
+        yield "the turn ends"
 
 
 def _report_line(report: Report, verdict: str) -> str:

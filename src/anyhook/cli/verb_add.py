@@ -95,19 +95,11 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
     require_person("remove")
     project = os.path.realpath(project_of(options.project))
     try:
-        on = {
-            scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in SCOPES
-        }
-        on[SCOPES[0]] += [name for name in names if name not in on[SCOPES[0]] and _missed(name)]
-        for name in names:
-            if not members(name) and not any(name in some for some in on.values()):
-                raise BadCall(
-                    f"there is no pack `{name}`.{guess(name, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}."
-                )
-        scope = options.scope or next((each for each in SCOPES if on[each]), SCOPES[0])
+        on = _where_on(names, project)
+        scope = options.scope or next((each for each, some in on.items() if some), SCOPES[0])
         path = rule_file(scope, project, os.environ)
         changed = [name for name in names if _remove_one(name, path)]
-        confirmed = [name for name in names if scope == SCOPES[0] and _forgotten(name) and name not in changed]
+        confirmed = _confirmed(names, changed) if scope == SCOPES[0] else []
         if scope == "project" and changed:
             forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
     except (CannotChange, BadPackage) as why:
@@ -115,16 +107,42 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
     except OSError as error:
         raise BadCall(f"{error.filename or 'the file'} cannot be written ({error.strerror}).") from None
     if options.json:
-        removed: list[Json] = [*changed, *confirmed]
-        said: dict[str, Json] = {"removed": removed[0] if len(removed) == 1 else removed or None, "scope": scope}
-        render.json_out({**said, "files": [path] if changed else []})
+        _removed_json(changed, confirmed, scope, path)
     else:
         _tell_removed(names, changed, confirmed, path, options)
-        for other in SCOPES:
-            if other != scope and on[other]:
-                still = f"{', '.join(on[other])} {'is' if len(on[other]) == 1 else 'are'} still on{_whose(other)}"
-                render.say(f"{still}: {undo('add', on[other], _own(other), options.project)}")
+        _tell_left(on, scope, options)
     return DONE if changed or confirmed else FINDINGS
+
+
+def _tell_left(on: Mapping[OwnScope, list[str]], changed: str, options: RemoveOptions) -> None:
+    """Where they are still on."""
+    for scope, names in on.items():
+        if names and scope != changed:
+            still = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} still on{_whose(scope)}"
+            render.say(f"{still}: {undo('add', names, _own(scope), options.project)}")
+
+
+def _confirmed(names: Sequence[str], changed: Sequence[str]) -> list[str]:
+    """Those that were gone already, and are not missed from now on."""
+    return [name for name in names if _forgotten(name) and name not in changed]
+
+
+def _removed_json(changed: list[str], confirmed: list[str], scope: str, path: str) -> None:
+    removed: list[Json] = [*changed, *confirmed]
+    files: list[Json] = [path] if changed else []
+    said = removed[0] if len(removed) == 1 else removed or None
+    render.json_out({"removed": said, "scope": scope, "files": files})
+
+
+def _where_on(names: Sequence[str], project: str) -> dict[OwnScope, list[str]]:
+    """Which of them are on, or were and are missed, by scope; raises BadCall for what is no pack."""
+    on = {scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in SCOPES}
+    on[SCOPES[0]] += [name for name in names if name not in on[SCOPES[0]] and _missed(name)]
+    for name in names:
+        if not members(name) and not any(name in some for some in on.values()):
+            known = f"Packs: {GUARD}, {', '.join(NAMES)}."
+            raise BadCall(f"there is no pack `{name}`.{guess(name, (GUARD, *NAMES))} {known}")
+    return on
 
 
 def _missed(name: str) -> list[str]:

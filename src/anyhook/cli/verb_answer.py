@@ -261,17 +261,11 @@ def _value(hook: CallingHook, field: str) -> Json:
     given = hook.canonical_fields()
     tool, tool_input = str(given.get("tool") or ""), given.get("input")
     tool_input = tool_input if isinstance(tool_input, dict) else {}
-    match field:
-        case "event":
-            return hook.canonical
-        case "dialect":
-            return hook.dialect.name
-        case "command":
-            return next((tool_input[key] for key in LINES if isinstance(tool_input.get(key), str)), None)
-        case "path":
-            return next((tool_input[key] for key in PATHS if isinstance(tool_input.get(key), str)), None)
-        case _:
-            pass
+    if field in ("event", "dialect"):
+        return hook.canonical if field == "event" else hook.dialect.name
+    if field in ("command", "path"):
+        keys = LINES if field == "command" else PATHS
+        return next((tool_input[key] for key in keys if isinstance(tool_input.get(key), str)), None)
     if field in FACTS:
         folder = str(given.get("project") or os.getcwd())
         agent = hook.dialect.name if hook.dialect.name in HOSTS else None

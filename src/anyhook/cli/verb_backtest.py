@@ -123,25 +123,30 @@ def _chosen(engine: Engine, name: str) -> list[Hook]:
     hooks = engine.catalog.hooks
     many = hooks_meant(name, hooks)
     found = many or [hook for hook in hooks if name in hook.id]
-    if not found or (len(found) > 1 and not many):
+    if not many and len(found) != 1:
         known = ", ".join(hook.id for hook in (found or hooks)[:10]) or "none"
         what = "several hooks have this in their ids" if found else f"there is no such hook.{likely(name, hooks)} Hooks"
         raise BadCall(f"{name}: {what}: {known}. `anyhook list` shows the ids.")
     if len(many) > 1:
-        usable = [hook for hook in many if hook.status == "armed" and hook.handler in HANDLERS]
+        usable = [hook for hook in many if not _unusable(hook)]
         if not usable:
             raise BadCall(f"{name}: none of these {len(many)} hooks can run. `anyhook list` shows why.")
         return usable
     (hook,) = found
-    if not hook.trusted:
-        raise BadCall(f"{hook.id} is not approved, so it does not run here either. Look at it first: anyhook trust")
-    if hook.status != "armed":
-        raise BadCall(f"{hook.id} cannot run: {hook.why or hook.status}.")
-    if hook.handler not in HANDLERS:
-        raise BadCall(
-            f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
-        )
+    if wrong := _unusable(hook):
+        raise BadCall(wrong)
     return [hook]
+
+
+def _unusable(hook: Hook) -> str:
+    """Why a hook cannot be backtested; "" if it can."""
+    if not hook.trusted:
+        return f"{hook.id} is not approved, so it does not run here either. Look at it first: anyhook trust"
+    if hook.status != "armed":
+        return f"{hook.id} cannot run: {hook.why or hook.status}."
+    if hook.handler not in HANDLERS:
+        return f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
+    return ""
 
 
 def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
@@ -325,15 +330,19 @@ def _tell(
         )
     for why, left in test.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
-    ran = {name: tallies[name] for name in names if name in tallies}
+    _show_tallies({name: tallies[name] for name in names if name in tallies})
+    elsewhere = "" if test.wanted.project is None else "; --everywhere also looks at other projects"
+    others = " except those left out" if test.left_out else ""
+    for name in names:
+        if name not in tallies:
+            render.say(f"{name}: it matches no recorded event{others}{elsewhere}")
+
+
+def _show_tallies(ran: dict[str, Tally]) -> None:
+    """What each hook would have done; of many hooks only those that would have done something."""
     speak = {name: tally for name, tally in ran.items() if tally.speaks} if len(ran) > MAX_SILENT else ran
     if speak:
         show(tally_table(speak))
     if len(speak) < len(ran):
         asked = max(tally.events for tally in ran.values())
         render.say(f"{len(ran) - len(speak)} others would have done nothing for these {asked:,} events.")
-    elsewhere = "" if test.wanted.project is None else "; --everywhere also looks at other projects"
-    for name in names:
-        if name not in tallies:
-            others = " except those left out" if test.left_out else ""
-            render.say(f"{name}: it matches no recorded event{others}{elsewhere}")

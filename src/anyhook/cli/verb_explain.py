@@ -35,9 +35,12 @@ from anyhook.tables.translate import renamed, restored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from anyhook.engine.engine import Engine
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HostEffect
+    from anyhook.programs.facts import Facts
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host, HostEvent
 
 
@@ -164,36 +167,44 @@ def explain(event: str, options: ExplainOptions) -> int:
         return _recorded(event, options)
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
-    agent = options.agent if options.agent in HOSTS else None
-    dialects = (*options.dialect, agent) if agent in DIALECTS else options.dialect
-    made, _ = event_of(event, options, dialects=dialects)
-    made = made.replace(data={key: made.data[key] for key in made.data if key not in SUB_AGENT}) if agent else made
-    seen = in_agent(agent, made, home_of(os.environ), setup.project, os.environ) if agent else None
+    made, seen = _asked_about(event, options, setup)
     own = EngineOptions(setup, None, "enforce", options.session or None, "explain", options.model or None)
     engine = open_engine(own.replace(serves=seen.table if seen is not None else None), catalog)
-    made = seen.event if seen is not None else made
-    records = engine.explain(made) if seen is None or seen.row is not None else []
+    is_asked = seen is None or seen.row is not None
+    records = engine.explain(made) if is_asked else []
     found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:
         hooks: list[Json] = list(records)
         told: dict[str, Json] = {"event": made.name, "hooks": hooks}
-        if seen is not None:
-            told["agent"] = seen.as_json()
-        if found is not None:
-            told["facts"] = found.as_json()
-        render.json_out(told, indent=2)
+        told |= {"agent": seen.as_json()} if seen is not None else {}
+        render.json_out(told | ({"facts": found.as_json()} if found is not None else {}), indent=2)
         return 0
     for line in agent_lines(seen) if seen is not None else ():
         render.out(line)
-    if seen is not None and seen.row is None:
-        return 0
-    for line in lines(made.name, records):
-        render.out(line)
-    for line in fact_lines(found) if found is not None else ():
-        render.out(f"   {line}")
-    for line in render.problem_lines(engine.problems(made.name)):
-        render.say(line)
+    if is_asked:
+        _tell(made, records, found, engine)
     return 0
+
+
+def _tell(event: Event, records: list[dict[str, Json]], facts: Facts | None, engine: Engine) -> None:
+    for line in lines(event.name, records):
+        render.out(line)
+    for line in fact_lines(facts) if facts is not None else ():
+        render.out(f"   {line}")
+    for line in render.problem_lines(engine.problems(event.name)):
+        render.say(line)
+
+
+def _asked_about(event: str, options: ExplainOptions, setup: Setup) -> tuple[Event, InAgent | None]:
+    """The event, and how the agent sees it, if one is named."""
+    agent = options.agent if options.agent in HOSTS else None
+    dialects = (*options.dialect, agent) if agent in DIALECTS else options.dialect
+    made, _ = event_of(event, options, dialects=dialects)
+    if agent is None:
+        return made, None
+    made = made.replace(data={key: made.data[key] for key in made.data if key not in SUB_AGENT})
+    seen = in_agent(agent, made, home_of(os.environ), setup.project, os.environ)
+    return seen.event, seen
 
 
 def _recorded(name: str, options: FireOptions) -> int:

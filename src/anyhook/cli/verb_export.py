@@ -38,12 +38,8 @@ def export(options: ExportOptions) -> int:
     """Write records of the journal for other programs: as JSON Lines, as Parquet with one row per event (needs
     `anyhook[analytics]`), or as OpenTelemetry traces and metrics to a collector (needs `anyhook[otel]`)."""
     kind, path = options.format or "jsonl", options.output
-    if kind == "parquet" and path is None:
-        raise BadCall("--format parquet needs a file: --output FILE.")
-    if kind == "otlp" and path is not None:
-        raise BadCall("--format otlp goes to a collector (--endpoint URL), not into a file.")
-    if kind != "otlp" and options.endpoint is not None:
-        raise BadCall("--endpoint is for --format otlp.")
+    if wrong := _wrong(kind, path, options.endpoint):
+        raise BadCall(wrong)
     folder = state_dir(os.environ)
     if path is not None:
         check_not_journal("--output", path, folder)
@@ -62,6 +58,15 @@ def export(options: ExportOptions) -> int:
     else:
         render.say(f"{count} {'spans' if kind == 'otlp' else 'records'} exported")
     return 0
+
+
+def _wrong(kind: str, path: str | None, endpoint: str | None) -> str:
+    """Why these options do not go together; "" if they do."""
+    if kind == "parquet" and path is None:
+        return "--format parquet needs a file: --output FILE."
+    if kind == "otlp" and path is not None:
+        return "--format otlp goes to a collector (--endpoint URL), not into a file."
+    return "--endpoint is for --format otlp." if kind != "otlp" and endpoint is not None else ""
 
 
 def _with_a_bar(found: Iterator[JournalLine], folder: str) -> Iterator[JournalLine]:

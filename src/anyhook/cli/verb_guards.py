@@ -18,7 +18,7 @@ from anyhook.rules.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
@@ -42,38 +42,38 @@ def guards(options: GuardsOptions) -> int:
     and only watched with `anyhook shadow ID`.
     """
     setup = Setup.of(project_of(options.project), dict(os.environ))
-    try:
-        used = {scope: used_in(rule_file(scope, setup.project, os.environ)) for scope in SCOPES}
-        pinned = {scope: packages.read_lock(rule_file(scope, setup.project, os.environ)) for scope in SCOPES}
-    except (CannotChange, packages.BadPackage) as why:
-        raise BadCall(str(why)) from None
+    used, pins = _in_use(setup)
     hooks = [hook for hook in build(setup, may_start=False).hooks if hook.dialect == "anyhook"]
     packs = [read_pack(name) for name in NAMES]
     if options.json:
         listed: list[Json] = [_as_dict(pack, used, hooks) for pack in packs]
         found: list[Json] = [
             {"name": name, "scope": scope, **_pin(pin), "changed": _changed(scope, name, pin, setup)}
-            for scope in SCOPES
-            for name, pin in pinned[scope].items()
+            for scope, name, pin in pins
         ]
         render.json_out({"packs": listed, "packages": found}, indent=2)
         return DONE
-    if options.rules:
-        for pack in packs:
-            show(_pack_rules(pack, hooks, _state(pack, used)))
-    else:
-        show(pack_table([(pack, _state(pack, used)) for pack in packs]))
-    for scope in SCOPES:
-        for name, pin in pinned[scope].items():
-            changed = _changed(scope, name, pin, setup)
-            at = f"@{str(pin.get('revision'))[:12]}" if pin.get("revision") else ""
-            render.out(f"{'CHANGED' if changed else 'on'} ({scope})  {name}  from {pin.get('source')}{at}")
-            if changed:
-                again = f"anyhook add {pin.get('source')}{at}"
-                render.say(f"  Its changed rules are off. To see the change and undo it: {again}")
-    if not any(name in each for each in used.values() for name in GUARDS):
+    states = [(pack, _state(pack, used)) for pack in packs]
+    for pack, state in states if options.rules else ():
+        show(_pack_rules(pack, hooks, state))
+    if not options.rules:
+        show(pack_table(states))
+    for scope, name, pin in pins:
+        _tell_package(name, scope, pin, changed=_changed(scope, name, pin, setup))
+    if {*GUARDS}.isdisjoint(name for names in used.values() for name in names):
         render.say("No guard is on. `anyhook add guard` turns them all on.")
     return DONE
+
+
+def _in_use(setup: Setup) -> tuple[dict[str, list[str]], list[tuple[str, str, dict[str, Json]]]]:
+    """The packs that are on, by scope; and the packages, each with its scope and what is pinned of it."""
+    files = {scope: rule_file(scope, setup.project, os.environ) for scope in SCOPES}
+    try:
+        used = {scope: used_in(path) for scope, path in files.items()}
+        pins = [(scope, name, pin) for scope, path in files.items() for name, pin in packages.read_lock(path).items()]
+    except (CannotChange, packages.BadPackage) as why:
+        raise BadCall(str(why)) from None
+    return used, pins
 
 
 def _state(pack: Pack, used: dict[str, list[str]]) -> str:
@@ -107,6 +107,14 @@ def _changed(scope: str, name: str, pin: dict[str, Json], setup: Setup) -> bool:
     """Whether a package's files are no longer the pinned ones."""
     files = packages.current_files(rule_file(scope, setup.project, os.environ), name)
     return packages.Package(name, "", "", files).pins() != pin.get("files")
+
+
+def _tell_package(name: str, scope: str, pin: Mapping[str, Json], *, changed: bool) -> None:
+    at = f"@{str(pin.get('revision'))[:12]}" if pin.get("revision") else ""
+    render.out(f"{'CHANGED' if changed else 'on'} ({scope})  {name}  from {pin.get('source')}{at}")
+    if changed:
+        again = f"anyhook add {pin.get('source')}{at}"
+        render.say(f"  Its changed rules are off. To see the change and undo it: {again}")
 
 
 def _as_dict(pack: Pack, used: dict[str, list[str]], hooks: list[Hook]) -> dict[str, Json]:

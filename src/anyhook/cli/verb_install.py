@@ -44,7 +44,7 @@ from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from anyhook.model.firing import Answer
     from anyhook.model.json_types import Json
@@ -96,11 +96,11 @@ def install(agent: str, options: EntryOptions) -> int:
     \b
     Exit status: 0 done, 3 bad call or a file that cannot be changed.
     """
-    return carry_out(agent, options, True, options.closed, options.lean)
+    return carry_out(agent, options, install=True, wants_closed=options.closed, wants_lean=options.lean)
 
 
 def apply(
-    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
+    agent: str, options: InstallOptions, *, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> tuple[list[FileChange], list[str], bool]:
     """Make the changes, or only compute them; also returns the backups, and whether the entry is closed."""
     table, entry = named(agent)
@@ -169,30 +169,15 @@ def _events_of(table: Host, wants_lean: bool, project: str, there: Collection[st
 
 
 def carry_out(
-    agent: str, options: InstallOptions, install: bool, wants_closed: bool = False, wants_lean: bool = False
+    agent: str, options: InstallOptions, *, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> int:
     table, _ = named(agent)
     scope = options.scope or SCOPES[0]
-    changes, backups, closed = apply(agent, options, install, wants_closed, wants_lean)
+    changes, backups, closed = apply(agent, options, install=install, wants_closed=wants_closed, wants_lean=wants_lean)
     needed = [change for change in changes if change.needed]
     fresh = install and needed and not options.dry_run and not any(_has_ours(change, table) for change in needed)
     undone = [undo("install", [table.name], _scope(scope), options.project)] if fresh else []
-    notes = [f"{table.title}: {table.confirm}"] if install else []
-    if install:
-        notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
-        notes += filter(None, [unheard(table)])
-        known = version(table, os.path.realpath(project_of(options.project)), os.environ, may_start=not options.dry_run)
-        notes += [f"{table.title} is OFF: {known.why}"] if known.contract == "changed" else []
-    if any(UNMADE_NAME.encode() in change.path.encode() + (change.after or b"") for change in needed):
-        notes.append(f"`{UNMADE_NAME}` stands for a name that is made when anyhook is installed.")
-    if not install and not needed and (other := _elsewhere(table, scope, options.project)):
-        notes.append(other)
-    if install and needed and not fresh and not options.dry_run:
-        notes.append(f"To remove it: {undo('install', [table.name], _scope(scope), options.project)}")
-    if install and scope == "project" and not _on_path():
-        notes.append(
-            "The entry calls `anyhook`, which is not on your PATH: everybody who uses this project needs it there."
-        )
+    notes = _notes(table, scope, options, needed, install=install, closed=closed, fresh=bool(fresh))
     if options.json:
         _as_json(table, scope, needed, changes, backups, notes, options.dry_run, undone)
     elif options.dry_run:
@@ -224,6 +209,42 @@ def _elsewhere(table: Host, scope: str, project: str | None) -> str:
     return f"There is an entry in the {others[0]}'s config: {undo('install', [table.name], _scope(others[0]), project)}"
 
 
+def _notes(
+    table: Host,
+    scope: str,
+    options: InstallOptions,
+    needed: Sequence[FileChange],
+    *,
+    install: bool,
+    closed: bool,
+    fresh: bool,
+) -> list[str]:
+    """What a person should know about the entry."""
+    notes: list[str] = []
+    if install:
+        notes += [f"{table.title}: {table.confirm}"]
+        notes += [WITHOUT_US["closed" if closed else table.without_us].format(table.title, table.name)]
+        notes += filter(None, [unheard(table)])
+        known = version(table, os.path.realpath(project_of(options.project)), os.environ, may_start=not options.dry_run)
+        notes += [f"{table.title} is OFF: {known.why}"] if known.contract == "changed" else []
+    if any(UNMADE_NAME.encode() in change.path.encode() + (change.after or b"") for change in needed):
+        notes.append(f"`{UNMADE_NAME}` stands for a name that is made when anyhook is installed.")
+    if not install:
+        return [*notes, *filter(None, [_elsewhere(table, scope, options.project) if not needed else ""])]
+    if needed and not fresh and not options.dry_run:
+        notes.append(f"To remove it: {undo('install', [table.name], _scope(scope), options.project)}")
+    if scope == "project" and not _on_path():
+        who = "everybody who uses this project needs it there"
+        notes.append(f"The entry calls `anyhook`, which is not on your PATH: {who}.")
+    return notes
+
+
+def _with_variables(launch: EntryStart, entry: Entry) -> EntryStart:
+    """The start of an entry, with the variables that it carries along."""
+    carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
+    return launch.replace(program=("env", *carried, *launch.program)) if carried else launch
+
+
 def _changes(
     table: Host,
     entry: Entry,
@@ -244,10 +265,7 @@ def _changes(
     rows = {path: table.row(native) for path, native in paths.items()}
     left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
     kept = {path: native for path, native in paths.items() if path not in left_out}
-    carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
-    launch = _launch(scope)
-    launch = launch.replace(program=("env", *carried, *launch.program)) if carried else launch
-    made = to_install(table, entry, kept, launch, installs, closed)
+    made = to_install(table, entry, kept, _with_variables(_launch(scope), entry), installs, closed)
     return [*made, *to_uninstall(table, entry, {**left_out, **left}, installs)]
 
 

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from anyhook.engine.routes import Catalog
     from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
+    from anyhook.model.problem import Problem
+    from anyhook.state.plans import Setup
 
 WAITING = (UNTRUSTED, CHANGED)
 MAX_CONDITION = 60
@@ -44,14 +47,9 @@ def list_(options: ListOptions) -> int:
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
     states = {gate.id: gate for gate in gates(setup, catalog)}
-    hooks = []
     # A product's built-in hooks are listed separately, unless its dialect is named.
     apart = [] if options.dialect else [hook for hook in catalog.hooks if hook.scope == "builtin"]
-    for hook in [hook for hook in catalog.hooks if hook not in apart]:
-        why = ""
-        if hook.status == ARMED:
-            why = cannot_start(hook, setup, catalog) if hook.handler == "command" else missing_program(hook, setup)
-        hooks.append(hook.replace(status=BROKEN, why=why) if why else hook)
+    hooks = [_as_it_starts(hook, setup, catalog) for hook in catalog.hooks if hook not in apart]
     unread = unread_files(setup) if not options.dialect else []
     if options.json:
         problems: list[Json] = [dict(problem.as_dict()) for problem in (*catalog.problems, *unread)]
@@ -64,11 +62,23 @@ def list_(options: ListOptions) -> int:
         render.out(f"built in: {hook.id}  {hook.native_event}" + ("  (disabled)" if hook.status != ARMED else ""))
     for line in render.problem_lines(catalog.problems):
         render.say(line)
+    _tell_unread(unread)
+    return 0
+
+
+def _as_it_starts(hook: Hook, setup: Setup, catalog: Catalog) -> Hook:
+    """The hook; as a broken one, if its program cannot be started."""
+    if hook.status != ARMED:
+        return hook
+    why = cannot_start(hook, setup, catalog) if hook.handler == "command" else missing_program(hook, setup)
+    return hook.replace(status=BROKEN, why=why) if why else hook
+
+
+def _tell_unread(unread: Sequence[Problem]) -> None:
     for problem in unread[:MAX_UNREAD]:
         render.say(f"not read: {render.short_path(problem.where)}: {problem.what}")
     if len(unread) > MAX_UNREAD:
         render.say(f"not read: {len(unread) - MAX_UNREAD} more; `anyhook check` names them")
-    return 0
 
 
 def _state(hook: Hook, states: Mapping[str, GateStatus]) -> str | None:
@@ -107,15 +117,18 @@ def hook_table(hooks: list[Hook], states: Mapping[str, GateStatus], gone: Sequen
     table.add_column(overflow="fold")
     for hook in (*hooks, *lost):
         event = f"{hook.native_event or 'unknown event'}{_matcher(hook.matcher)}"
-        # That a hook waits for approval is shown once, below.
-        gate = states.get(hook.id)
-        why = f"  ({hook.why})" if hook.why and (hook.status not in WAITING or hook in lost) else ""
-        if gate is not None and hook.status == ARMED and gate.why:
-            why = f"  ({gate.why})" if gate.state == "armed" else f"  ({gate.state}: {gate.why})"
+        why = _why(hook, states.get(hook.id), shown=hook in lost)
         above = f"  from {hook.project}" if hook.project else ""
         table.add_row(cell(hook.status, STYLES.get(hook.status, "")), cell(hook.id), cell(f"{event}{why}{above}"))
     waiting = sum(hook.status in WAITING for hook in (*hooks, *lost))
     return Group(table, cell(f"{waiting} of them wait for approval: anyhook trust")) if waiting else table
+
+
+def _why(hook: Hook, gate: GateStatus | None, *, shown: bool) -> str:
+    """Why a hook is in its state. That it waits for approval is shown once, below the table."""
+    if gate is not None and hook.status == ARMED and gate.why:
+        return f"  ({gate.why})" if gate.state == "armed" else f"  ({gate.state}: {gate.why})"
+    return f"  ({hook.why})" if hook.why and (shown or hook.status not in WAITING) else ""
 
 
 def _matcher(matcher: Json) -> str:

@@ -123,6 +123,15 @@ def _ways(found: Rule) -> list[tuple[str, str]]:
     ]
 
 
+def _shipped_rules() -> dict[str, tuple[str, dict[str, Json]]]:
+    """The rules of the packs that come with us: name → pack and table."""
+    return {
+        f"{pack}/{spelled(str(each['name'])).replace(' ', '-')}": (pack, each)
+        for pack in NAMES
+        for each in read_pack(pack).rules
+    }
+
+
 def find_rule(name: str, options: RuleOptions) -> Rule:
     """The one rule that a person means; raises BadCall for none and for several."""
     hooks = [hook for hook in build(_setup(options), may_start=False).hooks if hook.condition is not None]
@@ -130,11 +139,7 @@ def find_rule(name: str, options: RuleOptions) -> Rule:
     names = [*dict.fromkeys(hook.short_name for hook in meant)]
     if len(names) > 1:
         raise BadCall(f"`{name}` means {len(names)} rules: {', '.join(names)}. Name one of them.")
-    shipped = {
-        f"{pack}/{spelled(str(each['name'])).replace(' ', '-')}": (pack, each)
-        for pack in NAMES
-        for each in read_pack(pack).rules
-    }
+    shipped = _shipped_rules()
     if meant:
         pack, table = shipped.get(names[0], ("", {}))
         if any(hook.source == path_of(pack) for hook in meant if pack):
@@ -183,6 +188,17 @@ def _setup(options: RuleOptions) -> Setup:
 # -- an exception
 
 
+def _relaxed_in(path: str) -> tuple[str, list[dict[str, Json]]]:
+    """The text of a rule file, and what it relaxes."""
+    try:
+        text = text_of(path) or ""
+        document = edit.read(text, "toml")
+    except (CannotChange, edit.CannotEdit) as why:
+        raise BadCall(f"{path}: {why}") from None
+    listed = document.get("relax", []) if isinstance(document, dict) else []
+    return text, [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
 @verb("relax", RelaxOptions, "anyhook relax git/forced-push --path ./sandbox", ARGUMENT)
 def relax(name: str, options: RelaxOptions) -> int:
     """Write an exception to a rule into your hooks.toml, and say what was written.
@@ -196,13 +212,7 @@ def relax(name: str, options: RelaxOptions) -> int:
     require_person("relax")
     found = find_rule(name, options)
     path = rule_file("user", _setup(options).project, os.environ)
-    try:
-        text = text_of(path) or ""
-        document = edit.read(text, "toml")
-    except (CannotChange, edit.CannotEdit) as why:
-        raise BadCall(f"{path}: {why}") from None
-    listed = document.get("relax", []) if isinstance(document, dict) else []
-    there = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    text, there = _relaxed_in(path)
     given = options.path or options.ask or options.off
     if not given and not options.undo:
         raise BadCall("say what should change: --path PATH, --ask or --off.")

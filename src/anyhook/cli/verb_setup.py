@@ -116,7 +116,7 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
 def _entered(agent: AgentSetup, options: SetupOptions) -> str:
     """Add our entry to an agent's config; returns why that could not be done. The other agents still get theirs."""
     try:
-        apply(agent.name, InstallOptions(project=options.project), True)
+        apply(agent.name, InstallOptions(project=options.project), install=True)
     except BadCall as why:
         return str(why)
     return ""

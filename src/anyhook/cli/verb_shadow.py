@@ -22,7 +22,7 @@ from anyhook.journal.timespec import seconds_of
 from anyhook.state.hook_settings import CannotSet, set_for_hooks
 
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
+    pass
 
 EXAMPLE = "anyhook shadow git/forced-push --for 7d"
 
@@ -56,28 +56,35 @@ def enforce(hook: str, options: ProjectJsonOptions) -> int:
 def _set(name: str, options: ProjectJsonOptions, mode: str, until_s: int | None) -> int:
     catalog = catalog_of(options)
     found = find_hooks(name, catalog.hooks)
-    kept = [hook for hook in found if hook.scope == "managed"]
-    if kept:
-        raise BadCall(
-            f"{kept[0].id} is the organisation's ({kept[0].source}); it always counts. Only root can change it."
-        )
-    until = None if until_s is None else datetime.fromtimestamp(until_s, UTC).isoformat().replace("+00:00", "Z")
+    kept = next((hook for hook in found if hook.scope == "managed"), None)
+    if kept is not None:
+        raise BadCall(f"{kept.id} is the organisation's ({kept.source}); it always counts. Only root can change it.")
+    until = _iso(until_s) if until_s is not None else None
+    hooks = [hook.id for hook in found]
     # Where all hooks count anyway, nothing has to say so.
     said = mode if mode == "shadow" or catalog.config.mode == "shadow" else None
-    fresh = mode == "shadow" and not any(hook.id in catalog.config.hook_mode for hook in found)
+    fresh = mode == "shadow" and catalog.config.hook_mode.keys().isdisjoint(hooks)
     undone = [undo("shadow", [name], project=options.project)] if fresh else []
     try:
-        path = set_for_hooks(os.environ, [hook.id for hook in found], {"mode": said, "until": until})
+        path = set_for_hooks(os.environ, hooks, {"mode": said, "until": until})
     except CannotSet as error:
         raise BadCall(str(error)) from None
     if options.json:
-        hooks: list[Json] = [hook.id for hook in found]
-        render.json_out({"hooks": hooks, "mode": mode, "until": until, "file": path, "undo": [*undone]})
+        render.json_out({"hooks": [*hooks], "mode": mode, "until": until, "file": path, "undo": [*undone]})
         return 0
-    for hook in found:
-        render.out(f"{mode}: {hook.id}" + (f", until {when(until_s * 10**9)}" if until_s else ""))
+    ends = f", until {when(until_s * 10**9)}" if until_s else ""
+    for key in hooks:
+        render.out(f"{mode}: {key}{ends}")
     if mode == "shadow":
-        runs = "It runs, and stops" if len(found) == 1 else "They run, and stop"
-        render.say(f"{runs} nothing. What would have been stopped: anyhook report '{name}'")
+        _tell_watched(name, len(found))
         tell_undo(undone)
     return 0
+
+
+def _iso(at_s: int) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _tell_watched(name: str, count: int) -> None:
+    runs = "It runs, and stops" if count == 1 else "They run, and stop"
+    render.say(f"{runs} nothing. What would have been stopped: anyhook report '{name}'")

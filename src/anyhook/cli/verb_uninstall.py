@@ -27,7 +27,7 @@ from anyhook.state.installs import Installs, own_name
 from anyhook.tables.registry import INSTALLABLE, host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from anyhook.model.json_types import Json
 
@@ -59,7 +59,7 @@ def uninstall(agents: tuple[str, ...], options: UninstallOptions) -> int:
     if not options.all:
         for agent in dict.fromkeys(agents):
             named(agent)
-        return max(carry_out(agent, options, False) for agent in dict.fromkeys(agents))
+        return max(carry_out(agent, options, install=False) for agent in dict.fromkeys(agents))
     return _everything(options)
 
 
@@ -70,7 +70,7 @@ def _everything(options: UninstallOptions) -> int:
         return FINDINGS
     changed: list[str] = []
     for agent, scope, project in entries:
-        changes, _, _ = apply(agent, options.replace(scope=scope, project=project), False)
+        changes, _, _ = apply(agent, options.replace(scope=scope, project=project), install=False)
         changed += [change.path for change in changes if change.needed and change.path not in changed]
     if options.purge and not options.dry_run:
         _purge(kept)
@@ -80,7 +80,12 @@ def _everything(options: UninstallOptions) -> int:
         removed: list[Json] = [path for path, _ in kept]
         said: dict[str, Json] = {"dry_run": options.dry_run, "changed": files, "removed": removed}
         render.json_out({**said, "left": [*left]})
-        return DONE
+    else:
+        _tell_all(changed, kept, left, options)
+    return DONE
+
+
+def _tell_all(changed: list[str], kept: list[tuple[str, str]], left: Sequence[str], options: UninstallOptions) -> None:
     would = "would be " if options.dry_run else ""
     for path in changed:
         render.out(f"{would}taken out of  {render.short_path(path)}")
@@ -90,7 +95,6 @@ def _everything(options: UninstallOptions) -> int:
         render.out(f"{would}removed  {render.short_path(path)}  ({what})")
     for path in left if options.purge else ():
         render.say(f"Left: {render.short_path(path)}, your own rules.")
-    return DONE
 
 
 def _entries(options: UninstallOptions) -> Iterator[tuple[str, str, str | None]]:

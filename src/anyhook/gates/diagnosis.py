@@ -116,6 +116,10 @@ class OurHandler(Record):
         return self.matcher not in EVERYTHING
 
     @property
+    def closed(self) -> bool:
+        return CLOSED in self.command
+
+    @property
     def tools(self) -> Tools:
         """The tools that its matcher names for certain; None for every tool."""
         if not self.narrow:
@@ -132,22 +136,23 @@ def diagnose(host: Host, home: str, project: str, env: Mapping[str, str], wanted
     entry = host.entry
     if entry is None:
         return Diagnosis((), NOT_INSTALLED, "its own hook files are read by anyhook as they are")
-    host = on_demand(host, wanted or ())
+    host = on_demand(host, wanted)
     scopes, handlers, wrong = _entries(host, entry, home, project, env)
     found = tuple(path for path, _ in scopes)
     if not found:
         blocked = _blocked(host, entry, places(host, entry, next(iter(entry.files)), home, project, env))
         return Diagnosis((), NOT_INSTALLED, blocked or f"anyhook install {host.name}", blocked=blocked)
-    closed = CLOSED in " ".join(handler.command for handler in handlers) or any(map(is_closed, found))
+    closed = any(map(is_closed, found)) or any(each.closed for each in handlers)
     approved, waits, off = _approval(host, entry, found, roots_of(entry, home, project, env))
     # A file that cannot be read, and a setting that turns hooks off, come first: then no entry is called at all.
     wrong += [why for why in (*off, *_switched_off(host, entry, home, project, env)) if why not in wrong]
     hint, asked = _hint(host, scopes, handlers), _asked(handlers)
     status, why = _fault(host, handlers, wrong, closed=closed)
-    why = why or waits or _left_out(host, asked, wanted) or (APPROVED if approved else IN_PLACE)
-    reason = f"{why}; {hint}" if hint and status == UNKNOWN else why
-    within = tuple(dict.fromkeys(scope for _, scope in scopes))
-    return Diagnosis(found, status, reason, within, closed, asked, approved, waits, "", hint, _fixed(handlers))
+    if status == UNKNOWN:
+        state = waits or _left_out(host, asked, wanted) or (APPROVED if approved else IN_PLACE)
+        why = f"{state}; {hint}" if hint else state
+    within = tuple({scope: None for _, scope in scopes})
+    return Diagnosis(found, status, why, within, closed, asked, approved, waits, "", hint, _fixed(handlers))
 
 
 def _entries(
@@ -276,13 +281,13 @@ def _asked(handlers: list[OurHandler]) -> dict[str, Tools]:
     return {event: union(some) for event, some in found.items()}
 
 
-def on_demand(host: Host, wanted: Collection[str], there: Collection[str] = ()) -> Host:
+def on_demand(host: Host, wanted: Collection[str] | None, there: Collection[str] = ()) -> Host:
     """The same host, with on-demand events only if a hook needs them or if they were there before: the hook may be in
     another project."""
     return host.replace(
         events=tuple(
             row.replace(installed=True)
-            if row.on_demand and (row.native in there or not set(wanted).isdisjoint(row.canonical))
+            if row.on_demand and (row.native in there or not set(wanted or ()).isdisjoint(row.canonical))
             else row
             for row in host.events
         )

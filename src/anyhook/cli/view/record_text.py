@@ -11,6 +11,8 @@ from anyhook.model import lean_json
 from anyhook.replay.hook_requests import requests_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook
     from anyhook.model.json_types import Json
     from anyhook.replay.hook_requests import HookRequest
@@ -74,20 +76,27 @@ def _page(line: JournalLine) -> list[str]:
     if line.lost:
         lines.append(f"  lost     the event's data: {line.lost}")
     decision = line.decision
-    calls: dict[str, list[RecordedCall]] = {}
-    for call in line.calls:
-        calls.setdefault(call.hook, []).append(call)
-    hooks, requests = decision.hooks if decision is not None else (), requests_of(line)
     unmet = whole_number(decision.raw.get("unmet")) or 0 if decision is not None else 0
-    lines.append("hooks" if hooks or unmet else "no hook was considered")
-    for hook in hooks:
-        lines.extend(_hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id)))
-    for identity, asked in calls.items():  # a product's built-in hook that did nothing
-        lines.extend([f"  · {identity}  ran", *(text for call in asked for text in _call_lines(call))])
+    hooks = [*_considered(line)]
+    lines += ["hooks", *hooks] if hooks or unmet else ["no hook was considered"]
     if unmet:
         lines.append(f"  - {unmet} {'rule did' if unmet == 1 else 'rules did'} not apply")
     host = "the program that fired" if line.host in OURS else str(line.host)
     return [*lines, *(_decision_lines(decision, host) if decision is not None else ["decision  None"])]
+
+
+def _considered(line: JournalLine) -> Iterator[str]:
+    """Every hook of the event, with what it was asked and what became of its answer."""
+    calls: dict[str, list[RecordedCall]] = {}
+    for call in line.calls:
+        calls.setdefault(call.hook, []).append(call)
+    requests = requests_of(line)
+    for hook in line.decision.hooks if line.decision is not None else ():
+        yield from _hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id))
+    for identity, asked in calls.items():  # a product's built-in hook that did nothing
+        yield f"  · {identity}  ran"
+        for call in asked:
+            yield from _call_lines(call)
 
 
 def _hook_lines(hook: RecordedHook, calls: list[RecordedCall], requests: list[HookRequest] | None) -> list[str]:

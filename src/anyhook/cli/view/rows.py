@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.view.record_text import record_page
 from anyhook.cli.view.text import visible
-from anyhook.journal.read import about
+from anyhook.journal.read import RecordedDecision, about
 from anyhook.journal.search import PROOF, record_of
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedHook
+    from anyhook.journal.read import JournalLine, RecordedCall, RecordedHook
     from anyhook.model.json_types import Json
 
 MAX_CELL = 200
@@ -104,19 +104,10 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         return Row(None, 0, "", "", "", DAMAGED, "", "", cell(found.raw.decode("utf-8", "replace")), None)
     number, at, calls = found.n, found.at_ns or 0, found.calls
     if found.background is not None:
-        run = calls[0].run
-        failed = run is None or run.ending != "exited" or run.exit_code != 0
-        hook, reason = cell(found.background), cell(_cause(calls[0])) if failed else ""
-        return Row(number, at, "", "background", "", "none", "", hook, reason, _ms(calls), failed)
+        return _background(found, cell)
     decision = found.decision
     broken = next((call for call in calls if call.failed), None)
-    hook, reason = (cell(decision.hook), cell(decision.reason)) if decision is not None else ("", "")
-    if broken is not None and not hook:
-        hook, reason = cell(broken.hook), reason or cell(_cause(broken))
-    verdict = decision.verdict if decision is not None else None
-    shadowed = _shadowed(decision)
-    if shadowed is not None:
-        verdict, hook, reason = shadowed.verdict, cell(shadowed.id), ""
+    verdict, hook, reason = map(cell, _speaker(decision, broken))
     breach = next((each.what for each in decision.problems if each.code == DISOBEYED), "") if decision else ""
     return Row(
         number,
@@ -124,16 +115,34 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         cell(found.host),
         cell(found.event),
         cell(found.tool),
-        cell(verdict),
+        verdict,
         cell(about(found.data) if found.has_bodies else ""),  # a hash is of no use to a reader
         hook or cell(_names(found.reached)),
         "; ".join(filter(None, (cell(breach), reason or _changes(decision), cell(_off(decision))))),
         _ms(calls) if calls else None,
         broken is not None,
-        shadowed is not None or (decision is not None and not decision.enforced),
+        decision is not None and (not decision.enforced or _shadowed(decision) is not None),
         found.events,
         bool(breach),
     )
+
+
+def _background(found: JournalLine, cell: Callable[[Json], str]) -> Row:
+    call, at, hook = found.calls[0], found.at_ns or 0, cell(found.background)
+    failed = call.run is None or call.run.ending != "exited" or call.run.exit_code != 0
+    reason = cell(_cause(call)) if failed else ""
+    return Row(found.n, at, "", "background", "", "none", "", hook, reason, _ms(found.calls), failed)
+
+
+def _speaker(decision: RecordedDecision | None, broken: RecordedCall | None) -> tuple[Json, Json, Json]:
+    """The verdict, the hook that it is from, and its reason."""
+    shadowed = _shadowed(decision)
+    if shadowed is not None:
+        return shadowed.verdict, shadowed.id, ""
+    said = RecordedDecision({}) if decision is None else decision
+    if broken is not None and not said.hook:
+        return said.verdict, broken.hook, said.reason or _cause(broken)
+    return said.verdict, said.hook, said.reason
 
 
 def _shadowed(decision: RecordedDecision | None) -> RecordedHook | None:
