@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import anyhook
-from anyhook.engine.bridge import answer_call, named, read
+from anyhook.engine.bridge import named, read
 from anyhook.tables.registry import INSTALLABLE, host
 from conftest import World
 from slices import mostly_slow
@@ -629,11 +629,11 @@ def test_a_guard_for_which_the_agent_has_no_time_is_told(world: World) -> None:
     table, row = named("claude", "PreToolUse")
     payload: dict[str, Json] = {"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "ls"}}
     incoming = read(table, row.replace(limit_s=1.5), payload, time.monotonic(), world.env)
-    said = answer_call(engine.context, incoming).stdout
+    said = engine.bridge("claude", "PreToolUse", incoming).stdout
     assert " OFF: sleep: it was ended after " in said
     assert "its own limit is 30 s" in said
-    strict = world.engine(on_failure="deny").context
-    assert '"deny"' in answer_call(strict, incoming.replace(begun_s=time.monotonic())).stdout
+    strict, again = world.engine(on_failure="deny"), incoming.replace(begun_s=time.monotonic())
+    assert '"deny"' in strict.bridge("claude", "PreToolUse", again).stdout
 
 
 def test_an_entry_of_another_project_is_not_missed(world: World) -> None:

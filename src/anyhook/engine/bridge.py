@@ -6,7 +6,7 @@ from __future__ import annotations
 from os.path import exists
 from time import monotonic
 
-from anyhook.engine.express import express
+from anyhook.engine.express import completed, express
 from anyhook.engine.receive import receive
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
@@ -21,7 +21,7 @@ from anyhook.tables.registry import HOSTS, dialect, host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from anyhook.engine.context import Context
     from anyhook.engine.receive import Received
@@ -184,45 +184,53 @@ def concerns_refused(env: Mapping[str, str], incoming: Incoming) -> bool:
 # -- the rest of the walk
 
 
-def taken(context: Context, table: Host, row: HostEvent, payload: bytes | dict[str, Json]) -> Incoming | Answer:
-    """A call that arrives now. If it cannot be read, the answer follows `on_failure`, as for a broken hook."""
-    try:
-        return read(table, row, payload, monotonic(), context.setup.env)
-    except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        from anyhook.engine.bridge_failure import failed
-
-        return failed(table, row, error, context.setup.env, context.on_failure, context.mode)
-
-
-def answer_call(context: Context, incoming: Incoming) -> Answer:
-    """Answer one call. If anything goes wrong, the answer follows `on_failure`, as for a broken hook."""
-    table, row, refused = incoming.table, incoming.row, ""
+def answer_call(
+    context: Context,
+    serving: Callable[[Host], Context],
+    table: Host,
+    row: HostEvent,
+    payload: bytes | dict[str, Json] | Incoming,
+) -> Answer:
+    """Answer one call, in the context that serves its agent. If anything goes wrong, the answer follows `on_failure`,
+    as for a broken hook."""
+    refused = ""
     decided: list[tuple[Event, Decision]] = []
     try:
-        if not incoming.received.events:
-            return NO_OPINION
-        if incoming.places is None and not incoming.refusal:
-            setup = context.setup
-            incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
-        refused = incoming.refusal
-        row = _as_entered(context, table, row)
-        hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
-        own = context.replace(deadline_s=incoming.begun_s + row.limit_s - margin_s(row), hurried=hurried)
-        own = own.replace(can_ask="ask" in row.says)
-        if refused and not own.config.protect:
-            allowed = tuple(event.replace(refused="") for event in incoming.received.events)
-            incoming = incoming.replace(received=incoming.received.replace(events=allowed))
-        if own.mode == "shadow" and own.config.hook_mode:
-            from anyhook.engine.merge import with_own_modes
-
-            own = with_own_modes(own, incoming.received.events)
-        return bridge(own, incoming, decided)
+        setup = context.setup
+        incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, monotonic(), setup.env)
+        table, row, refused = incoming.table, incoming.row, incoming.refusal
+        if incoming.received.events:
+            context = serving(table)
+            if incoming.places is None and not refused:
+                incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
+                refused = incoming.refusal
+            answer = bridge(_for_call(context, incoming), _unless_off(context, incoming), decided)
+        else:
+            answer = NO_OPINION
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
         from anyhook.engine.bridge_failure import failed
 
         # What a hook refused stays refused, whatever went wrong with the answer.
         posture = "deny" if any(decision.stops for _, decision in decided) else context.on_failure
-        return failed(table, row, error, context.setup.env, posture, context.mode, refused)
+        answer = failed(table, row, error, context.setup.env, posture, context.mode, refused)
+    return answer if row.silence is None else completed(answer, row.silence)
+
+
+def _for_call(context: Context, incoming: Incoming) -> Context:
+    """The context of one call, with the time until which the agent waits."""
+    row = _as_entered(context, incoming.table, incoming.row)
+    hurried = row.limit_s <= MAX_HURRIED_S and row.canonical == ("session_end",)
+    deadline_s = incoming.begun_s + row.limit_s - margin_s(row)
+    own = context.replace(deadline_s=deadline_s, hurried=hurried, can_ask="ask" in row.says)
+    return own.for_call(incoming.received.events)
+
+
+def _unless_off(context: Context, incoming: Incoming) -> Incoming:
+    """The call, without self-protection's refusal if the user has turned self-protection off."""
+    if context.config.protect or not incoming.refusal:
+        return incoming
+    allowed = tuple(event.replace(refused="") for event in incoming.received.events)
+    return incoming.replace(received=incoming.received.replace(events=allowed))
 
 
 def _as_entered(context: Context, table: Host, row: HostEvent) -> HostEvent:

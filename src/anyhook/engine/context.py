@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anyhook.documents.managed import SCOPE
 from anyhook.model.hook import ASKING
 from anyhook.model.record import Record
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel
     from anyhook.journal.journal import Recorder, Trace
     from anyhook.model.call import Call
+    from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
     from anyhook.model.words import Mode, Posture
@@ -79,6 +81,27 @@ class Context(Record):
         """Whether the hook itself is in shadow mode: it is asked, and what it asks for is reported but does not
         count."""
         return self.config.hook_mode.get(hook.id) == "shadow"
+
+    def under(self, mode: Mode) -> Context:
+        """For a call that asks for this mode. In shadow mode only the organisation's hooks enforce."""
+        if mode != "shadow":
+            return self.replace(mode=mode)
+        kept = {hook.id for hook in self.routes.catalog.hooks if hook.scope == SCOPE}
+        modes = {key: own for key, own in self.config.hook_mode.items() if own == "shadow" or key in kept}
+        return self.replace(mode=mode, config=self.config.replace(hook_mode=modes))
+
+    def for_call(self, events: Sequence[Event]) -> Context:
+        """For one call. If a hook of one of its events enforces although all else is in shadow mode, the call is
+        enforced and every other hook gets shadow mode itself: it then neither decides nor prevents an enforcing hook
+        from being asked."""
+        modes = self.config.hook_mode
+        if self.mode != "shadow" or not modes:
+            return self
+        found = {step.hook.id for event in events for step in self.routes.steps(event)}
+        if not any(modes.get(key) == "enforce" for key in found):
+            return self
+        own = {key: modes.get(key, "shadow") for key in found | modes.keys()}
+        return self.replace(mode="enforce", config=self.config.replace(hook_mode=own))
 
     def without_repeats(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
         """Without warnings about unknown keys that were given before in this session."""

@@ -100,19 +100,16 @@ class Engine:
         if options.model is not None or options.spare_model is not None:
             catalog = catalog.replace(has_model=True)
         self._catalog = catalog
-        if mode == "shadow" and config.hook_mode:
-            from anyhook.engine.merge import only_shadow
-
-            config = only_shadow(config, catalog.hooks)
         mode = mode or config.mode
         recorder = Recorder(
             setup.env, setup.project, host, options.session or None, mode, config.journal, one_shot=options.one_shot
         )
-        self._context = Context(
+        context = Context(
             setup, config, Routes(setup, catalog, enforced=mode != "shadow"), recorder, {}, Trace(setup.env), RunIds(),
             set(), [], recorder.session, host, mode, options.on_failure or config.on_failure, options.one_shot,
             options.hands_over, deadline_s=options.deadline_s, model=options.model, spare_model=options.spare_model,
         )  # fmt: skip
+        self._context = context if options.mode is None else context.under(options.mode)
         self._others: dict[str, Engine] = {}
 
     @staticmethod
@@ -213,24 +210,14 @@ class Engine:
         what it sent. If the payload shows that another agent made the call, the answer is in that agent's format. Any
         failure is answered by the posture for broken hooks. ValueError for an unknown name, TypeError for a payload of
         another type."""
-        from anyhook.engine.bridge import Incoming, answer_call, named, taken
+        from anyhook.engine.bridge import Incoming, answer_call, named
 
         table, row = named(host, event)
         if isinstance(payload, str):
             payload = payload.encode("utf-8", "surrogatepass")
         if not isinstance(payload, (bytes, dict, Incoming)):
             raise TypeError(f"payload must be bytes, str or dict, not {type(payload).__name__}")
-        incoming = payload if isinstance(payload, Incoming) else taken(self._context, table, row, payload)
-        if isinstance(incoming, Incoming):
-            table, row = incoming.table, incoming.row
-            answer = answer_call(self._serving(table)._context, incoming)
-        else:
-            answer = incoming
-        if row.silence is None:
-            return answer
-        from anyhook.engine.express import completed
-
-        return completed(answer, row.silence)
+        return answer_call(self._context, lambda agent: self._serving(agent)._context, table, row, payload)
 
     def _switched(self, event: Event, switches: FireSwitches) -> tuple[Context, Event]:
         """The context and the event, for a call with switches."""
@@ -244,13 +231,9 @@ class Engine:
             context = self._other(switches)._context
         checked("on_failure", on_failure, ON_FAILURE)
         checked("mode", mode, MODE)
-        if mode == "shadow":
-            from anyhook.engine.merge import only_shadow
-
-            context = context.replace(config=only_shadow(context.config, self._catalog.hooks))
-        return context.replace(
-            posture=on_failure, mode=mode or context.mode, exhausted=exhausted, can_ask=can_ask
-        ), event
+        if mode is not None:
+            context = context.under(mode)
+        return context.replace(posture=on_failure, exhausted=exhausted, can_ask=can_ask), event
 
     def _other(self, switches: FireSwitches) -> Engine:
         """The same engine with other switches, cached."""

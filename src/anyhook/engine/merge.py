@@ -8,7 +8,6 @@ from __future__ import annotations
 from _operator import attrgetter  # `operator` is the same, but one more file to import
 from os.path import exists
 
-from anyhook.documents.managed import SCOPE
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.outcome import BLOCK, EFFECTS, NONE, SILENT, STOPPING, STRENGTH, Failure, Outcome
 from anyhook.model.problem import ERROR, WARNING, Problem
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import Cause, Posture
-    from anyhook.state.settings import Settings
     from anyhook.tables.rows import Dialect, EventRow
 
     Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
@@ -353,27 +351,6 @@ def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> t
         if session and lasts(hook) and is_granted(folder, context.host, session, setup.project, hook.id):
             return "allowed-for-session", f"`{hook.name}` asks no more in this session: a person said so"
     return "", ""
-
-
-# Own modes: hooks that enforce while everything else is in shadow mode, because their user's settings say so.
-
-
-def with_own_modes(context: Context, events: Sequence[Event]) -> Context:
-    """The context of a call in shadow mode. If a hook of one of its events enforces, the call is enforced and every
-    other hook gets shadow mode itself: it then neither decides nor prevents an enforcing hook from being asked."""
-    modes = context.config.hook_mode
-    found = {step.hook.id for event in events for step in context.routes.steps(event)}
-    if not any(modes.get(key) == "enforce" for key in found):
-        return context
-    own = {key: modes.get(key, "shadow") for key in found | modes.keys()}
-    return context.replace(mode="enforce", config=context.config.replace(hook_mode=own))
-
-
-def only_shadow(config: Settings, hooks: Sequence[Hook]) -> Settings:
-    """The settings of a call that asks for shadow mode: only the organisation's hooks enforce."""
-    kept = {hook.id for hook in hooks if hook.scope == SCOPE}
-    modes = config.hook_mode.items()
-    return config.replace(hook_mode={key: mode for key, mode in modes if mode == "shadow" or key in kept})
 
 
 # Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses the whole

@@ -600,10 +600,7 @@ def begin(context: Context, event: Event) -> Walk | Decision:
         quiet = route.quiet
         if quiet is not None and not route.in_process:
             return quiet
-    if context.mode == "shadow" and context.config.hook_mode:
-        from anyhook.engine.merge import with_own_modes
-
-        context = with_own_modes(context, (event,))
+    context = context.for_call((event,))
     return Walk(context, event, route) if quiet is None else _in_process(context, event, route, quiet)
 
 
