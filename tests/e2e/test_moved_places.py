@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook.engine.last_words import OFF
-from anyhook.gates.diagnosis import _handlers, _launcher
+from anyhook.gates.diagnosis import LAUNCHER, _handlers, _listed
 from anyhook.state.entry_places import places_to_fix
 from anyhook.tables.registry import INSTALLABLE, VARIABLES, host, sample
 from slices import mostly_slow
@@ -70,7 +70,7 @@ def installed(world: World, launcher: Path, agent: str, *more: str) -> list[str]
         text = Path(path).read_text()
         if "const LAUNCHER" in text:
             places = re.findall(r"^const PLACES = (.*)$", text, re.MULTILINE)[0]
-            return [*shlex.split(_launcher(text)), "bridge", agent, row.native, *json.loads(places)]
+            return [*shlex.split(_listed(text, LAUNCHER)), "bridge", agent, row.native, *json.loads(places)]
         native = os.path.basename(path) if table.entry.style == "scripts" else ""
         for handler in _handlers(path, text, table, table.entry, native):
             if handler.event == row.native:

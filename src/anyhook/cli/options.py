@@ -204,9 +204,8 @@ def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T
         row = known.get(flag)
         if row is None or (value := _value(row, given if equals else None, rest)) is None:
             return None
-        before = values.get(row.key, ())
-        many = row.many and isinstance(before, tuple) and isinstance(value, str)
-        values[row.key] = (*before, value) if many else value
+        before = values.get(row.key, ()) if row.many else None
+        values[row.key] = (*before, value) if isinstance(before, tuple) and isinstance(value, str) else value
     dialects = values.get("dialect")
     if isinstance(dialects, tuple):
         from anyhook.tables.registry import DIALECTS

@@ -33,6 +33,7 @@ from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -123,7 +124,7 @@ def _ways(found: Rule) -> list[tuple[str, str]]:
     ]
 
 
-def _shipped_rules() -> dict[str, tuple[str, dict[str, Json]]]:
+def _shipped_rules() -> dict[str, tuple[str, Mapping[str, Any]]]:
     """The rules of the packs that come with us: name → pack and table."""
     return {
         f"{pack}/{spelled(str(each['name'])).replace(' ', '-')}": (pack, each)

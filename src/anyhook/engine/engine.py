@@ -230,9 +230,8 @@ class Engine:
         if switches:
             context = self._other(switches)._context
         checked("on_failure", on_failure, ON_FAILURE)
-        checked("mode", mode, MODE)
-        if mode is not None:
-            context = context.under(mode)
+        if (own_mode := checked("mode", mode, MODE)) is not None:
+            context = context.under(own_mode)
         return context.replace(posture=on_failure, exhausted=exhausted, can_ask=can_ask), event
 
     def _other(self, switches: FireSwitches) -> Engine:
