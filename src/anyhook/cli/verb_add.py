@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
 
-SCOPES = ("user", "project")
+SCOPES: tuple[OwnScope, ...] = ("user", "project")
 
 
 class AddOptions(JsonOptions):
