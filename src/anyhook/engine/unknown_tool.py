@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anyhook.engine.context import Context
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 MCP = "mcp__"
@@ -30,26 +31,36 @@ def with_doubt(context: Context, incoming: Incoming, event: Event, decision: Dec
     tool, given = str(event.data.get("tool") or ""), event.data.get("input")
     if decision.stops or not tool or tool.startswith(MCP) or not isinstance(given, dict):
         return decision, ""
-    passed = [
-        step.hook
-        for step in context.routes.find(event).steps
-        if step.why and step.hook.status == ARMED and step.row.block in STOPPING and _names_tools(step.hook.matcher)
-    ]
+    passed = _passed(context, event)
     if not passed or not _acts(context, tool, given):
         return decision, ""
-    table, session = incoming.table, str(event.data.get("session") or "")
-    names = ", ".join(f"`{hook.name}`" for hook in passed[:NAMES_SHOWN]) + (" …" if len(passed) > NAMES_SHOWN else "")
-    why = f"the tool `{tool}` is not known in {table.title}, so {names} could not tell whether this call is meant"
-    posture = "deny" if any(posture_of(context, hook) == "deny" for hook in passed) else context.on_failure
+    table, session = incoming.table, event.data.get("session")
+    why = f"the tool `{tool}` is not known in {table.title}, so"
+    why = f"{why} {_listed(passed)} could not tell whether this call is meant"
+    posture = "deny" if "deny" in [posture_of(context, hook) for hook in passed] else context.on_failure
     made = doubted(decision, incoming.row.says, incoming.where, why, posture)
     aside = "" if CHANNELS.intersection(incoming.row.says) else sentence(incoming.where, why)
     if made.stops or not session:
         return made, "" if made.stops else aside
-    kept, key = ToldGates(state_dir(context.setup.env), table.name, session), f"tool {tool}"
+    kept, key = ToldGates(state_dir(context.setup.env), table.name, str(session)), f"tool {tool}"
     if key in kept.known():
         return decision.replace(problems=made.problems), ""
     kept.keep({key: why})
     return made, aside
+
+
+def _passed(context: Context, event: Event) -> list[Hook]:
+    """The gates that this call does not reach because of its tool's name."""
+    return [
+        step.hook
+        for step in context.routes.find(event).steps
+        if step.why and step.hook.status == ARMED and step.row.block in STOPPING and _names_tools(step.hook.matcher)
+    ]
+
+
+def _listed(hooks: list[Hook]) -> str:
+    names = ", ".join(f"`{hook.name}`" for hook in hooks[:NAMES_SHOWN])
+    return f"{names} …" if len(hooks) > NAMES_SHOWN else names
 
 
 def _names_tools(matcher: Json) -> bool:

@@ -121,9 +121,6 @@ class Recorder:
     """Records firings: for one engine, or for one call with nothing hooked. It knows who fires, and what may be
     recorded."""
 
-    has_failed = False
-    """Whether anything could not be written in this process."""
-
     def __init__(
         self,
         env: Mapping[str, str],
@@ -216,7 +213,6 @@ class Recorder:
 
     def _unrecorded(self, decision: Decision) -> Decision:
         """Report it once; the journal is not tried again."""
-        Recorder.has_failed = True
         journal, self.journal = self.journal, None
         found = (journal.problem(),) if journal is not None else ()
         return decision.replace(problems=(*decision.problems, *found))

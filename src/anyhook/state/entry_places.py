@@ -75,12 +75,6 @@ def env_of_entry(words: Sequence[str], env: Mapping[str, str]) -> tuple[dict[str
     return found, [f"{name}={there[name]}" for name in names if not _is_same(here[name], there[name])]
 
 
-def options_of_places(words: Sequence[str]) -> list[str]:
-    """Those words of a call that fix places."""
-    pairs = zip(words[::2], words[1::2], strict=False)
-    return [word for pair in pairs if pair[0] in (HOME, PLACE) for word in pair]
-
-
 def places_to_fix(env: Mapping[str, str]) -> list[str]:
     """The options with which `install` fixes the places of this environment; none without a home."""
     home = env.get("HOME", "")
