@@ -36,7 +36,7 @@ reports = st.builds(
 @st.composite
 def decided(draw: st.DrawFn) -> Decision:
     made: tuple[str, list[Judged]] = draw(entries())
-    return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), draw(st.booleans()))
+    return merge(*made, tuple(draw(st.lists(reports, max_size=2))), (), enforced=draw(st.booleans()))
 
 
 @examples(30)

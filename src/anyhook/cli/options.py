@@ -183,7 +183,7 @@ class BridgeOptions(RunOptions):
 
 
 def _value(row: Option, given: str | None, rest: Iterator[str]) -> str | bool | None:
-    """The value of an option, which may be the next word; None if it has none, or another than it may have."""
+    """The value of an option, which may be the next word; None if it has none, or one that is not a choice."""
     if not row.metavar:
         return True if given is None else None
     value = next(rest, None) if given is None else given

@@ -135,7 +135,7 @@ def _removed_json(changed: list[str], confirmed: list[str], scope: str, path: st
 
 
 def _where_on(names: Sequence[str], project: str) -> dict[OwnScope, list[str]]:
-    """Which of them are on, or were and are missed, by scope; raises BadCall for what is no pack."""
+    """Which of them are on, or were and are missed, by scope; raises BadCall for an unknown pack."""
     on: dict[OwnScope, list[str]]
     on = {scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in SCOPES}
     on[SCOPES[0]] += [name for name in names if name not in on[SCOPES[0]] and _missed(name)]

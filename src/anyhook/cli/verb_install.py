@@ -123,7 +123,7 @@ def apply(
         else:
             with Installs.changing(state) as installs:
                 changes = _changes(made, entry, paths, installs, scope, install, closed, plain)
-                backups = write(changes, table, scope, installs, install)
+                backups = write(changes, table, scope, installs, install=install)
                 if install:
                     keep_start_variables(os.environ, state)
                 if scope == SCOPES[0]:

@@ -94,5 +94,5 @@ def _as_written(records: Iterable[JournalLine]) -> Iterator[str]:
 
 def _for_people(records: Iterable[JournalLine]) -> Iterator[str]:
     room, colour = render.columns(), wants_colour(os.environ)
-    lines = (log_line(row_of(found, MAX_TEXT), room, colour) for found in sound(records))
+    lines = (log_line(row_of(found, MAX_TEXT), room, colour=colour) for found in sound(records))
     return map(render.legible, lines) if render.only_ascii() else lines

@@ -214,7 +214,7 @@ def _screen(setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[st
         named = _owner(gate) if alike > 1 else gate.id
         table.add_row(cell(gate.state, style), cell(named), cell(f"{place}{why}{fix}"))
     if found:
-        lines += map(render.legible, drawn(table, render.columns(), wants_colour(os.environ)))
+        lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
     return [*lines, *_agent_lines(setup, hosts)]
 
 

@@ -62,7 +62,7 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
         if folder == NOWHERE:
             raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")
         try:
-            Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on)
+            Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on=on)
         except OSError as error:
             raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     if (hook.status == DISABLED) == on:

@@ -199,7 +199,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         for project in found.projects:
             mine = [entry for entry in entries if found.project_of(entry) == project]
             items = [entry.item.replace(here=_is_here(entry)) for entry in mine]
-            found.ledger.approve(project, items, contents(mine), found.kinds_of(project), here)
+            found.ledger.approve(project, items, contents(mine), found.kinds_of(project), here=here)
     except OSError as error:
         raise _unwritable(found.ledger, error) from None
     if refused:

@@ -81,7 +81,7 @@ class TomlLayout:
             self.next += 1
         return sign
 
-    def note(self, place: Place, at: int, sure: bool) -> None:
+    def note(self, place: Place, at: int, *, sure: bool) -> None:
         """A table that is only part of a path (`a` in `[a.b]`) counts until it has its own header."""
         if place in self.paths and place not in self.sure and (sure or place not in self.found):
             self.found[place] = at
@@ -100,12 +100,12 @@ class TomlLayout:
                 place = (*place, table.count - 1)
             table = table.tables.setdefault(part, _Table())
             place = (*place, part)
-            self.note(place, at, False)
+            self.note(place, at, sure=False)
         if array:
             table.count += 1
             table.tables = {}
             place = (*place, table.count - 1)
-        self.note(place, at, True)
+        self.note(place, at, sure=True)
         return place
 
     def key(self) -> list[str]:
@@ -122,8 +122,8 @@ class TomlLayout:
         at = self.tokens[self.next][1]
         for part in self.key():
             place = (*place, part)
-            self.note(place, at, False)
-        self.note(place, at, True)
+            self.note(place, at, sure=False)
+        self.note(place, at, sure=True)
         if self.peek() != "=":
             return place, at
         self.next += 1
@@ -143,7 +143,7 @@ class TomlLayout:
             if sign == "{":
                 self.entry(place)
             else:
-                self.note((*place, index), self.tokens[self.next][1], True)
+                self.note((*place, index), self.tokens[self.next][1], sure=True)
                 self.value((*place, index))
             index += 1
             if self.skip_lines() == "," or self.next == before:

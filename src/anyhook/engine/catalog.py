@@ -678,7 +678,7 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
     return read_settings(path, files, home)
 
 
-def build(setup: Setup, may_start: bool) -> Catalog:
+def build(setup: Setup, *, may_start: bool) -> Catalog:
     """The whole catalog. With `may_start`, trusted executables are asked for their event."""
     return within_budget(setup, lambda loaded: _build(setup, loaded, may_start))
 
@@ -704,7 +704,9 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             files.budget = None  # the joined list includes the user's hooks
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
             found += _packaged(table, packages, setup, loaded, ledger, switches)
-            hooks.extend(with_types(table, found, types, setup, loaded, may_start) if table.ask_type else found)
+            hooks.extend(
+                with_types(table, found, types, setup, loaded, may_start=may_start) if table.ask_type else found
+            )
     if RULES in loaded.layers and own_dir != NOWHERE:
         with Isolated(files, switches.path, "what was turned on is not compared with what is on", scope="user"):
             from anyhook.engine.turned_on import with_memory  # here, because a damaged package may not have all of it
@@ -809,7 +811,7 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 
 
 def with_types(
-    table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, may_start: bool
+    table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, *, may_start: bool
 ) -> list[Hook]:
     """Each executable with the event it names: from the answers stored by content, or asked now."""
     files, fresh = loaded.files, dict[str, str]()

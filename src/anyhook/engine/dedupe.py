@@ -127,7 +127,7 @@ class Recent:
     def _kept(self, claim: dict[str, Json]) -> dict[str, Json]:
         return self._store.read_object(f"{self._key}-{claim.get('at')}")
 
-    def keep(self, decision: Decision, later: bool = True) -> None:
+    def keep(self, decision: Decision, *, later: bool = True) -> None:
         """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
         has the answer. A decision with a failure is not stored: another run may not fail. Old decisions are deleted
         soon, because they contain everything that hooks printed."""

@@ -59,7 +59,7 @@ def interpret(hook: Hook, reply: Reply, event: str, run: Run) -> Outcome:
     if b"{" in run.stdout or run.stdout.lstrip()[:1] in MAY_BE_JSON:
         from anyhook.engine.near_miss import look_closer
 
-        outcome = look_closer(hook, reply, event, run, outcome, meaning == "pass" or _speaks(reply, run))
+        outcome = look_closer(hook, reply, event, run, outcome, spoke=meaning == "pass" or _speaks(reply, run))
     return outcome
 
 

@@ -182,6 +182,7 @@ def merge(
     entries: Iterable[Judged],
     hooks: tuple[Report, ...] = (),
     problems: tuple[Problem, ...] = (),
+    *,
     enforced: bool = True,
 ) -> Decision:
     """What all of them together ask for. `hooks` and `problems` become part of the decision."""

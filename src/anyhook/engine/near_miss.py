@@ -38,7 +38,7 @@ VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
 """The roles of keys that let an action go on or refuse it."""
 
 
-def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome, spoke: bool) -> Outcome:
+def look_closer(hook: Hook, reply: Reply, event: str, run: Run, outcome: Outcome, *, spoke: bool) -> Outcome:
     """The outcome, with problems for what its dialect does not read in the answer. `spoke` says whether its keys
     counted at all."""
     kind, value = reply.read(run.stdout)

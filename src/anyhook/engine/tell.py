@@ -67,7 +67,7 @@ def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tu
 
 
 def _new(context: Context, incoming: Incoming, decision: Decision, known: Set[str], moment: str) -> list[GateStatus]:
-    """The gates that are off, and of which the person has not been told."""
+    """The gates that are off and that the person has not been told about."""
     off = {gate.id: gate for gate in (*_not_run(context, decision), *_off(context, incoming))}
     return [gate for gate in off.values() if known.isdisjoint((f"{moment}{gate.id}", gate.id))]
 

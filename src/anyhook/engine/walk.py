@@ -86,7 +86,7 @@ class Queue(Record):
         return self.stop is not None and not (table.together and self.stop.dialect == table.name)
 
     def after(
-        self, hook: Hook, table: Dialect, row: EventRow, outcome: Outcome, plain: Outcome, upstream: bool
+        self, hook: Hook, table: Dialect, row: EventRow, outcome: Outcome, plain: Outcome, *, upstream: bool
     ) -> Queue:
         """The queue after one hook's outcome; `plain` is the outcome with the host's names. The dialect's next hook
         sees what this one rewrote, if its table says so and the user has not chosen otherwise (`upstream`)."""
@@ -229,7 +229,7 @@ class Walk:
     def decided(self) -> Decision:
         """The decision. A call that it refuses is forgotten."""
         enforced = self.context.mode != "shadow"
-        decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced)
+        decision = merge(self.event.name, self.entries, tuple(self.reports), self.route.problems, enforced=enforced)
         if self.answered is not None:
             decision = decision.replace(answered=self.answered)
         if self.rules is not None and self.rules.past is not None and not self.context.asked_again:
@@ -449,7 +449,7 @@ class Walk:
             if position in self.route.declared_again:
                 step, outcome = self.read_by_all(position, step, call, run, outcome)
             self.report_run(hook, run, outcome)
-        self.take(position, step, outcome, scene.settings.get("chaining") == "upstream")
+        self.take(position, step, outcome, upstream=scene.settings.get("chaining") == "upstream")
 
     def report_run(self, hook: Hook, run: Run, outcome: Outcome) -> None:
         """Report a hook that was started; a built-in hook that stayed silent only if it is shown."""
@@ -512,7 +512,7 @@ class Walk:
         self.runs.append(HookRun(hook, call, posture, model, run, cause, outcome, text))
         return call, run, outcome
 
-    def take(self, position: int, step: HookStep, outcome: Outcome, upstream: bool) -> None:
+    def take(self, position: int, step: HookStep, outcome: Outcome, *, upstream: bool) -> None:
         """Let one outcome count, for the hooks that follow and for the decision."""
         if self.context.asked_again and any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES):
             if not self.context.shadows(step.hook):
@@ -525,7 +525,7 @@ class Walk:
         prepared, queue, plain = self.prepared.get(position, UNPREPARED), self.queue, outcome
         if outcome is not SILENT:
             plain = to_host(outcome, self.event, step.dialect)
-            self.queue = queue.after(step.hook, step.dialect, step.row, outcome, plain, upstream)
+            self.queue = queue.after(step.hook, step.dialect, step.row, outcome, plain, upstream=upstream)
         seen = prepared.seen or queue.seen
         self.entries.append(Judged(position, step.hook, step.dialect, step.row, plain, upstream, seen))
 

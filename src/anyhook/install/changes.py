@@ -134,7 +134,7 @@ def to_uninstall(host: Host, entry: Entry, paths: Mapping[str, str], installs: I
     return made
 
 
-def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Installs, install: bool) -> list[str]:
+def write(changes: Sequence[FileChange], host: Host, scope: str, installs: Installs, *, install: bool) -> list[str]:
     """Write them all, or restore what was written so far; returns the paths of the backups."""
     done: list[FileChange] = []
     backups: list[str] = []

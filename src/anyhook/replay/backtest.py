@@ -119,14 +119,14 @@ class Tally:
         """Whether it would have done anything."""
         return bool(self.blocks or self.asks or self.rewrites or self.failures or self.runs)
 
-    def add(self, outcome: Outcome, failed: bool) -> None:
+    def add(self, outcome: Outcome, *, failed: bool) -> None:
         self.events += 1
         self.blocks += outcome.verdict == BLOCK
         self.asks += outcome.verdict == ASK
         self.rewrites += any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES)
         self.failures += failed
 
-    def add_run(self, warm: bool, duration_s: float) -> None:
+    def add_run(self, duration_s: float, *, warm: bool) -> None:
         self.runs += 1
         self.warm += warm
         if not warm:
@@ -245,7 +245,7 @@ class Backtest:
                     continue
                 read, outcome = judged
                 tally = self._tallies.setdefault(subject.hook.id, Tally())
-                tally.add(outcome, read.failure is not None)
+                tally.add(outcome, failed=read.failure is not None)
                 found = _finding(line, event, subject.hook.id, outcome, read)
                 if found is not None:
                     findings.append(found)
@@ -267,7 +267,7 @@ class Backtest:
             self.left_out[why] = self.left_out.get(why, 0) + 1
             return None
         if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
-            self._tallies.setdefault(subject.hook.id, Tally()).add_run(bool(result[1]), run.duration_s)
+            self._tallies.setdefault(subject.hook.id, Tally()).add_run(run.duration_s, warm=bool(result[1]))
         return _judged(subject, event, run)
 
     def _last(self) -> int:

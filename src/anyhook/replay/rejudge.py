@@ -165,7 +165,7 @@ class Judge:
             upstream = settings.get("chaining") == "upstream"
             plain = to_host(outcome, event, table)
             entries.append(Judged(position, hook, table, row, plain, upstream, queue.seen))
-            queue = queue.after(hook, table, row, outcome, plain, upstream)
+            queue = queue.after(hook, table, row, outcome, plain, upstream=upstream)
         return entries
 
     def _read_by_all(

@@ -64,7 +64,7 @@ class HookReport:
             "examples": [each.as_dict() for each in self.examples],
         }
 
-    def take(self, line: JournalLine, verdict: str, enforced: bool) -> None:
+    def take(self, line: JournalLine, verdict: str, *, enforced: bool) -> None:
         self.calls += line.events
         if verdict not in (BLOCK, ASK):
             return
@@ -114,7 +114,7 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
                 and decision.verdict in (BLOCK, ASK)
                 and decision.hook in (hook.id, None)
             )
-            found.take(line, then.verdict or "none", stopped)
+            found.take(line, then.verdict or "none", enforced=stopped)
         elif hook.handler == "rule" and line.has_data and line.has_bodies:
             found.asked_now += line.events
             found.take(line, _today(hook, rules, event_in(line)), enforced=False)

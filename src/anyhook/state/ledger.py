@@ -165,6 +165,7 @@ class Ledger:
         items: Sequence[Item],
         contents: Mapping[str, bytes],
         dialects: Sequence[str] = (),
+        *,
         here: bool = False,
     ) -> None:
         """Approve exactly these items, and drop earlier approvals of the project: only of these dialects, if any are

@@ -63,7 +63,7 @@ class Switches:
     def off(self, project: str) -> frozenset[str]:
         return frozenset([*self._off.get(USER, ()), *self._off.get(project, ())])
 
-    def turn(self, owner: str, hook: str, on: bool) -> None:
+    def turn(self, owner: str, hook: str, *, on: bool) -> None:
         """Turn one hook on or off, in what is in the file now."""
         with locked(*os.path.split(f"{self.path}.lock")):
             self._off = self._read()

@@ -52,7 +52,7 @@ MIN_WRAP, MAX_WRAP = 40, 100
 """Texts are wrapped at the terminal's width, within these bounds."""
 
 
-def console(width: int | None, colour: bool = False) -> Console:
+def console(width: int | None, *, colour: bool = False) -> Console:
     """A console of this width that records its output; None for no limit."""
     return Console(
         file=io.StringIO(),
@@ -67,9 +67,9 @@ def console(width: int | None, colour: bool = False) -> Console:
     )
 
 
-def drawn(renderable: RenderableType, width: int | None = None, colour: bool = False) -> list[str]:
+def drawn(renderable: RenderableType, width: int | None = None, *, colour: bool = False) -> list[str]:
     """What rich draws, line by line."""
-    drawing = console(width, colour)
+    drawing = console(width, colour=colour)
     with drawing.capture() as captured:
         drawing.print(renderable)
     return [line.rstrip() for line in captured.get().splitlines()]
@@ -77,7 +77,7 @@ def drawn(renderable: RenderableType, width: int | None = None, colour: bool = F
 
 def show(renderable: RenderableType) -> None:
     """Print a renderable."""
-    for line in drawn(renderable, columns(), wants_colour(os.environ)):
+    for line in drawn(renderable, columns(), colour=wants_colour(os.environ)):
         exact_out(legible(line))
 
 

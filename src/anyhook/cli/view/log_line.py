@@ -20,7 +20,7 @@ ROOMY, NARROW = 100, 60
 """At least this wide, times have their date; below the second width, who fired and how long it took are left out."""
 
 
-def log_line(row: Row, room: int | None = None, colour: bool = False) -> str:
+def log_line(row: Row, room: int | None = None, *, colour: bool = False) -> str:
     """`room` is the terminal's width; None without a terminal, and then nothing is cut."""
     narrow = room is not None and room < NARROW
     number = "-" if row.n is None else str(row.n)

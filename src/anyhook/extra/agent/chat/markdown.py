@@ -39,7 +39,7 @@ class _ChatMarkdown(Markdown):
 def rendered(text: str, width: int, *, colour: bool) -> list[str]:
     """A text as lines for the terminal, with control characters escaped."""
     made = _ChatMarkdown(visible(text, keep="\n\t"), code_theme=CODE_THEME, hyperlinks=False)
-    lines = drawn(made, width, colour)
+    lines = drawn(made, width, colour=colour)
     shown = [number for number, line in enumerate(lines) if COLOUR.sub("", line).strip()]
     return lines[shown[0] : shown[-1] + 1] if shown else []
 
