@@ -1,6 +1,6 @@
 """A worker answers calls, one after the other. For each it takes over the caller's process state and runs the command.
-It goes on to the next call only if this one has left nothing behind: no hook ran, and the caller's state was the
-server's. Otherwise it exits, and the server forks another one."""
+It goes on to the next call only if this one has left nothing behind: no process, no thread, and the caller's state was
+the server's. Otherwise it exits, and the server forks another one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -76,8 +77,8 @@ class Worker:
         self._stand_in, self._pid, self._leave = stand_in, os.getpid(), os._exit
         self._connection: socket.socket | None = None
         """The caller's, until it has its answer."""
-        self._on_duty = self._differs = False
-        """Whether hooks ran; whether the caller's state was not the server's."""
+        self._differs = False
+        """Whether the caller's state was not the server's."""
         self._words: list[str] = []
         self._calls = 0
         self._most_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + MAX_GROWTH_KB
@@ -112,7 +113,7 @@ class Worker:
         self._leave(0)
 
     def _may_go_on(self) -> bool:
-        if self._on_duty or self._differs or here.alive or self._calls >= MAX_CALLS:
+        if self._differs or here.alive or self._calls >= MAX_CALLS or threading.active_count() > 1 or _has_children():
             return False
         if self._calls % COLLECT_EVERY == COLLECT_EVERY - 1:
             gc.collect()
@@ -196,7 +197,6 @@ class Worker:
 
     def _go_on_duty(self) -> None:
         """Hooks run from now on, so the caller must not make the call itself any more."""
-        self._on_duty = True
         if self._connection is not None:
             self._connection.sendall(ON_DUTY)
 
@@ -238,7 +238,9 @@ class Worker:
         """What one call has set and the next one must not find."""
         Watchdog.end_thread()
         here.at_first = here.tell_duty = here.warm_child = None
+        here.is_ours = False
         here.marks.clear()
+        here.spared.clear()
         os.chdir("/")
 
 
@@ -250,6 +252,16 @@ def _peer(connection: socket.socket) -> int:
     if uid != os.geteuid() or pid <= 0:
         raise Unlike("the caller is another user, or in another namespace")
     return int(pid)
+
+
+def _has_children() -> bool:
+    """Whether a hook has left a process behind: this process has adopted it."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def open_streams() -> None:
