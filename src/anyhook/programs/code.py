@@ -10,6 +10,8 @@ import re
 import shlex
 import textwrap
 import warnings
+from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from anyhook.programs.effects import URL
@@ -285,15 +287,12 @@ class PythonCode:
     def read(self, code: str) -> bool:
         """Add what the code does; False if it is not valid Python."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(_dedented(code))
+            imports, statements = _parsed(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self._import(node)
-        for statement in _in_order(tree):
+        for node in imports:
+            self._import(node)
+        for statement in statements:
             if (
                 isinstance(statement, ast.Assign)
                 and len(statement.targets) == 1
@@ -503,17 +502,38 @@ def _emptied_by_open(func: ast.expr) -> ast.Call | None:
     return func.value if "w" in modes or "wb" in modes else None
 
 
-def _in_order(tree: ast.AST) -> list[ast.AST]:
-    """Every node, outer ones first, in the order in which they run: an assignment before its use, and the iterable of a
-    comprehension before its body."""
+@lru_cache(4)  # self-protection and the rules read the same code
+def _parsed(code: str) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.AST]]:
+    """The imports, outer ones first; and the nodes that can matter, in the order in which they run: an assignment before
+    its use, and the iterable of a comprehension before its body."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(_dedented(code))
+    imports: list[tuple[int, ast.Import | ast.ImportFrom]] = []
     found: list[ast.AST] = []
-    stack: list[ast.AST] = [tree]
+    stack: list[tuple[int, ast.AST]] = [(0, tree)]
     while stack:
-        node = stack.pop()
-        found.append(node)
-        children = sorted(ast.iter_child_nodes(node), key=lambda child: not isinstance(child, ast.comprehension))
+        depth, node = stack.pop()
+        if isinstance(node, MATTERING):
+            found.append(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.append((depth, node))
+        children = [
+            (depth + 1, child)
+            for value in [getattr(node, field, None) for field in node._fields]
+            for child in (value if isinstance(value, list) else (value,))
+            if isinstance(child, ast.AST) and child._fields and not isinstance(child, LEAVES)
+        ]
+        if isinstance(node, COMPREHENSIONS):
+            children.sort(key=lambda each: not isinstance(each[1], ast.comprehension))
         stack.extend(reversed(children))
-    return found
+    imports.sort(key=itemgetter(0))
+    return [node for _, node in imports], found
+
+
+MATTERING = (ast.Assign, ast.For, ast.comprehension, ast.withitem, ast.Call)
+LEAVES = (ast.Constant, ast.Name)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _dedented(code: str) -> str:
