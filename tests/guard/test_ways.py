@@ -19,6 +19,7 @@ from anyhook.guard import same_file
 from anyhook.guard.guard import refusal
 from anyhook.guard.same_file import SameFiles
 from anyhook.model.event import Event
+from anyhook.platform.places import RealPaths
 from conftest import World
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def test_the_same_name_elsewhere_is_another_file(tmp_path: Path) -> None:
     for name in ("a/x", "b/x"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("")
-    same = SameFiles([str(tmp_path / "a/x")])
+    same = SameFiles([str(tmp_path / "a/x")], RealPaths())
     assert not same.other_name(str(tmp_path / "b/x"))
     assert not same.other_name(str(tmp_path / "a/x"))
     assert not same.other_name(str(tmp_path / "a/X"))  # this disk tells them apart

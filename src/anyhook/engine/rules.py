@@ -125,9 +125,10 @@ class Rules:
         index = self._index(steps)
         found, left = index.reports.copy(), index.others.copy()
         for position in {position for mark in marks for position in index.by_mark.get(mark, ())}:
-            condition = condition_of(steps[position].hook)
+            _, needs, spared = condition_of(steps[position].hook)
+            trees = index.parts(position, marks)
             try:
-                if not applies(condition, call, Hits(condition[2])):
+                if not any(applies((tree, needs, spared), call, Hits(spared)) for tree in trees):
                     continue
             except Exception:  # noqa: BLE001, S110 (the same)
                 pass
@@ -305,6 +306,8 @@ class RuleIndex:
         self.by_mark: dict[str, list[int]] = {}
         self.others = [len(steps)]
         """The positions of the steps that are not rules, and the end of the queue."""
+        self._parts: dict[int, list[tuple[frozenset[str], Node]]] = {}
+        """Position of a rule → the parts of its condition, one of which must hold, with the marks of each."""
         for position, step in enumerate(steps):
             condition = step.hook.condition
             if condition is not None and step.why is None and step.hook.status == ARMED:
@@ -313,6 +316,16 @@ class RuleIndex:
                     self.by_mark.setdefault(mark, []).append(position)
             else:
                 self.others.append(position)
+
+    def parts(self, position: int, marks: set[str]) -> list[Node]:
+        """The parts of a rule's condition that can hold for a call with these marks. The rule holds if one of them
+        does."""
+        found = self._parts.get(position)
+        if found is None:
+            tree = condition_of(self.steps[position].hook)[0]
+            trees = tree[1] if tree[0] == "or" else (tree,)
+            found = self._parts[position] = [(frozenset(needs_of(part)), part) for part in trees]
+        return [part for needs, part in found if not needs.isdisjoint(marks)]
 
 
 def command_of(event: Event) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ from anyhook.programs.paths import resolve
 from anyhook.programs.program import Word
 from anyhook.programs.table import removes, row_of
 from anyhook.programs.trees import holds
-from anyhook.rules.calls import facts_of
+from anyhook.rules.calls import facts_of_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def refused(
     folder = str(event.data.get("cwd") or "") or project
     # The agent's shell may not be in the folder that its payload names, so paths are also checked without one.
     for cwd in dict.fromkeys((folder, project, None)):
-        facts = facts_of(tool, given, cwd=cwd, home=home, project=project, variables=variables, reads_files=False)
+        is_asked_again = cwd == project  # by the rules, which look into files too
+        facts = facts_of_event(
+            event, cwd=cwd, home=home, variables=variables, reads_files=is_asked_again, keep=is_asked_again
+        )
         why = _of_programs(facts, held, home, host) if facts.runs else _of_tool(tool, given, facts, held, host)
         why = why or _of_variables(tool, given, facts, host) or _of_start_files(tool, given, facts)
         if why:

@@ -8,12 +8,13 @@ import os
 import sys
 
 from anyhook.model import lean_json
+from anyhook.model.record import Record
 from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.programs.quick import CODE_READERS, LOOKERS, REMOVERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -81,32 +82,42 @@ def refusal(
 
 
 def _may_matter(
-    given: dict[str, Json], env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
+    given: dict[str, Json], env: Mapping[str, str], project: str, places: tuple[str, ...], host: Host | None
 ) -> bool:
     """Whether any text of the input could name us, a protected file, or a folder above one."""
     texts = [text.replace("\\\n", "").translate(_QUOTES) for text in lean_json.every_text(given)]
     text = "\n".join(texts)
     is_line = "command" in given or "cmd" in given
     programs = {word.rstrip("0123456789.") for word in text.translate(_WORDS).split()} if is_line else set()
-    names, held = telling(env, project, places, host)
+    telling = told_by(env, project, places, host)
     # Some disks do not tell upper and lower case apart.
     folded = text.lower()
-    if any(name.lower() in folded for name in names):
+    if any(name in folded for name in telling.names):
         return True
     if is_line and (any(sign in text for sign in SPECIAL) or not CODE_READERS.isdisjoint(programs)):
         return True
     real = os.path.realpath(project)
     # Most lines that name the project only go there.
     visited = real if is_line and REMOVERS.isdisjoint(programs) else None
+    return _leads_to(_words_of(texts), real, telling.folders, visited)
+
+
+def _words_of(texts: list[str]) -> set[str]:
     parts = {word for each in texts if len(each) < 65_536 for word in each.split() if len(word) < 1_024}
-    return _leads_to(parts, real, _above(held), visited)
+    return {part.strip(";&|<>()") for part in parts} - {""}
 
 
-def _leads_to(words: Iterable[str], project: str, folders: Collection[str], visited: str | None) -> bool:
+def _leads_to(words: set[str], project: str, folders: set[str], visited: str | None) -> bool:
     """Whether one of these words, in the project, is another name of a path or one of the folders, except `visited`: a
     link leads elsewhere, and a folder may contain protected files."""
     real_paths = RealPaths()
-    for word in {word.strip(";&|<>()") for word in words} - {""}:
+    names = _names_in(project) if len(words) > MANY_WORDS else None
+    for word in words:
+        if names is not None and word.isascii() and word[0] not in "./" and "//" not in word and "/." not in word:
+            # If nothing in the project has this name, it cannot be a link.
+            low = word.lower().rstrip("/")
+            if low.partition("/")[0] not in names and f"{project}/{low}/".lower() not in folders:
+                continue
         plain = os.path.normpath(os.path.join(project, word))
         if "\0" not in plain and real_paths.of(plain) != plain:
             return True
@@ -115,28 +126,56 @@ def _leads_to(words: Iterable[str], project: str, folders: Collection[str], visi
     return False
 
 
-def _above(paths: Iterable[str]) -> set[str]:
-    """Every folder above these paths, in lower case, with a slash at its end."""
-    return {path[: end + 1] for path in map(str.lower, paths) for end, sign in enumerate(path) if sign == "/"}
+def _names_in(folder: str) -> set[str] | None:
+    """The names in a folder, in lower case; None if it cannot be listed."""
+    try:
+        return {*map(str.lower, os.listdir(folder))}
+    except OSError:
+        return None
 
 
-def telling(
-    env: Mapping[str, str], project: str, places: Iterable[str], host: Host | None
-) -> tuple[set[str], list[str]]:
-    """What shows that a call may concern us or the host's hooks: names, anywhere in its texts; and paths, including the
-    folders above them."""
-    home, inside = (env.get("HOME") or home_of(env)).rstrip("/") + "/", project.rstrip("/") + "/"
+MANY_WORDS = 64
+
+
+class Telling(Record):
+    """What shows that a call may concern us or the host's hooks."""
+
+    names: set[str]
+    """Parts of texts, in lower case."""
+    folders: set[str]
+    """Every folder above a protected path, in lower case, with a slash at its end."""
+
+
+class Told:
+    """The last answer, and the question: nothing on disk changes it, and the same is asked at every call."""
+
+    last: tuple[tuple[object, ...], Telling] | None = None
+
+
+def told_by(env: Mapping[str, str], project: str, places: tuple[str, ...], host: Host | None) -> Telling:
+    asked = (env.get("HOME") or home_of(env), env.get("PATH", ""), project, places, host)
+    last = Told.last
+    if last is None or last[0] != asked:
+        last = Told.last = asked, _telling(*asked)
+    return last[1]
+
+
+def _telling(home: str, path: str, project: str, places: tuple[str, ...], host: Host | None) -> Telling:
+    home, inside = home.rstrip("/") + "/", project.rstrip("/") + "/"
     names = {*OWN_NAMES}
     if host is not None:
         names.update([*host.off_words, *host.off_variables, *host.moving_variables])
-        places = [*places, *host.settings]
-    for path in places:
-        start = inside if path.startswith(inside) else home if path.startswith(home) else "/"
-        names.update([tail for tail in path[len(start) :].rsplit("/", 2) if len(tail) > 2])
-        if path == inside[:-1] or (start == inside and path.endswith(".py") and "/" not in path[len(start) :]):
+        places = (*places, *host.settings)
+    for place in places:
+        start = inside if place.startswith(inside) else home if place.startswith(home) else "/"
+        rest = place[len(start) :]
+        names.update([tail for tail in rest.rsplit("/", 2) if len(tail) > 2])
+        if f"{place}/" == inside or (start == inside and rest.endswith(".py") and "/" not in rest):
             names.update(IMPORTABLE)  # a hook may import from the project's own folder, whatever the module is called
-    folders = [f"{sys.prefix}/bin", *env.get("PATH", "").split(":")]  # where our command is, or would be
-    return names, [*places, __file__, *(f"{folder}/anyhook" for folder in folders if folder)]
+    folders = filter(None, [f"{sys.prefix}/bin", *path.split(":")])  # where our command is, or would be
+    held = [*places, __file__, *map("{}/anyhook".format, folders)]
+    above = {each[: end + 1] for each in map(str.lower, held) for end, sign in enumerate(each) if sign == "/"}
+    return Telling({*map(str.lower, names)}, above)
 
 
 def _only_looks(given: dict[str, Json]) -> bool:

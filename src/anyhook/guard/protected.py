@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 
 from anyhook.guard.guard import IMPORTABLE, own_folders
@@ -71,43 +72,84 @@ def protected(
     env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], host: Host | None = None
 ) -> Protected:
     """What is protected for calls that start in this project."""
+    named = Named(
+        (*places, *(entries := tuple(entries)), *_layers(env, project, host)),
+        entries,
+        _pinned(env),
+        _launchers(env),
+        own_folders(env),
+        _package(env, project),
+        project,
+    )
+    before = Last.answer
+    if before is not None and before[0] == named and before[1].is_same():
+        return before[2]
+    real = RealPaths()
+    held = _located(named, real)
+    Last.answer = named, real, held
+    return held
+
+
+class Named(Record):
+    """What is protected, by name."""
+
+    places: tuple[str, ...]
+    entries: tuple[str, ...]
+    pinned: set[str]
+    launchers: list[str]
+    own: tuple[str, ...]
+    package: list[str]
+    project: str
+
+
+class Last:
+    """The last answer: a worker protects the same at every call, and where it is takes time to find out."""
+
+    answer: tuple[Named, RealPaths, Protected] | None = None
+
+
+def _located(named: Named, real: RealPaths) -> Protected:
+    """Where it is. It depends only on what is named and on what `real` sees."""
+    files, folders, settings = _sorted_out(named, real)
+    files, settings = files | named.pinned, settings - named.pinned
+    searched = {path for path in files if path.endswith("/")}  # as approvals name them
+    parts = {path for path in files if "#" in path.rpartition("/")[2]}
+    partly, replaced = _parts(parts, real)
+    files = files - searched - parts | {*named.launchers}
+    both = real.both
+    held = Protected(
+        both(named.own),
+        both(named.package),
+        both(files - {"/dev/null", "/dev/stdin"}),
+        both(folders),
+        both(settings),
+        frozenset(both(named.entries)),
+        both(path.rstrip("/") for path in searched),
+        partly,
+        frozenset(replaced),
+        real.of(named.project),
+        both(path for path in named.launchers if os.path.basename(path).startswith("anyhook")),
+    )
+    return held.replace(same=SameFiles(held.all(), real))
+
+
+def _sorted_out(named: Named, real: RealPaths) -> tuple[set[str], set[str], set[str]]:
+    """The files of hooks, their folders, and the settings of agents."""
     files: set[str] = set()
     folders: set[str] = set()
     settings: set[str] = set()
-    for path in (*places, *entries, *_layers(env, project, host)):
-        name = os.path.basename(path)
+    for path in named.places:
+        name = path.rpartition("/")[2]
         if name.lower() in SHARED:
             continue
         if name.endswith(SETTINGS) and "hook" not in name.lower():
             settings.add(path)
-        elif os.path.isdir(path) or (not os.path.lexists(path) and "." not in name):
-            if _may_hold_hooks(path, project):
+        elif real.is_folder(path) or (real.look(path) is None and "." not in name):
+            if _may_hold_hooks(path, named.project):
                 folders.add(path)
         else:
             files.add(path)
-    pinned = _pinned(env)
-    files |= pinned
-    settings -= pinned
-    launchers = _launchers(env)
-    searched = {path for path in files if path.endswith("/")}  # as approvals name them
-    parts = {path for path in files if "#" in os.path.basename(path)}
-    partly, replaced = _parts(parts)
-    files = files - searched - parts | {*launchers}
-    both = RealPaths().both
-    held = Protected(
-        both(own_folders(env)),
-        both(_package(env, project)),
-        both(files - {"/dev/null", "/dev/stdin"}),
-        both(folders),
-        both(settings),
-        frozenset(both(entries)),
-        both(path.rstrip("/") for path in searched),
-        partly,
-        frozenset(replaced),
-        os.path.realpath(project),
-        both(path for path in launchers if os.path.basename(path).startswith("anyhook")),
-    )
-    return held.replace(same=SameFiles(held.all()))
+    return files, folders, settings
 
 
 def _pinned(env: Mapping[str, str]) -> set[str]:
@@ -115,13 +157,13 @@ def _pinned(env: Mapping[str, str]) -> set[str]:
     return {path for each in approvals for item in each.items.values() for path in item.files}
 
 
-def _parts(named: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], set[tuple[str, str]]]:
+def _parts(named: Iterable[str], real: RealPaths) -> tuple[dict[str, tuple[str, ...]], set[tuple[str, str]]]:
     """Parts as approvals name them: `FILE#KEYS`, and `FOLDER/#LANGUAGE`."""
     partly: dict[str, tuple[str, ...]] = {}
     replaced: set[tuple[str, str]] = set()
     for path in named:
         file, _, rest = path.rpartition("#")
-        for each in RealPaths().both([file.rstrip("/")]):
+        for each in real.both([file.rstrip("/")]):
             if file.endswith("/"):
                 replaced.add((each, rest))
             else:
@@ -154,17 +196,23 @@ def _layers(env: Mapping[str, str], project: str, host: Host | None) -> Iterator
 def _package(env: Mapping[str, str], project: str) -> list[str]:
     """Our own code, unless it is the project itself, and the packages of its interpreter: a file there may run whenever
     Python starts."""
-    import sysconfig
-
     import anyhook
 
     folder = os.path.dirname(os.path.abspath(anyhook.__file__))
     own = [] if os.path.realpath(folder).startswith(os.path.realpath(project) + "/src/") else [folder]
-    packages = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
     # On Linux by the caller's own variables: what `sysconfig` has read once, it keeps, and a process may serve many.
     base = env.get("PYTHONUSERBASE") or f"{home_of(env)}/.local"
-    users = sysconfig.get_path("purelib", f"{os.name}_user", {"userbase": base} if sys.platform == "linux" else None)
-    return [*own, *sorted(packages), users]
+    return [*own, *_packages(base if sys.platform == "linux" else None)]
+
+
+@lru_cache(8)
+def _packages(base: str | None) -> tuple[str, ...]:
+    """Where this interpreter looks for packages; those of a user are below `base`."""
+    import sysconfig
+
+    found = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    users = sysconfig.get_path("purelib", f"{os.name}_user", None if base is None else {"userbase": base})
+    return *sorted(found), users
 
 
 def _launchers(env: Mapping[str, str]) -> list[str]:

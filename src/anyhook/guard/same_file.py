@@ -9,13 +9,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anyhook.platform.places import RealPaths
+
     Identity = tuple[int, int]
 
 
 class SameFiles:
     """Protected paths and the folders above them, by their identity on disk."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], real: RealPaths) -> None:
         self._known: dict[Identity, str] = {}
         self._folded: dict[str, str] = {}
         looked_at = {"", "/"}
@@ -24,10 +26,10 @@ class SameFiles:
             place = path
             while place not in looked_at:
                 looked_at.add(place)
-                seen = identity(place)
+                seen = real.look(place)
                 if seen is not None:
-                    self._known.setdefault(seen, place)
-                place = os.path.dirname(place)
+                    self._known.setdefault((seen.st_dev, seen.st_ino), place)
+                place = place.rpartition("/")[0]
 
     def other_name(self, path: str) -> str:
         """The protected spelling of a path, or of the folder above it; "" if there is none that differs."""

@@ -145,40 +145,74 @@ def real_path(path: str) -> str:
 
 
 class RealPaths:
-    """`os.path.realpath` of many paths at one moment: a folder that several share is looked at once."""
+    """`os.path.realpath` of many paths at one moment, and what `lstat` says of them: each folder is looked at once."""
 
     def __init__(self) -> None:
-        self._known = {"/": "/"}
-        self._missing: set[str] = set()
+        self._real = {"/": "/"}
+        self._seen: dict[str, os.stat_result | None] = {}
+        self._looked: list[str] = []
+        """The paths that were looked at: what is in a folder that is missing is missing too."""
+        self._followed: dict[str, str] = {}
+        """What had to be asked of the library: links, and paths with `..`."""
 
     def both(self, paths: Iterable[str]) -> tuple[str, ...]:
         """The paths, and where they really are."""
-        return tuple(dict.fromkeys(each for path in sorted(paths) for each in (path, self.of(path))))
+        return tuple(dict.fromkeys([each for path in sorted(paths) for each in (path, self.of(path))]))
 
     def of(self, path: str) -> str:
-        parts = path.split("/")
-        if parts[0] or len(parts) > MAX_PATH_PARTS or not {"", ".", ".."}.isdisjoint(parts[1:]):
-            return os.path.realpath(path)
-        real = place = "/"
-        for part in parts[1:]:
-            place = f"{place}/{part}" if place != "/" else f"/{part}"
-            real = self._known.get(place) or self._below(real, place, part)
-        return real
+        if path in self._real:
+            return self._real[path]
+        is_plain = path.startswith("/") and not path.endswith(("/", "/.", "/..")) and path.count("/") <= MAX_PARTS
+        if not is_plain or "//" in path or "/./" in path or "/../" in path:
+            return self._followed.setdefault(path, os.path.realpath(path))
+        return self._of(path)
 
-    def _below(self, folder: str, place: str, name: str) -> str:
-        found = f"{folder}/{name}" if folder != "/" else f"/{name}"
-        if folder in self._missing:
-            self._missing.add(found)
-        else:
-            try:
-                if stat.S_ISLNK(os.lstat(found).st_mode):
-                    found = os.path.realpath(found)
-            except FileNotFoundError:
-                self._missing.add(found)
-            except (OSError, ValueError):
-                return os.path.realpath(found)
-        self._known[place] = found
+    def _of(self, path: str) -> str:
+        found = self._real.get(path)
+        if found is None:
+            above, _, name = path.rpartition("/")
+            real = self._of(above or "/")
+            found = f"{real}/{name}" if real != "/" else f"/{name}"
+            seen = self.look(found)
+            if seen is not None and stat.S_ISLNK(seen.st_mode):
+                found = self._followed.setdefault(found, os.path.realpath(found))
+            self._real[path] = found
         return found
+
+    def look(self, path: str) -> os.stat_result | None:
+        """What is at a path, without following a link; None if nothing is there, or it cannot be seen."""
+        if path in self._seen:
+            return self._seen[path]
+        above, seen = path[: path.rfind("/")], None
+        if not above or above not in self._seen or self._seen[above] is not None:
+            self._looked.append(path)
+            seen = _lstat(path)
+        self._seen[path] = seen
+        return seen
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder, perhaps behind a link."""
+        seen = self.look(self.of(path))
+        return seen is not None and stat.S_ISDIR(seen.st_mode)
+
+    def is_same(self) -> bool:
+        """Whether all of it is as it was: each path is the same file, and each link leads to the same place."""
+        return all(_is_same_file(self._seen[path], _lstat(path)) for path in self._looked) and all(
+            os.path.realpath(path) == real for path, real in self._followed.items()
+        )
+
+
+def _lstat(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _is_same_file(one: os.stat_result | None, other: os.stat_result | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return (one.st_ino, one.st_dev, one.st_mode) == (other.st_ino, other.st_dev, other.st_mode)
 
 
 def config_file(env: Mapping[str, str]) -> str:
@@ -200,7 +234,7 @@ def stamp(path: str) -> Stamp | None:
     return (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_mode)
 
 
-MAX_PATH_PARTS = 200
+MAX_PARTS = 200
 """Paths with more parts are left to `os.path.realpath`."""
 MAX_HASHED_BYTES = 256 * 1024 * 1024
 

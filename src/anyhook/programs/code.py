@@ -504,8 +504,8 @@ def _emptied_by_open(func: ast.expr) -> ast.Call | None:
 
 @lru_cache(4)  # self-protection and the rules read the same code
 def _parsed(code: str) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.AST]]:
-    """The imports, outer ones first; and the nodes that can matter, in the order in which they run: an assignment before
-    its use, and the iterable of a comprehension before its body."""
+    """The imports, outer ones first; and the nodes that can matter, in the order in which they run: an assignment
+    before its use, and the iterable of a comprehension before its body."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(_dedented(code))

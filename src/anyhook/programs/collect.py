@@ -40,6 +40,10 @@ class ScriptBudget:
         self.seen: set[tuple[object, ...]] = set()
         self.size = self.steps = 0
 
+    def texts(self) -> tuple[str, ...]:
+        """What was read of files."""
+        return tuple([str(key[1]) for key in self.seen])
+
     def taken(self, script: FileCode) -> str:
         """As much of a script as may be read; nothing if it was read before, or if too much was."""
         key = (script.path, script.text, script.cwd, script.params)

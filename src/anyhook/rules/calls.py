@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from anyhook.model import lean_json
+from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
 from anyhook.programs.effects import URL
@@ -121,25 +122,77 @@ def facts_of(
 ) -> Facts:  # fmt: skip
     """What a call would do, also the files that it runs, with `reads_files`. It never raises: what it cannot read is in
     `unknown`."""
-    into = Collector(home, variables, ScriptBudget() if reads_files else None)
+    return _read(
+        _parts(tool, dict(tool_input), agent), cwd, Collector(home, variables, ScriptBudget() if reads_files else None)
+    )
+
+
+def _read(calls: list[tuple[str, dict[str, Json]]], cwd: str | None, into: Collector) -> Facts:
     try:
-        for name, given in _parts(tool, dict(tool_input), agent):
+        for name, given in calls:
             _look(name, given, cwd, into)
     except Exception as error:  # noqa: BLE001 (whatever it was: a rule can ask for what is unknown)
         into.give_up(f"{type(error).__name__} while reading the call")
     return into.facts()
 
 
-def facts_of_event(event: Event, *, cwd: str, home: str, variables: Mapping[str, str] | None = None) -> Facts:
-    """The facts of a tool event, with the names of any agent."""
+def facts_of_event(
+    event: Event, *, cwd: str | None, home: str, variables: Mapping[str, str] | None = None,
+    reads_files: bool = True,
+    keep: bool = False,
+) -> Facts:  # fmt: skip
+    """The facts of a tool event, with the names of any agent. With `keep`, the next question about this event is
+    answered with them, if it is the same one: self-protection asks before the rules do."""
     given = event.data.get("input")
     given = given if isinstance(given, dict) else {}
+    variables, budget = variables or {}, ScriptBudget() if reads_files else None
+    known = kept.facts.pop((id(event), cwd, home), None)
+    if known is not None and known.event is event and _says_the_same(known, variables):
+        return known.facts
     tool = event.ours or str(event.data.get("tool") or "")
     if event.inputs:
         from anyhook.tables.translate import restored
 
         given = restored(given, event.inputs)
-    return facts_of(tool, given, cwd=cwd, home=home, project=None, variables=variables)
+    facts = _read([(tool, given)], cwd, Collector(home, variables, budget))
+    if keep and budget is not None:
+        if len(kept.facts) >= MAX_READ_CALLS:
+            kept.facts.clear()
+        texts = (*lean_json.every_text(given), *budget.texts())
+        kept.facts[id(event), cwd, home] = ReadCall(event, variables, texts, facts)
+    return facts
+
+
+MAX_READ_CALLS = 8
+
+
+class ReadCall(Record):
+    """The facts of a call, and what they were read from."""
+
+    event: Event
+    variables: Mapping[str, str]
+    texts: tuple[str, ...]
+    """Of the call, and of the files that it runs."""
+    facts: Facts
+
+
+class Kept:
+    """The calls that are being judged."""
+
+    def __init__(self) -> None:
+        self.facts: dict[tuple[int, str | None, str], ReadCall] = {}
+        """By event (which is kept, so that its number stays its own), folder and home."""
+
+
+kept = Kept()
+
+
+def _says_the_same(known: ReadCall, variables: Mapping[str, str]) -> bool:
+    """Whether a line means the same with these variables: those that were not known are not in it."""
+    if any(variables.get(name) != value for name, value in known.variables.items()):
+        return False
+    text = "\n".join(known.texts).replace("\\\n", "")
+    return not any(name in text for name in variables.keys() - known.variables.keys())
 
 
 def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[str, dict[str, Json]]]:

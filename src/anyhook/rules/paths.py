@@ -175,10 +175,8 @@ def _may_be(pattern: tuple[str, ...], path: list[str]) -> bool:
 
 def _covered(pattern: tuple[str, ...], path: list[str]) -> bool:
     """Whether everything that the pattern matches is in this folder."""
-    fixed = 0
-    while fixed < len(pattern) and is_plain(pattern[fixed]):
-        fixed += 1
-    return fixed > 0 and len(path) < len(pattern) and len(path) <= fixed and list(pattern[: len(path)]) == path
+    size = len(path)
+    return size < len(pattern) and list(pattern[:size]) == path and all(map(is_plain, pattern[: max(size, 1)]))
 
 
 def _parts(path: str) -> list[str]:

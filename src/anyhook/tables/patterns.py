@@ -85,8 +85,31 @@ def names_only(pattern: str) -> frozenset[str] | None:
     return None if "" in names else names
 
 
+MAX_KNOWN = 500
+
+
+class Known:
+    """The patterns that were compiled. They cannot change, and the same few are asked at every call."""
+
+    def __init__(self) -> None:
+        self.patterns: dict[str, Pattern] = {}
+
+
+known = Known()
+
+
 def compile_pattern(pattern: str) -> Pattern:
     """The compiled pattern; raises BadPattern if it cannot be used."""
+    found = known.patterns.get(pattern)
+    if found is None:
+        found = _compiled(pattern)
+        if len(known.patterns) >= MAX_KNOWN:
+            known.patterns.clear()
+        known.patterns[pattern] = found
+    return found
+
+
+def _compiled(pattern: str) -> Pattern:
     if len(pattern) > LENGTH_LIMIT:
         raise BadPattern(f"the pattern is longer than {LENGTH_LIMIT:,} characters")
     names = names_only(pattern)
