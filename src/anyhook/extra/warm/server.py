@@ -20,7 +20,7 @@ from anyhook.extra.warm.changes import Installation
 from anyhook.extra.warm.known import learn, practise
 from anyhook.extra.warm.likeness import Likeness
 from anyhook.extra.warm.place import given_env, installation, is_module, read_at_start
-from anyhook.extra.warm.worker import Worker
+from anyhook.extra.warm.worker import SPARE, Worker
 from anyhook.model.record import Compiled
 from anyhook.platform.places import stamp, state_dir
 from anyhook.state.plans import kept
@@ -40,10 +40,10 @@ PRELOADED = (
     "anyhook.platform.run", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "shlex", "subprocess",
     "threading", "tomllib", "yaml",
 )  # fmt: skip
-SPARE = 2
-"""How many workers wait for calls."""
 SETTLE_S = 0.03
 """How long a call has the CPU to itself before a new worker is forked, if another worker is ready for the next call."""
+BUSY_S = 0.01
+"""How long none may be ready, and no call begin, before more are forked: most calls take less, and a new worker more."""
 MAX_WORKERS = 200
 MAX_PROJECTS = 16
 """How many plans are kept."""
@@ -151,6 +151,8 @@ class Pool:
         self._inode = stamp(path)
         self._settled_s = 0.0
         """When missing workers are forked, on the monotonic clock."""
+        self._begun = -1
+        """How many calls had begun when it was last seen that no worker is ready; -1 if one was."""
         os.ftruncate(lock, 0)
 
     def _bind(self) -> None:
@@ -168,10 +170,7 @@ class Pool:
         for descriptor in (self._heard, self._woken, self._state.loaded.descriptor):
             poll.register(descriptor, select.POLLIN)
         while True:
-            idle = self._state.count(IDLE)
-            if not idle or monotonic() >= self._settled_s:
-                self._fill()
-            poll.poll((TICK_S if self._state.count(IDLE) >= SPARE else SETTLE_S) * 1000)
+            poll.poll(self._fill() * 1000)
             signals, told = _drained(self._woken), _drained(self._heard)
             if self._reap():
                 self._settled_s = monotonic() + SETTLE_S
@@ -180,9 +179,20 @@ class Pool:
             if told.strip(b"."):
                 self._learn(told)
 
-    def _fill(self) -> None:
-        """Fork the workers that are missing: all that wait for calls, or one if others are busy."""
-        wanted = SPARE - self._state.count(IDLE)
+    def _fill(self) -> float:
+        """Fork the workers that are missing, and say when to look again."""
+        idle, begun = self._state.count(IDLE), self._state.calls
+        if idle or not self._workers:
+            self._begun = -1
+            if idle and monotonic() < self._settled_s:
+                return SETTLE_S
+        elif begun != self._begun:
+            self._begun = begun
+            return BUSY_S
+        self._fork(SPARE - idle)
+        return TICK_S if self._state.count(IDLE) >= SPARE else SETTLE_S
+
+    def _fork(self, wanted: int) -> None:
         for _ in range(wanted):
             number = self._state.free_number()
             if number < 0:
@@ -210,7 +220,7 @@ class Pool:
         before, self._generation = self._generation, os.pipe()
         os.close(before[1])
         os.close(before[0])
-        self._fill()
+        self._fork(SPARE)
 
     def _reap(self) -> bool:
         """Whether a worker has ended."""

@@ -54,6 +54,8 @@ SIGNAL_OF_EVENT = 10
 NAMES = ("<stdin>", "<stdout>", "<stderr>")
 MAX_CALLS, MAX_GROWTH_KB = 1000, 32 * 1024
 """A worker exits after this many calls, or when it has grown by this much."""
+SPARE = 2
+"""How many workers wait for calls. After a call, one that is not needed exits."""
 COLLECT_EVERY = 50
 """After how many calls it collects garbage."""
 IDLE, BUSY = 1, 2  # as in server.py, which imports this module
@@ -113,7 +115,10 @@ class Worker:
         self._leave(0)
 
     def _may_go_on(self) -> bool:
-        if self._differs or here.alive or self._calls >= MAX_CALLS or threading.active_count() > 1 or _has_children():
+        is_spare = self._calls > 0 and self._state.count(IDLE) > SPARE
+        if is_spare or self._differs or here.alive or self._calls >= MAX_CALLS:
+            return False
+        if threading.active_count() > 1 or _has_children():
             return False
         if self._calls % COLLECT_EVERY == COLLECT_EVERY - 1:
             gc.collect()
