@@ -43,7 +43,7 @@ PRELOADED = (
 SETTLE_S = 0.03
 """How long a call has the CPU to itself before a new worker is forked, if another worker is ready for the next call."""
 BUSY_S = 0.01
-"""How long none may be ready, and no call begin, before more are forked: most calls take less, and a new worker more."""
+"""How long none may be ready, and no call begin, before more are forked: most calls take less than a new worker."""
 MAX_WORKERS = 200
 MAX_PROJECTS = 16
 """How many plans are kept."""
