@@ -123,13 +123,13 @@ def facts_of(
     """What a call would do, also the files that it runs, with `reads_files`. It never raises: what it cannot read is in
     `unknown`."""
     return _read(
-        _parts(tool, dict(tool_input), agent), cwd, Collector(home, variables, ScriptBudget() if reads_files else None)
+        tool, dict(tool_input), agent, cwd, Collector(home, variables, ScriptBudget() if reads_files else None)
     )
 
 
-def _read(calls: list[tuple[str, dict[str, Json]]], cwd: str | None, into: Collector) -> Facts:
+def _read(tool: str, tool_input: dict[str, Json], agent: str | None, cwd: str | None, into: Collector) -> Facts:
     try:
-        for name, given in calls:
+        for name, given in _parts(tool, tool_input, agent):
             _look(name, given, cwd, into)
     except Exception as error:  # noqa: BLE001 (whatever it was: a rule can ask for what is unknown)
         into.give_up(f"{type(error).__name__} while reading the call")
@@ -154,7 +154,7 @@ def facts_of_event(
         from anyhook.tables.translate import restored
 
         given = restored(given, event.inputs)
-    facts = _read([(tool, given)], cwd, Collector(home, variables, budget))
+    facts = _read(tool, given, None, cwd, Collector(home, variables, budget))
     if keep and budget is not None:
         if len(kept.facts) >= MAX_READ_CALLS:
             kept.facts.clear()
