@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.guard.protected import _package
+from anyhook.guard.protected import Protected, _package, protected
 from anyhook.platform.places import RealPaths
 from examples import examples
 
@@ -48,3 +48,29 @@ def test_a_users_packages_are_those_of_the_caller(tmp_path: Path) -> None:
     """A warm worker serves callers with different homes, one after the other."""
     for name in ("one", "two"):
         assert any(path.startswith(f"{tmp_path}/{name}/") for path in _package({"HOME": f"{tmp_path}/{name}"}, "/"))
+
+
+def test_what_is_protected_is_looked_up_again_when_a_file_is_another(tmp_path: Path) -> None:
+    """A worker keeps the last answer."""
+    home, project, other = (tmp_path / name for name in ("home", "project", "other"))
+    for folder in (home, project / ".claude/hooks", other / "hooks"):
+        folder.mkdir(parents=True)
+    env, places = {"HOME": str(home), "PATH": "/bin"}, [f"{project}/.claude/hooks", f"{project}/.claude/run"]
+
+    def held() -> Protected:
+        return protected(env, str(project), places, ())
+
+    first = held()
+    assert held() is first
+    assert f"{project}/.claude/run" in first.folders
+    (project / ".claude/run").touch()
+    assert f"{project}/.claude/run" in held().files
+    (project / ".claude/run").unlink()
+    assert held().folders == first.folders
+    (project / ".claude").rename(project / "was")
+    (project / ".claude").symlink_to(other)
+    assert f"{other}/hooks" in held().folders
+    (project / ".claude").unlink()
+    (project / ".claude").symlink_to(project / "was")
+    assert f"{project}/was/hooks" in held().folders
+    assert f"{other}/hooks" not in held().folders

@@ -34,7 +34,7 @@ HOT_MODULES = {
     """,
     "platform": "answer_once beside child places run spawn store tree",
     "programs": """
-        collect commands continuations effects expand facts git grammar hiding links named options outputs
+        collect commands continuations effects expand facts found git grammar hiding links named options outputs
         quick rows scope scripts special statements table trees wrappers
     """,
     "rules": "calls evaluate language marks paths programs rule_file templates",

@@ -22,6 +22,7 @@ from anyhook.tables.patterns import (
     can_never_match,
     compile_pattern,
     names_only,
+    needed_texts,
 )
 from each_of import each_of
 from examples import examples
@@ -136,6 +137,39 @@ def test_generated_patterns_answer_as_re_does(pattern: str, texts: list[str]) ->
     for text in texts:
         assert ours.fullmatch(text) == (theirs.fullmatch(text) is not None), text
         assert ours.search(text) == (theirs.search(text) is not None), text
+
+
+@examples(600)
+@given(
+    PATTERNS | st.sampled_from(ORDINARY),
+    st.lists(st.sampled_from(TEXTS) | st.text(alphabet="abcAB1 .-{}\n", max_size=6)),
+)
+@example("(?i:Ab)|(c)+?d", ["xaB", "CD"])
+def test_what_a_pattern_needs_is_in_every_text_that_it_matches(pattern: str, texts: list[str]) -> None:
+    """Rules skip the engine for a text without it, so a mistake here would be a gate that is open."""
+    try:
+        ours = compile_pattern(f"(?i){pattern}")
+    except BadPattern:
+        assume(False)
+    needed = needed_texts(pattern)
+    for text in texts:
+        assert not needed or not ours.search(text) or any(each in text.lower() for each in needed)
+
+
+@each_of(
+    "pattern, needed",
+    [
+        (r"^\s*export HUSKY=0", ("export husky=0",)),
+        (r"(?:^|[;&])\s*(declare|typeset)\s+-p", ("declare", "typeset")),
+        (r"x?(ab){2,}c*", ("ab",)),
+        (r"a|\w", ()),
+        (r"(?!no)[xy]*", ()),
+        ("stra\N{LATIN SMALL LETTER SHARP S}e", ("stra",)),
+        (r"\p{L}abc", ()),
+    ],
+)
+def test_what_a_pattern_needs(pattern: str, needed: tuple[str, ...]) -> None:
+    assert needed_texts(pattern) == needed
 
 
 def test_alternatives_are_anchored_as_a_whole() -> None:

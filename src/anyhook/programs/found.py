@@ -4,11 +4,11 @@ output."""
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from anyhook.programs.program import Word
 from anyhook.programs.table import row_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

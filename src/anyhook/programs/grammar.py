@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from _frozen_importlib_external import PathFinder  # `importlib.machinery` would be more files to load
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from tree_sitter import Node, Parser
 
 _parsers: list[Parser] = []
@@ -12,11 +17,25 @@ _parsers: list[Parser] = []
 def parse(text: str) -> Node:
     """The root of a line's tree. A text that is not a line has a tree as well, with errors in it."""
     if not _parsers:
-        import tree_sitter_bash
-        from tree_sitter import Language, Parser
-
-        _parsers.append(Parser(Language(tree_sitter_bash.language())))
+        grammar, library = _binding("tree_sitter_bash"), _binding("tree_sitter")
+        _parsers.append(library.Parser(library.Language(grammar.language())))
     return _parsers[0].parse(text.encode("utf-8", "replace")).root_node
+
+
+def _binding(package: str) -> ModuleType:
+    """The C module in a package, without the package: that imports 40 modules for what we do not use, and takes longer
+    than the start of Python."""
+    name = f"{package}._binding"
+    if name not in sys.modules:
+        outer = PathFinder.find_spec(package)
+        inner = PathFinder.find_spec(name, outer.submodule_search_locations) if outer is not None else None
+        if inner is None or inner.loader is None or (made := inner.loader.create_module(inner)) is None:
+            from importlib import import_module
+
+            return import_module(name)
+        inner.loader.exec_module(made)
+        sys.modules[name] = made
+    return sys.modules[name]
 
 
 def text_of(node: Node) -> str:

@@ -259,8 +259,6 @@ def _is_terminal(tool: str) -> bool:
 
 def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     """The shell lines in an input."""
-    import shlex
-
     if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
         return
     for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
@@ -270,13 +268,13 @@ def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
         if isinstance(value, str):
             args = given.get("args") or given.get("arguments")
             if isinstance(args, list) and key in ("command", "cmd"):
-                value = shlex.join([value, *map(str, args)])
+                value = _joined({"command": value, "args": args})
             yield value
         elif isinstance(value, list) and value:
             if key == "commands":
                 yield from (each if isinstance(each, str) else _joined(each) for each in value)
             else:
-                yield shlex.join(map(str, value))
+                yield _joined(value)
 
 
 def _joined(value: Json) -> str:

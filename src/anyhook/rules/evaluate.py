@@ -330,7 +330,17 @@ def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 
 def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return _found(str(tree[1]), *texts_of(dict(call.event.data)))
+    _, pattern, needed = tree
+    texts = texts_of(dict(call.event.data))
+    return _found(pattern, *[text for text in texts if _may_match(needed, text)])
+
+
+def _may_match(needed: tuple[str, ...], text: str) -> bool:
+    """Whether a text has one of those that a pattern needs (see `needed_texts`)."""
+    if not needed or not text.isascii():
+        return True
+    low = text.lower()
+    return any(each in low for each in needed)
 
 
 def _earlier(tree: Node, call: RuleCall, hits: Hits) -> bool:
@@ -353,6 +363,8 @@ def _over(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 def _found(pattern: str, *texts: str) -> bool:
     """Whether a pattern matches in a text; raises PatternTimeout if that takes too long."""
+    if not any(texts):
+        return False
     from anyhook.tables.patterns import compile_pattern
 
     compiled = compile_pattern(f"(?i){pattern}")

@@ -172,7 +172,10 @@ class _Reading:
         if word in BY_THEMSELVES:
             return (word,)
         if word == "matches":
-            return (word, self.pattern())
+            from anyhook.tables.patterns import needed_texts
+
+            pattern = self.pattern()
+            return (word, pattern, needed_texts(pattern))
         if word == "over":
             return self.over(token)
         if word == "connects":

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
-FORMAT = 7
-"""Changes when the fields of a hook, a problem or the settings change: a plan holds them by their order."""
+FORMAT = 8
+"""Changes when the fields of a hook, a condition, a problem or the settings do: a plan holds them by their order."""
 SETTLED_NS = 50_000_000
 """A file that changed less than this long ago may change again with the same stamp; then the catalog is not stored."""
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     import regex
 
     from anyhook.model.json_types import Json
@@ -85,7 +88,7 @@ def names_only(pattern: str) -> frozenset[str] | None:
     return None if "" in names else names
 
 
-MAX_KNOWN = 500
+MAX_COMPILED = 500
 
 
 class Known:
@@ -103,7 +106,7 @@ def compile_pattern(pattern: str) -> Pattern:
     found = known.patterns.get(pattern)
     if found is None:
         found = _compiled(pattern)
-        if len(known.patterns) >= MAX_KNOWN:
+        if len(known.patterns) >= MAX_COMPILED:
             known.patterns.clear()
         known.patterns[pattern] = found
     return found
@@ -129,6 +132,41 @@ def _compiled(pattern: str) -> Pattern:
         raise BadPattern(str(error)) from None
     except RecursionError:
         raise BadPattern("the pattern is nested too deeply") from None
+
+
+def needed_texts(pattern: str) -> tuple[str, ...]:
+    """Texts in lower case, one of which is in every ASCII text that the pattern matches; () if none are known. They
+    rule out nearly everything without the engine, which takes long to load."""
+    try:
+        from re import _parser  # type: ignore[attr-defined] # without it, nothing is ruled out
+
+        return _needed(_parser.parse(pattern))
+    except Exception:  # noqa: BLE001 (the engine understands more)
+        return ()
+
+
+def _needed(items: Iterable[tuple[object, Any]]) -> tuple[str, ...]:
+    """For a sequence: the longest texts that one of its parts needs."""
+    found: list[tuple[str, ...]] = []
+    text = ""
+    for sign, given in items:
+        if str(sign) == "LITERAL" and given < 128:
+            text += chr(given).lower()
+        else:
+            found += [(text,), _needed_by(str(sign), given)]
+            text = ""
+    usable = [texts for texts in (*found, (text,)) if texts and all(texts)]
+    return max(usable, key=lambda texts: min(map(len, texts)), default=())
+
+
+def _needed_by(sign: str, given: Any) -> tuple[str, ...]:
+    if sign in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return _needed(given[-1] if sign == "SUBPATTERN" else given)
+    if sign in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return _needed(given[2]) if given[0] > 0 else ()
+    if sign == "BRANCH":
+        return tuple(dict.fromkeys(text for choice in given[1] for text in _needed(choice) or ("",)))
+    return ()
 
 
 def _literal_braces(pattern: str) -> tuple[str, list[int]]:

@@ -8,6 +8,7 @@ import os
 import resource
 import select
 import signal
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,6 +230,22 @@ def test_calls_at_once_are_all_answered(door: Door, noted: World) -> None:
         out, _ = call.communicate(PAYLOAD.replace(b"%d", b"%d" % number), timeout=60)
         assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert from_server(noted) == [server] * 12
+
+
+def test_a_worker_answers_the_next_call_unless_its_hook_has_left_a_process(door: Door, world: World) -> None:
+    seen, leaves = world.root / "workers", world.root / "leaves"
+    left = f"if [ -e {leaves} ]; then sleep 5 > /dev/null 2>&1 < /dev/null & fi"
+    world.hook("kodik", "PreToolUse", f"echo $PPID >> {seen}; {left}")
+    door.start()
+    for turn in range(2):
+        seen.write_text("")
+        for number in range(12):
+            stdin = PAYLOAD.replace(b"%d", b"%d-%d" % (turn, number))
+            assert door.call("bridge", "claude", "PreToolUse", stdin=stdin).returncode == 0
+        workers = seen.read_text().split()
+        assert len(workers) == 12
+        assert any(one == other for one, other in pairwise(workers)) == (turn == 0)
+        leaves.touch()
 
 
 def test_without_a_launcher_the_variable_asks_for_a_server(door: Door, noted: World) -> None:
