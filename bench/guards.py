@@ -15,23 +15,29 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyhook.rules.calls import facts_of
 from bench.promises import Place, Row, quartile, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from anyhook.model.json_types import Json
 
 LAUNCHER = Path(sys.executable).with_name("anyhook")
 HOOK = "read -r event; echo '{}'"
 FUNCTIONS = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(100))
 LINES = {
     "ls": "ls",
-    "a test run": "cd src && python -m pytest -q tests/test_a.py 2>&1 | tail -5",
-    "a refusal": "rm -rf ~",
+    "a test run": "npm test",
+    "a test run in a subfolder, through a pipe": "cd src && python -m pytest -q tests/test_a.py 2>&1 | tail -5",
+    "a refusal": "git push --force",
+    "a refusal of `rm -rf ~`": "rm -rf ~",
     "a script of 200 lines in a here-document": f"cat > run.py <<'END'\n{FUNCTIONS}END\npython3 run.py",
 }
 PROJECTS, AT_ONCE, CPU_CALLS = 10, 64, 200
 PEERS = {"nah": ("_claude-hook",), "cc-safety-net": ("hook", "--coding-cli")}
 """Other guards for the same call, if they are on the PATH."""
+CORPORA = Path(__file__).parents[1] / "tests/guards"
 AGENTS = ("grok", "cline", "copilot", "kilo", "codex", "goose")
 
 
@@ -52,6 +58,7 @@ def guards(folder: Path, rounds: int) -> list[Row]:
             *_cpu(place, warm),
             *_at_once(place, warm),
             *_resident(place, warm),
+            *_facts(),
         ]
     finally:
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=False, capture_output=True)
@@ -173,7 +180,7 @@ def _server(env: Mapping[str, str]) -> int:
 
 def _cpu(place: Place, warm: Mapping[str, str]) -> list[Row]:
     server, rows = _server(warm), []
-    for name in ("ls", "a test run", "a refusal"):
+    for name in LINES:
         before, callers = _cpu_s(server), 0.0
         for number in range(CPU_CALLS):
             callers += _call(_bridge(), warm, place.project, _shell(LINES[name], place, 600_000 + number))[1]
@@ -210,4 +217,26 @@ def _resident(place: Place, warm: Mapping[str, str]) -> list[Row]:
     return [
         Row(f"server with the guards, {name}", "absolute", size, size, bound, "MB")
         for name, size, bound in zip(names, found, (60.0, 80.0), strict=True)
+    ]
+
+
+def _facts() -> list[Row]:
+    """The facts of each call of the corpora that the guards are measured with, in CPU time of a process that has read
+    them before."""
+    sys.path.insert(0, str(CORPORA))
+    from guard_corpus import KINDS, WORK_SETS, commands, work_calls
+
+    calls: list[tuple[str, dict[str, Json]]] = []
+    calls += [("Bash", {"command": each.text}) for kind in KINDS for each in commands(kind)]
+    calls += [(tool, given) for name in WORK_SETS for _, tool, given in work_calls(name)]
+    taken = list[float]()
+    for tool, given in calls * 2:
+        before = time.thread_time()
+        facts_of(tool, given, cwd="/home/dev/work/shop", home="/home/dev", project=None)
+        taken.append((time.thread_time() - before) * 1000)
+    ordered = sorted(taken[len(calls) :])
+    often = ordered[len(ordered) * 99 // 100]
+    return [
+        Row(f"facts of {len(calls):,} calls, 99 of 100", "absolute, CPU", often, often, 5.0, "ms"),
+        Row(f"facts of {len(calls):,} calls, the slowest", "absolute, CPU", ordered[-1], ordered[-1], 100.0, "ms"),
     ]

@@ -199,8 +199,20 @@ def _texts_of_program(program: Program) -> tuple[str, str, str]:
 
 def _uncommented(code: str | None) -> str:
     """Code without comment lines."""
-    lines = (code or "").split("\n")
-    return "\n".join([line for line in lines if not line.lstrip().startswith(("#", "//", "--"))])
+    if not code:
+        return ""
+    found = UNCOMMENTED.get(code)
+    if found is None:
+        lines = [line for line in code.split("\n") if not line.lstrip().startswith(("#", "//", "--"))]
+        if len(UNCOMMENTED) >= MAX_UNCOMMENTED:
+            UNCOMMENTED.clear()
+        found = UNCOMMENTED[code] = "\n".join(lines)
+    return found
+
+
+UNCOMMENTED: dict[str, str] = {}
+"""The last pieces of code, without comment lines: every rule that reads code asks for the same."""
+MAX_UNCOMMENTED = 8
 
 
 def _sources(program: Program) -> list[Program]:
