@@ -145,7 +145,7 @@ def real_path(path: str) -> str:
 
 
 class RealPaths:
-    """`os.path.realpath` of many paths at one moment, and what `lstat` says of them: each folder is looked at once."""
+    """`os.path.realpath` of many paths at one moment, and what `lstat` tells: each folder is looked at once."""
 
     def __init__(self) -> None:
         self._real = {"/": "/"}
