@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 WEAKENING = [
     ["disable", "git/forced-push"], ["shadow", "git/forced-push"], ["remove", "guard"], ["uninstall", "claude"],
     ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
-    ["add", "./package", "--yes"],
+    ["add", "./package", "--yes"], ["approvals", "allow", "3f9c2a10"], ["approvals", "deny", "3f9c2a10"],
 ]  # fmt: skip
 OTHERS = [
     ["add", "guard", "--yes"], ["enforce", "git/forced-push"], ["enable", "git/forced-push"], ["trust", "--list"],
-    ["status"], ["uninstall", "claude", "--dry-run"], ["list"], ["trust", "--help"],
+    ["status"], ["uninstall", "claude", "--dry-run"], ["list"], ["trust", "--help"], ["approvals"],
 ]  # fmt: skip
 FOR_PEOPLE = "is for people"
 PROGRAMS = sorted({host(name).program for name in HOSTS if host(name).program and not host(name).has_terminals})
@@ -123,9 +123,21 @@ def test_by_any_road(guarded: World, line: str) -> None:
     assert '"disabled"' not in listed
 
 
+def test_a_page_below_an_agent_takes_no_answer(world: World) -> None:
+    """`serve` starts there, and what it starts with says that nobody can answer on it."""
+    lines = [
+        "import sys; from anyhook import entry; from anyhook.cli.web import server",
+        "server.serve = lambda *given: print(f'closed: {given[-1]}')",
+        "sys.argv = ['anyhook', 'serve']; entry.main()",
+    ]
+    page = world.write(world.root / "page.py", "\n".join(lines))
+    assert "closed: Nobody can answer here" in below(world, "claude", f"{sys.executable} {page}").stdout
+    assert "closed: \n" in below(world, "some-shell", f"{sys.executable} {page}").stdout
+
+
 def test_every_verb_that_agents_may_not_run_is_here() -> None:
-    """Those that only add protection are free."""
-    free = {"install", "enable", "enforce", "setup", "warm", "import"}
+    """Those that only add protection are free; a page that an agent started takes no answer."""
+    free = {"install", "enable", "enforce", "setup", "warm", "import", "serve"}
     assert {words[0] for words in WEAKENING} == DECIDING - free
 
 

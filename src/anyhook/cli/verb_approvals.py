@@ -44,9 +44,9 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
     allows = words[0] == "allow"
     if (options.because is not None and allows) or (options.session and not allows):
         raise BadCall("--because goes with `deny`, and --session with `allow`.")
+    require_person("approvals")
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
         raise BadCall("only a person can answer. Run it at a terminal, outside the agent.")
-    require_person("approvals")
     return _answer(waiting, words[1], PersonsAnswer(allows, "terminal", options.because or "", options.session))
 
 

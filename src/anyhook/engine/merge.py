@@ -327,31 +327,32 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
     if event.name != "pre_tool" or hook.scope == "managed" or context.recorder.rehearses:
         return outcome
     try:
-        code, what = _let_pass(context, event, hook, outcome)
+        passed = _let_pass(context, event, hook, outcome)
     except Exception:  # noqa: BLE001 (nothing that goes wrong here opens a gate)
         return outcome
-    if not code:
+    if passed is None:
         return outcome
-    problem = Problem(code, what, hook.where(), outcome.reason or "", severity=WARNING)
-    return outcome.replace(verdict="none", reason=None, messages=(what,), problems=(*outcome.problems, problem))
+    return outcome.replace(verdict="none", reason=None, messages=(passed.what,), problems=(*outcome.problems, passed))
 
 
-def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> tuple[str, str]:
-    """How a person has let this call pass: a code and a sentence; empty if nobody has."""
+def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> Problem | None:
+    """How a person has let this call pass; None if nobody has."""
     setup, folder = context.setup, context.setup.own_dir()
     if exists(f"{folder}/allowed"):
         from anyhook.state.allowed import key_of, use
 
         if use(folder, key_of(hook.id, setup.project, event.name, event.data)):
-            return "allowed-once", f"`{hook.name}` refused this call, and a person let it pass once"
+            what = f"`{hook.name}` refused this call, and a person let it pass once"
+            return Problem("allowed-once", what, hook.where(), outcome.reason or "", severity=WARNING)
     if outcome.verdict == "ask" and exists(f"{folder}/granted"):
         from anyhook.engine.hold import lasts
         from anyhook.state.approvals import is_granted
 
         session = str(event.data.get("session") or "")
         if session and lasts(hook) and is_granted(folder, context.host, session, setup.project, hook.id):
-            return "allowed-for-session", f"`{hook.name}` asks no more in this session: a person said so"
-    return "", ""
+            what = f"`{hook.name}` asks no more in this session: a person said so"
+            return Problem("allowed-for-session", what, hook.where(), outcome.reason or "", severity=WARNING)
+    return None
 
 
 # Combine: the decisions about the parts of one call → the decision about the call. One refused part refuses the whole
