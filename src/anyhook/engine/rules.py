@@ -12,11 +12,11 @@ from anyhook.model import lean_json
 from anyhook.model.decision import idle_report
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.hook import ARMED
-from anyhook.model.outcome import BLOCK, Failure, Outcome
+from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies
-from anyhook.rules.marks import ANY, marks_of, needs_of, nodes_of
+from anyhook.rules.marks import ANY, asks_for_seen, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
@@ -247,6 +247,8 @@ class Rules:
                 return Outcome(context=(said,))
             case "rewrite":
                 return self._rewrite(hook, event, values)
+            case "redact":
+                return _redacted(hook, event, said)
             case action:
                 does = "asks about" if action == "ask" else "refuses"
                 said = f"{self._where(hook)}{said or f'The rule `{hook.name}` {does} this.'}"
@@ -278,6 +280,21 @@ class Rules:
         if command is None:
             return Outcome(failure=Failure("output", "the call has no command to rewrite"))
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
+
+
+def _redacted(hook: Hook, event: Event, said: str) -> Outcome:
+    """A tool's output without its secrets; a prompt with one is refused."""
+    from anyhook.journal.shown import without_secrets
+
+    if event.name not in AFTER_CALL:
+        _, kinds = without_secrets(event.data.get("prompt") or "")
+        what = f"The prompt holds a secret ({', '.join(kinds)}). {said}".strip()
+        return Outcome(verdict=BLOCK, reason=f"{what} ({_named(hook)})") if kinds else SILENT
+    for field in ("output", "tool_error"):
+        made, kinds = without_secrets(event.data.get(field))
+        if kinds:
+            return Outcome(tool_output=made)
+    return SILENT
 
 
 def _named(hook: Hook) -> str:
@@ -347,12 +364,14 @@ class Remembering(Record):
     """Those after `earlier`: the key each is remembered by, the condition, and its marks."""
     by_day: bool
     """Whether a rule counts by the day."""
+    by_secret: bool
+    """Whether a rule asks for secrets that the session has seen."""
 
 
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
     found: dict[str, tuple[str, Node, tuple[str, ...]]] = {}
-    wanted = by_day = False
+    wanted = by_day = by_secret = False
     for hook in hooks:
         if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
             continue
@@ -361,7 +380,8 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
             if node[0] == "earlier":
                 found[node[2]] = (node[2], node[1], needs_of(node[1]))
             by_day = by_day or (node[0] == "over" and node[3] == "day")
-    return Remembering((*found.values(),), by_day) if wanted else None
+            by_secret = by_secret or asks_for_seen(node)
+    return Remembering((*found.values(),), by_day, by_secret) if wanted else None
 
 
 class CallMemory:
@@ -394,10 +414,12 @@ class CallMemory:
                 if call.event.name == "pre_tool":
                     made = book.look(self._who, digest) if look else book.enter(self._who, digest, keys)
                 elif call.event.name in AFTER_CALL and not look:
-                    made = book.ran(self._who, digest, keys)
+                    made = book.ran(self._who, digest, keys, self._secrets_of(call.event))
                 else:
                     made = book.glance(digest, self._session, _tokens(call.event), begins=not look)
                 self._seen[period] = made
+            if self._wants.by_secret and call.event.name == "pre_tool" and self._comes_back(call.event):
+                call.add_secret("a value seen in this session")
         except Exception as error:  # noqa: BLE001 (the same)
             self._lost = error
 
@@ -417,6 +439,21 @@ class CallMemory:
                     book.hold(self._who)
         except Exception as error:  # noqa: BLE001 (the call is decided; the next one will find the memory as it is)
             self._lost = error
+
+    def _secrets_of(self, event: Event) -> list[str]:
+        """The secrets in a tool's output, if a rule asks for them."""
+        if not self._wants.by_secret:
+            return []
+        from anyhook.journal.shown import secrets_in
+
+        return [each for field in ("output", "tool_error") for each in secrets_in(event.data.get(field))]
+
+    def _comes_back(self, event: Event) -> bool:
+        """Whether a secret that the session has seen is in a call's input."""
+        from anyhook.journal.shown import words_in
+
+        holds = self._seen["session"].holds
+        return any(holds(word) for text in lean_json.every_text(event.data.get("input")) for word in words_in(text))
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""

@@ -186,10 +186,18 @@ def runs_it(host: Host) -> str:
     return f"{host.title} runs it itself"
 
 
+def replaces_output(hook: Hook) -> bool:
+    """Whether it keeps secrets in tools' outputs from the model."""
+    return hook.spec.get("then") == "redact" and not set(AFTER_CALL).isdisjoint(hook.events)
+
+
 def is_gate(hook: Hook) -> bool:
-    """Whether a block by this hook prevents something. A hook whose event is unknown may be a gate."""
+    """Whether a block by this hook prevents something, or it keeps secrets from the model. A hook whose event is
+    unknown may be a gate."""
     if hook.scope == "builtin" or hook.background:
         return False
+    if replaces_output(hook):
+        return True
     table = dialect(hook.dialect)
     row = table.row(hook.native_event)
     if row is None and table.broken and hook.events:

@@ -46,6 +46,10 @@ CAUSE_WORDS: dict[GateCause, tuple[str, str]] = {
     "never_asked": (
         "{agent} never asks at {event}", "Move it to an event that this agent has; `anyhook doctor` lists them.",
     ),
+    "cannot_replace": (
+        "{agent} cannot replace a tool's output, so the model reads the secrets in it",
+        "Refuse the calls that read them: anyhook add secrets",
+    ),
     "never_matches": ("{why}", ""),
     "shadow": ("its decisions do not count: `mode` is `shadow` in {where}", "anyhook enforce {id}"),
     "left_out": ("the entry leaves out {missed}", "anyhook install {agent} --lean"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import approval_of
 from anyhook.engine.routes import as_loaded
-from anyhook.engine.settle import is_gate, runs_it, runs_itself
+from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.gates.gate import OFF_STATES, GateStatus
 from anyhook.model.hook import ASKING, BROKEN
@@ -127,12 +127,20 @@ def _not_reached(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None) 
     for fault in catalog.entries:
         if fault.agent == agent and 0 < fault.limit_s < needed_s(hook):
             return GateStatus.of(hook, "broken", "waits_too_short", **_too_short(fault, needed_s(hook)))
-    if host is not None:
-        asked = {event for row in host.events if row.installed or row.on_demand for event in row.canonical}
-        if hook.events and asked.isdisjoint(hook.events):
-            return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
+    if host is not None and (gate := _uncovered(hook, host)) is not None:
+        return gate
     why = never_matches(hook, setup, host)
     return GateStatus.of(hook, "unmatched", "never_matches", why=why) if why else None
+
+
+def _uncovered(hook: Hook, host: Host) -> GateStatus | None:
+    """The gate, if the agent never asks its hook, or cannot do what it wants."""
+    rows = [row for row in host.events if not set(row.canonical).isdisjoint(hook.events)]
+    if hook.events and not any(row.installed or row.on_demand for row in rows):
+        return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
+    if replaces_output(hook) and not any("output" in row.says for row in rows):
+        return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title)
+    return None
 
 
 def _in_shadow(hook: Hook, config: Settings, mode: Mode | None) -> GateStatus | None:

@@ -124,8 +124,12 @@ def _in_string(text: str) -> str:
 
 def _in_text(text: str) -> str:
     """Any text: its secrets are found by a name before them, or by their shape."""
-    if not is_suspect_text(text):
-        return text
+    spans = spans_in(text) if is_suspect_text(text) else []
+    return _without(text, spans) if spans else text
+
+
+def spans_in(text: str) -> list[Span]:
+    """Where a text has secrets, and what to write instead of each."""
     low = text.lower()
     if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
@@ -133,7 +137,7 @@ def _in_text(text: str) -> str:
     spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low)]
     spans += [(begin, end, INSTEAD) for begin, end in in_text(text, low)]
     spans += manifests(text, low)
-    return _without(text, spans) if spans else text
+    return spans
 
 
 def _without(line: str, spans: list[Span]) -> str:

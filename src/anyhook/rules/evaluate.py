@@ -58,6 +58,10 @@ class RuleCall:
             self._facts = self._make_facts()
         return self._facts
 
+    def add_secret(self, what: str) -> None:
+        """Another secret in the call, that its own facts do not show."""
+        self._facts = self.facts.replace(secrets=(*self.facts.secrets, what))
+
     @property
     def parts(self) -> list[tuple[RuleCall, set[str]]]:
         """The parts of the files that the call runs, as calls, with their marks."""

@@ -54,8 +54,6 @@ OVER = ("calls", "same calls", "minutes", *SPENT)
 PERIODS = ("session", "day")
 """and within what."""
 ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches", "over")
-REMEMBERING = ("earlier", "over")
-"""Words about what the session did before."""
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
 
 

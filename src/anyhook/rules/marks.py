@@ -35,6 +35,16 @@ def nodes_of(tree: Node) -> Iterator[Node]:
         yield from nodes_of(part)
 
 
+def is_about_the_past(node: Node) -> bool:
+    """Whether it asks what the session did before: `earlier`, `over`, `secret seen`."""
+    return node[0] in ("earlier", "over") or asks_for_seen(node)
+
+
+def asks_for_seen(node: Node) -> bool:
+    """Whether it asks for a secret that the session has seen."""
+    return node[0] == "secret" and "seen" in node[1]
+
+
 def needs_of(tree: Node) -> tuple[str, ...]:
     """The marks of a condition: it can be true only for a call that has one of them."""
     word = tree[0]

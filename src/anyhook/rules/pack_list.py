@@ -17,8 +17,8 @@ EXAMPLES = os.path.join(os.path.dirname(__file__), "examples")
 GUARD = "guard"
 """The name that means all guards."""
 GUARDS = ("files", "git", "code", "secrets", "data", "infrastructure", "system", "outside", "rules")
-MEMORIES = ("flow", "loops", "budget")
-"""Guards that remember the session; each is turned on by its own name."""
+MEMORIES = ("flow", "loops", "budget", "redact")
+"""Guards that remember the session or keep secrets from the model; each is turned on by its own name."""
 HELPERS = ("format", "notify", "test-after-edit", "context")
 """Packs that refuse nothing; each is turned on by its own name."""
 NAMES = (*GUARDS, *MEMORIES, *HELPERS)

@@ -16,7 +16,7 @@ from anyhook.platform.store import DAY_S, KINDS, Store
 from anyhook.rules.evaluate import PastLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Literal, Protocol
 
     Standing = Literal["counted", "held", "done"]
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 KIND, WITNESS = "memory", "told"
 LIFETIME_S = KINDS[KIND][0]
 MAX_NESTED = 8
-MAX_LAST, MAX_ROWS = 32, 16
-"""How many of the last calls are held one by one, and how many rows of equal calls."""
+MAX_LAST, MAX_ROWS, MAX_SECRETS = 32, 16, 200
+"""How many of the last calls are held one by one, how many rows of equal calls, and how many secrets."""
 IT_COUNTS: Standing = "counted"
 IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
@@ -69,6 +69,8 @@ class Seen(Record):
     """The key of a condition → the first call that met it, unless it is this one."""
     spent: Mapping[str, float]
     """What the agent's payloads tell: tokens."""
+    holds: Callable[[str], bool]
+    """Whether a text is a secret that this session has seen. Only keyed digests are kept."""
 
     def is_over(self, limit: float, counted: str) -> bool:
         match counted:
@@ -162,9 +164,17 @@ class Memory:
         """A person is asked about the call: it counts once it has run."""
         self._change(lambda book: _hold(book, who), who, "")
 
-    def ran(self, who: str, digest: str, keys: Mapping[str, str]) -> Seen:
-        """The call has run."""
-        return self._change(lambda book: _ran(book, who, digest, keys, self._now_s), who, digest)
+    def ran(self, who: str, digest: str, keys: Mapping[str, str], secrets: Iterable[str] = ()) -> Seen:
+        """The call has run, and its output had these secrets."""
+
+        def change(book: Book) -> None:
+            _ran(book, who, digest, keys, self._now_s)
+            for secret in secrets:
+                kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": []})
+                made = short_digest(kept["salt"] + secret)
+                kept["digests"] = [*(each for each in kept["digests"] if each != made), made][-MAX_SECRETS:]
+
+        return self._change(change, who, digest)
 
     def _change(self, change: Callable[[Book], None], who: str, digest: str) -> Seen:
         seen: list[Seen] = []
@@ -305,7 +315,13 @@ def _seen(book: Book, who: str, digest: str, now_s: float) -> Seen:
         if other != who and standing == IT_COUNTS:
             for key, what in keys.items():
                 met.setdefault(key, Met(number, at_s, what))
-    return Seen(book["calls"], same, book["first"], now_s, met, {"tokens": sum(book["spent"].values())})
+    kept = book.get("secrets", {"salt": "", "digests": ()})
+    known, salt = frozenset(kept["digests"]), str(kept["salt"])
+
+    def holds(text: str) -> bool:
+        return bool(known) and short_digest(salt + text) in known
+
+    return Seen(book["calls"], same, book["first"], now_s, met, {"tokens": sum(book["spent"].values())}, holds)
 
 
 def root_of(files: Books, session: str, parent: str) -> str:

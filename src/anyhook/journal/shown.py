@@ -1,0 +1,200 @@
+"""What a model may read: a value whose secrets are replaced by what they are, `[secret: AWS access key]`. Everything
+else stays as it is, byte for byte. Placeholders and published examples do not count as secrets."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from anyhook.journal.redact import INSTEAD, redacted, spans_in
+from anyhook.journal.secrets import is_placeholder
+from anyhook.journal.suspect import is_suspect_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from anyhook.journal.secrets import Span
+    from anyhook.model.json_types import Json
+
+KINDS_BY_START = (
+    ("AKIA", "AWS access key"), ("ASIA", "AWS access key"), ("ghp_", "GitHub token"), ("gho_", "GitHub token"),
+    ("ghu_", "GitHub token"), ("ghs_", "GitHub token"), ("ghr_", "GitHub token"), ("github_pat_", "GitHub token"),
+    ("glpat-", "GitLab token"), ("xox", "Slack token"), ("sk-ant-", "API key"), ("sk-", "API key"),
+    ("sk_live_", "Stripe key"), ("rk_live_", "Stripe key"), ("AIza", "Google API key"), ("ya29.", "Google token"),
+    ("npm_", "npm token"), ("pypi-", "PyPI token"), ("hf_", "Hugging Face token"), ("dop_v1_", "DigitalOcean token"),
+    ("SG.", "SendGrid key"), ("eyJ", "JSON web token"), ("-----BEGIN", "private key"), ("hvs.", "Vault token"),
+)  # fmt: skip
+"""How a secret begins, and what it is."""
+NAME_BEFORE = re.compile(r"([A-Za-z][\w.-]{1,40})[\"'`]?\s*(?:[:=]|=>|\s)\s*[\"'`\[(]?\s*$")
+"""A name right before a value."""
+WORDS = frozenset({
+    "changeme", "change-me", "password", "secret", "token", "dummy", "test", "testing", "none", "null", "todo", "value",
+    "redacted", "hidden", "masked", "unset", "default", "string", "true", "false", "empty", "undefined",
+})  # fmt: skip
+"""Values that people write where a secret belongs."""
+STAND_INS = (
+    "example",
+    "placeholder",
+    "changeme",
+    "your_",
+    "your-",
+    "my_",
+    "my-",
+    "<",
+    "dummy",
+    "xxxx",
+    "redacted",
+    "****",
+)
+PUBLISHED = ("4eC39HqLyjWDarjtT1zdp7dc", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l", "TYooMQauvdEDq54NiTphI7jx")
+"""Parts of examples in vendors' documents."""
+ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
+"""What ends a word in a text, and what parts it further."""
+MIN_SECRET = 8
+FEW_LETTERS = 3
+"""A value with so few different characters is none."""
+PART_SIZE = 16_384
+"""A long text is looked at in parts of about this many characters, at the ends of lines."""
+MANY_LINES = ("-----BEGIN", "kind: Secret", '"kind"')
+"""What may go over many lines: such a text is looked at as a whole."""
+
+
+def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
+    """The value as a model may read it, and the kinds of secrets in it; the same object if there is none."""
+    kinds: list[str] = []
+    made = _made(value, kinds)
+    if isinstance(value, (dict, list)):
+        made = _by_keys(value, made, redacted(value), "", kinds)
+    return made if kinds else value, tuple(dict.fromkeys(kinds))
+
+
+def secrets_in(value: Json) -> Iterator[str]:
+    """The secrets themselves."""
+    if isinstance(value, str):
+        for begin, end, _ in _real(value):
+            yield value[begin:end]
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from secrets_in(each)
+
+
+def words_in(text: str) -> Iterator[str]:
+    """The words of a text that may be secrets."""
+    for word in ENDS.split(text):
+        if len(word) >= MIN_SECRET:
+            yield word
+            yield from (part for part in PARTED.split(word) if MIN_SECRET <= len(part) < len(word))
+
+
+def _made(value: Json, kinds: list[str]) -> Json:
+    if isinstance(value, str):
+        return _in_json(_in_text(value, kinds), kinds)
+    if isinstance(value, list):
+        return [_made(each, kinds) for each in value]
+    if isinstance(value, dict):
+        return {key: _made(item, kinds) for key, item in value.items()}
+    return value
+
+
+def _by_keys(value: Json, made: Json, hidden: Json, key: str, kinds: list[str]) -> Json:
+    """The value, also without what only keys and fields beside it show to be a secret: `hidden` lacks these."""
+    if isinstance(value, dict) and isinstance(made, dict) and isinstance(hidden, dict):
+        pairs = zip(value.items(), hidden.values(), strict=True)
+        return {name: _by_keys(item, made[name], other, name, kinds) for (name, item), other in pairs}
+    if isinstance(value, list) and isinstance(made, list) and isinstance(hidden, list):
+        triples = zip(value, made, hidden, strict=True)
+        return [_by_keys(one, two, three, key, kinds) for one, two, three in triples]
+    if value == hidden or made != value or (isinstance(value, str) and _is_harmless(value)):
+        return made
+    kinds.append(key or "of an unknown kind")
+    return f"[secret: {kinds[-1]}]"
+
+
+def _in_text(text: str, kinds: list[str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for begin, end, instead in _real(text):
+        kind = _kind(text[begin:end], text[max(0, begin - 64) : begin])
+        kinds.append(kind)
+        parts += (text[done:begin], instead.replace(INSTEAD, f"[secret: {kind}]"))
+        done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _real(text: str) -> Iterator[Span]:
+    """The secrets in a text, in order; one inside another goes with it."""
+    done = 0
+    for offset, part in _parts(text):
+        for begin, end, instead in sorted(spans_in(part), key=lambda span: (span[0], -span[1])):
+            if begin + offset >= done and not _is_harmless(part[begin:end].strip("\"'` ")):
+                yield begin + offset, end + offset, instead
+                done = end + offset
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """The suspicious parts of a text, and where each begins."""
+    if len(text) <= PART_SIZE or any(sign in text for sign in MANY_LINES):
+        if is_suspect_text(text):
+            yield 0, text
+        return
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin + PART_SIZE)
+        end = len(text) if end < 0 else end + 1
+        if is_suspect_text(part := text[begin:end]):
+            yield begin, part
+        begin = end
+
+
+def _in_json(text: str, kinds: list[str]) -> str:
+    """JSON in a text: what only its keys show to be a secret. The text stays as it is around it."""
+    if text[:1] not in ("{", "[") or not is_suspect_text(text):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    made, inner = without_secrets(value)
+    kinds.extend(inner)
+    for old, new in _changed(value, made):
+        for spelled in (json.dumps(old), json.dumps(old, ensure_ascii=False)):
+            text = text.replace(spelled, json.dumps(new, ensure_ascii=False))
+    return text
+
+
+def _changed(old: Json, new: Json) -> Iterator[tuple[str, str]]:
+    """The texts that differ between two values of one shape."""
+    if isinstance(old, str) and isinstance(new, str):
+        if old != new:
+            yield old, new
+    elif isinstance(old, list) and isinstance(new, list):
+        for one, other in zip(old, new, strict=True):
+            yield from _changed(one, other)
+    elif isinstance(old, dict) and isinstance(new, dict):
+        for key in old:
+            yield from _changed(old[key], new[key])
+
+
+def _is_harmless(value: str) -> bool:
+    """Whether it stands for a secret, or is published."""
+    low = value.lower()
+    return (
+        is_placeholder(value)
+        or low in WORDS
+        or len(set(low)) <= FEW_LETTERS
+        or any(part in low for part in STAND_INS)
+        or any(part in value for part in PUBLISHED)
+    )
+
+
+def _kind(secret: str, before: str) -> str:
+    """What a secret is: by how it begins, else by the name before it."""
+    bare = secret.strip("\"'` ")
+    for start, kind in KINDS_BY_START:
+        if bare.startswith(start):
+            return kind
+    if "-----BEGIN" in before:
+        return "private key"
+    named = NAME_BEFORE.search(before)
+    return named[1] if named is not None else "of an unknown kind"
