@@ -18,6 +18,12 @@ def lives(pid: int) -> bool:
     return state not in "ZX"
 
 
+def gone(pid: str) -> None:
+    """Wait until a process that something else has killed is gone. The test's own timeout limits the wait."""
+    while lives(int(pid)):
+        time.sleep(0.005)
+
+
 def kill(*pids: int) -> None:
     """Kill a process and wait until it is gone: on a busy machine a killed process may stay for a while, and the next
     check would find it. The test's own timeout limits the wait."""

@@ -4,13 +4,13 @@ that the conformance vectors of its rows, or the tests in agent_rows.json, try.
 
 A trial declares `hooks` (event → a shell script, or several) with `more` in each declaration. Every hook first writes
 what it reads to a file; `$payload` has it in the script. The model answers with `steps`, or by default with one `call`
-(LS) and the answer "Done.", which it gives only if it was `told` one text and not (`untold`) another. `see` is what
-must be seen, in the language of the vectors."""
+(LS) and the answer "Done.", which it gives only if it was `told` one text and not (`untold`) another. `ended` are files
+with the number of a process that must not outlive the run. `see` is what must be seen, in the language of the
+vectors."""
 
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from agent_box import LS, recorded, script, traces
 from anyhook.extra.testing.conformance.matching import faults, mismatches
 from anyhook.extra.testing.conformance.vectors import load_suite
 from conftest import World
+from living import gone
 
 HERE = Path(__file__).parent
 DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
@@ -34,7 +35,7 @@ TRIALS = [
     if "tried" in each
 ]
 TRIAL_KEYS = {
-    "hooks", "more", "scope", "steps", "call", "told", "untold", "top", "prompt", "permission", "words", "wait_s",
+    "hooks", "more", "scope", "steps", "call", "told", "untold", "top", "prompt", "permission", "words", "ended",
     "see",
 }  # fmt: skip
 
@@ -68,7 +69,8 @@ def seen(world: World, dialect: str, tried: dict[str, Any]) -> dict[str, Any]:
     model = script(world, *steps_of(tried), **tried.get("top", {}))
     words = ("--model", model, "--permission", tried.get("permission", "auto"), "--trust", "all", "--json")
     done = world.command("agent", "run", tried.get("prompt", "Go."), *words, *tried.get("words", ()))
-    time.sleep(tried.get("wait_s", 0))
+    for name in tried.get("ended", ()):
+        gone((world.project / name).read_text())
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
     files = {name: world.project / name for name in tried["see"].get("files", {})}

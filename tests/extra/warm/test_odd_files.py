@@ -1,11 +1,11 @@
-"""Every file that a warm call reads, replaced by something else: the answer is the cold one, and it comes in time."""
+"""Every file that a warm call reads, replaced by something else: the answer is the cold one, and it comes before the
+call is given up (`warm_box.LIMIT_S`)."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,11 @@ import pytest
 from warm_box import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conftest import World
     from warm_box import Done, Door
 
-LIMIT_S = 20.0
+SHORT_MS, LONG_MS = 8000, 50000
+"""The limit of a hook whose own file is replaced, which some of the replacements use up, and that of the others."""
 KINDS = ("fifo", "folder", "device", "sparse", "dangling")
 CALL = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json")
 FILES = {
@@ -49,6 +48,7 @@ def replaced(path: Path, kind: str) -> None:
         path.symlink_to("/dev/zero")
     elif kind == "sparse":
         with path.open("wb") as file:
+            file.write(b"\0\n")  # an interpreter refuses the first line: otherwise how far it reads is a matter of time
             file.truncate(100 << 20)
         path.chmod(0o700)
     else:
@@ -56,23 +56,17 @@ def replaced(path: Path, kind: str) -> None:
 
 
 @pytest.fixture
-def hooked(world: World) -> World:
+def hooked(world: World, name: str) -> World:
     """A user's Python script by its first line, one by its interpreter, rules and settings; all may run warm."""
     text = '#!/usr/bin/env python3\nprint("{}")\n'
     script = world.write(world.home / "hooks/run.py", text, 0o755)
     module = world.write(world.home / "hooks/by_name.py", text, 0o755)
-    entries = [{"exec": [str(script)], "timeout_ms": 4000}, {"exec": ["python3", str(module)], "timeout_ms": 4000}]
+    words = {"script": [str(script)], "module": ["python3", str(module)]}
+    entries = [{"exec": words[of], "timeout_ms": SHORT_MS if of == name else LONG_MS} for of in words]
     world.write(world.home / "config/kode/config.yaml", json.dumps({"hooks": {"tool_call_pre": entries}}))
     world.write(world.home / "config/anyhook/hooks.toml", '[[rule]]\nname = "mine"\nwhen = "runs xx"\n')
     world.config('warm_python = "all"\n')
     return world
-
-
-def timed(call: Callable[[], Done]) -> Done:
-    begun = time.monotonic()
-    done = call()
-    assert time.monotonic() - begun < LIMIT_S
-    return done
 
 
 def answers(done: Done) -> list[str]:
@@ -89,9 +83,9 @@ def test_the_answer_is_the_cold_one_in_time(name: str, door: Door, hooked: World
         places = [*base.glob(FILES[name])] if "*" in FILES[name] else [base / FILES[name]]
         for place in places:
             replaced(place, kind)
-        warm = [timed(lambda: door.call(*CALL)) for _ in range(2)]
+        warm = [door.call(*CALL) for _ in range(2)]
         for place in places:
             replaced(place, kind)
-        cold = timed(lambda: door.cold(*CALL))
+        cold = door.cold(*CALL)
         assert [each.returncode for each in warm] == [cold.returncode] * 2, kind
         assert [plain(each.stdout) for each in warm] == [plain(cold.stdout)] * 2, kind
