@@ -268,3 +268,28 @@ def test_only_hooks_that_can_stop_something_are_gates(world: World, name: str) -
 def test_without_any_gate_nobody_is_protected(world: World) -> None:
     assert found(world) == []
     assert not protected([])
+
+
+def test_an_entry_that_waits_too_short(world: World) -> None:
+    """What the agent is told is what `status` says: the same guards are off, those that the entry cannot hold."""
+    quick, slow = pre_tool("kode"), pre_tool("claude")
+    world.hook("kode", quick, PASS, timeout_ms=1000)
+    world.hook("kimi", pre_tool("kimi"), PASS, timeout=30)
+    world.hook("claude", slow, PASS, timeout=30)
+    assert world.command("install", "claude").returncode == 0
+    assert {gate.state for gate in found(world)} == {"armed"}
+    entry = world.home / ".claude/settings.json"
+    written = json.loads(entry.read_text())
+    for group in written["hooks"][slow]:
+        for handler in group["hooks"]:
+            if "anyhook" in handler["command"]:
+                handler["timeout"] = 5
+    world.write(entry, json.dumps(written))
+    off = [gate.id for gate in found(world) if gate.state == "broken"]
+    assert off == [gate.id for gate in found(world, "claude") if gate.state == "broken"]
+    assert off == [gate.id for gate in found(world) if gate.dialect == "kimi"]
+    assert off
+    payload = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(world.project), "source": "startup"}
+    told = world.command("bridge", "claude", "SessionStart", stdin=json.dumps(payload)).stdout
+    assert "anyhook: 1 guard OFF: " in told
+    assert "; 1 OFF: " in world.command("status").stdout

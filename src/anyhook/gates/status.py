@@ -17,6 +17,7 @@ from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.words import never
 from anyhook.platform.places import lies_in
 from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import host as host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,13 +47,9 @@ def gates(setup: Setup, catalog: Catalog, host: Host | None = None, mode: Mode |
     agent = host.name if host is not None else None
     lost = list(unreadable(catalog.problems))
     blind = {gate.dialect for gate in lost if gate.scope in ("project", "")}
-    found = [_of_hook(hook, setup, catalog, host, mode) for hook in catalog.hooks if is_gate(hook)]
-    found += [*_gone(catalog, blind), *lost, *dropped(catalog)]
-    if host is None:
-        longest_s = max((needed_s(hook) for hook in catalog.hooks if is_gate(hook)), default=0.0)
-        found += entries_off(catalog.entries, longest_s)
-    else:
-        found += entries_off(fault for fault in catalog.entries if fault.agent == agent)
+    faults = [fault for fault in catalog.entries if agent in (None, fault.agent)]
+    found = [_of_hook(hook, setup, catalog, host, mode, faults) for hook in catalog.hooks if is_gate(hook)]
+    found += [*_gone(catalog, blind), *lost, *dropped(catalog), *entries_off(faults)]
     return [gate.replace(agent=agent) for gate in found]
 
 
@@ -65,7 +62,8 @@ def _gone(catalog: Catalog, blind: set[str]) -> Iterator[GateStatus]:
 
 def off_gate(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
     """The gate that a hook is, if the setting `off` applies to it."""
-    gate = _of_hook(hook, setup, catalog, None, None)
+    faults = [fault for fault in catalog.entries if fault.agent == catalog.serves]
+    gate = _of_hook(hook, setup, catalog, None, None, faults)
     return gate if gate.state in OFF_STATES else None
 
 
@@ -89,12 +87,14 @@ def _can_stop(name: str, event: str) -> bool:
     return any(event in row.canonical and row.block in STOPPING for row in dialect(name).events)
 
 
-def _of_hook(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None) -> GateStatus:
-    """The first state that applies."""
+def _of_hook(
+    hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, mode: Mode | None, faults: Iterable[EntryFault]
+) -> GateStatus:
+    """The first state that applies. `faults` are those of the entries that count here."""
     hook = as_loaded(hook, dialect(hook.dialect))
     return (
         _not_armed(hook, setup, catalog)
-        or _not_reached(hook, setup, catalog, host)
+        or _not_reached(hook, setup, host, faults)
         or _in_shadow(hook, catalog.config, mode)
         or GateStatus.of(hook, "armed", "", why=misspelt(hook) or also_runs(hook))
     )
@@ -119,14 +119,14 @@ def _not_armed(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
             never(hook.status)
 
 
-def _not_reached(hook: Hook, setup: Setup, catalog: Catalog, host: Host | None) -> GateStatus | None:
-    """The gate, if no call of the agent, or of any, can reach its hook through us."""
+def _not_reached(hook: Hook, setup: Setup, host: Host | None, faults: Iterable[EntryFault]) -> GateStatus | None:
+    """The gate, if no call of the agent, or of any, can reach its hook through us, or an entry does not wait for it."""
     if host is not None and runs_itself(host, hook):
         return GateStatus.of(hook, "native", "host_runs_it", why=runs_it(host))
-    agent = host.name if host is not None else catalog.serves
-    for fault in catalog.entries:
-        if fault.agent == agent and 0 < fault.limit_s < needed_s(hook):
-            return GateStatus.of(hook, "broken", "waits_too_short", **_too_short(fault, needed_s(hook)))
+    for fault in faults:
+        if 0 < fault.limit_s < needed_s(hook) and not runs_itself(host_of(fault.agent), hook):
+            facts = {"agent": fault.agent, "limit": f"{fault.limit_s:g}", "needed": f"{needed_s(hook):g}"}
+            return GateStatus.of(hook, "broken", "waits_too_short", why=fault.why, **facts)
     if host is not None and (gate := _uncovered(hook, host)) is not None:
         return gate
     why = never_matches(hook, setup, host)
@@ -184,23 +184,16 @@ def needed_s(hook: Hook) -> float:
     return QUICK_S if hook.handler in QUICK else hook.limit_s
 
 
-def entries_off(faults: Iterable[EntryFault], longest_s: float = 0.0) -> list[GateStatus]:
-    """Our entries that are gone, and those that cannot hold a hook that takes this long."""
-    found = []
-    for fault in faults:
-        gate = GateStatus(
+def entries_off(faults: Iterable[EntryFault]) -> list[GateStatus]:
+    """Our entries that are gone. (One that does not wait long enough is a state of the gates that it cannot hold.)"""
+    return [
+        GateStatus(
             fault.path, fault.agent, None, "", "user", fault.path, "broken", "entry_gone",
             {"why": fault.why, "agent": fault.agent},
-        )  # fmt: skip
-        if 0 < fault.limit_s < longest_s:
-            gate = gate.replace(cause="waits_too_short", facts=_too_short(fault, longest_s))
-        if not fault.limit_s or gate.cause == "waits_too_short":
-            found.append(gate)
-    return found
-
-
-def _too_short(fault: EntryFault, hook_s: float) -> dict[str, str]:
-    return {"why": fault.why, "agent": fault.agent, "limit": f"{fault.limit_s:g}", "needed": f"{hook_s:g}"}
+        )
+        for fault in faults
+        if not fault.limit_s
+    ]  # fmt: skip
 
 
 def by_user(hook: Hook, setup: Setup) -> bool:
