@@ -253,6 +253,14 @@ def test_explain_and_try_leave_nothing(world: World) -> None:
     assert verdicts(world, "ls", "ls") == ["none", "block"]
 
 
+def test_a_backtest_says_that_it_cannot_try_them(world: World) -> None:
+    rules(world, FLOW)
+    verdicts(world, "ls")
+    done = world.command("backtest", "flow", "--sandbox", "none")
+    assert done.returncode == 3
+    assert "a backtest judges each call by itself" in done.stderr
+
+
 def test_of_parallel_calls_exactly_as_many_pass_as_may(tmp_path: Path) -> None:
     files = memory.MemoryFiles(str(tmp_path))
     passed: list[int] = []

@@ -146,6 +146,8 @@ def _unusable(hook: Hook) -> str:
         return f"{hook.id} cannot run: {hook.why or hook.status}."
     if hook.handler not in HANDLERS:
         return f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
+    if hook.listens:
+        return f"{hook.id} asks what its session did before, and a backtest judges each call by itself."
     return ""
 
 

@@ -115,7 +115,7 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
                 and decision.hook in (hook.id, None)
             )
             found.take(line, then.verdict or "none", enforced=stopped)
-        elif hook.handler == "rule" and line.has_data and line.has_bodies:
+        elif hook.handler == "rule" and not hook.listens and line.has_data and line.has_bodies:
             found.asked_now += line.events
             found.take(line, _today(hook, rules, event_in(line)), enforced=False)
 
