@@ -95,7 +95,7 @@ def _fed(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """What a program gets as its input and runs as shell lines, unless what it runs is not a shell."""
     wraps = row.wraps or Wraps()
     inner = sort_options(program.words, row.values).rest[wraps.skip :] if row.wraps is not None else ()
-    for word in _inputs(program) if not inner or row_of(inner[0].text).is_shell else ():
+    for word in inputs(program) if not inner or row_of(inner[0].text).is_shell else ():
         yield from (each.replace(remote=wraps.remote) for each in _read_scripts(word, "sh", program))
 
 
@@ -118,7 +118,7 @@ def told(program: Program, row: ProgramRow) -> str | None:
         return None
     options = row.told_by.split()
     words = [Word(each, each) for each in option_values(program.args, [each for each in options if each != "<"])]
-    words += [*_inputs(program)] if "<" in options else []
+    words += [*inputs(program)] if "<" in options else []
     found = [text for word in words if word.known for _, text in _texts_at(word, program.cwd)]
     return _without_new("\n".join(found)) if found else None
 
@@ -166,7 +166,7 @@ def text_at(path: str) -> str:
     return "" if b"\0" in data[:512] else data.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def _inputs(program: Program) -> Iterator[Word]:
+def inputs(program: Program) -> Iterator[Word]:
     """The files that a program gets as its input, also through `cat`."""
     yield from (each.target for each in program.redirections if each.reads)
     for each in program.stdin_from:
@@ -190,7 +190,7 @@ def _read_as_code(program: Program, row: ProgramRow) -> Iterator[tuple[Word, tup
         yield value, ()
     is_there = bool(rest) and rest[0].known and os.path.exists(resolve(rest[0], program.cwd))
     if not is_there or rest[0].text in ("-", "/dev/stdin") or options.has("-s"):
-        yield from ((word, ()) for word in _inputs(program))
+        yield from ((word, ()) for word in inputs(program))
 
 
 def _behind_verb(rest: tuple[Word, ...], row: ProgramRow) -> tuple[Word, ...]:

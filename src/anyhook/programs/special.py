@@ -343,10 +343,14 @@ MAX_CONFIG_BYTES = 65_536
 
 def _outputs_in_config(program: Program, named: Word) -> list[str]:
     """The files that a config of curl writes: from its input, or from a file that is there."""
-    text = program.stdin or ""
-    if named.text and named.text not in STREAMS and named.known:
-        text = (first_bytes(resolve(named, program.cwd), MAX_CONFIG_BYTES) or b"").decode("utf-8", "replace")
-    return _compiled(CONFIG_OUTPUT).findall(text)
+    from anyhook.programs.scripts import inputs
+
+    texts = [program.stdin or ""]
+    for word in inputs(program) if named.text in STREAMS else (named,):
+        if word.text and word.known:
+            data = first_bytes(resolve(word, program.cwd), MAX_CONFIG_BYTES) or b""
+            texts.append(data.decode("utf-8", "replace"))
+    return _compiled(CONFIG_OUTPUT).findall("\n".join(texts))
 
 
 def _split(program: Program, row: ProgramRow, into: Collector) -> None:
