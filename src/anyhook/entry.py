@@ -163,9 +163,10 @@ def _status(words: list[str]) -> int | None:
     if kept is None:
         return None
     try:
+        sys.stderr.write(kept[1])
+        sys.stderr.flush()
         sys.stdout.buffer.write(kept[0].encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
-        sys.stderr.write(kept[1])
     except (OSError, ValueError, AttributeError):  # the reader is gone
         pass
     return kept[2]

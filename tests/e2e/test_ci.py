@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from anyhook.rules.pack_list import read_pack
 from conftest import World
 
 GATE = "exit 2"
@@ -34,3 +35,17 @@ def test_a_project_without_gates_is_not_guarded(world: World) -> None:
     ended = world.command("ci", "--json")
     assert ended.returncode == 1
     assert json.loads(ended.stdout) == {"passed": False, "missing": ["this project has no gates"], "gates": []}
+
+
+def test_many_gates_of_one_pack_are_one_line(world: World) -> None:
+    world.write(world.project / ".anyhook/hooks.toml", 'use = ["git"]\n')
+    ended = world.command("ci")
+    rules = len(read_pack("git").rules)
+    lines = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert [line.partition(":")[2] for line in lines][-1] == f" {rules} required gates off, 0 on"
+    assert lines[0].startswith(f"anyhook ci: {rules} required gates of `anyhook:project:git` are waiting: ")
+    assert len(lines) == 2
+    assert len(json.loads(world.command("ci", "--json").stdout)["missing"]) == rules
+    world.approve()
+    assert world.command("ci").stdout == f"{rules} required gates on\n"

@@ -107,14 +107,14 @@ def test_what_an_agent_wants_confirmed_is_unknown(world: World) -> None:
 
 def test_one_screen_and_one_line(world: World) -> None:
     done = world.command("status")
-    assert (done.returncode, done.stdout) == (1, "NOT PROTECTED: no guard is on\n")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "NOT PROTECTED: no guard is on")
     world.hook("kodik", "PreToolUse", PASS)
     world.hook("kode", "tool_call_pre", PASS, scope="project")
     done = world.command("status", "--short")
     assert (done.returncode, done.stdout) == (1, "anyhook: 1 guard on; 1 OFF: sh (waiting). Run: anyhook trust\n")
     done = world.command("status")
     assert done.returncode == 1
-    assert done.stdout.startswith("NOT PROTECTED: ")
+    assert done.stdout.splitlines()[-1].startswith("NOT PROTECTED: ")
     world.approve()
     assert world.command("install", "claude").returncode == 0
     done = world.command("status", "--short")
@@ -126,19 +126,19 @@ def test_guards_that_no_agent_asks_are_not_called_protection(world: World) -> No
     alone = "1 guard on, but no agent calls anyhook. Run: anyhook setup\n"
     for _ in range(2):  # the second answer may come from the cache
         assert world.command("status", "--short").stdout == f"anyhook: {alone}"
-    assert world.command("status").stdout.startswith(f"GUARDS ON: {alone}")
+    assert world.command("status").stdout.endswith(f"GUARDS ON: {alone}")
     assert world.command("install", "claude").returncode == 0
     assert world.command("status", "--short").stdout == "anyhook: 1 guard on\n"
     done = world.command("status")
-    assert (done.stdout.startswith("PROTECTED: 1 guard on\n"), "claude: on" in done.stdout) == (True, True)
+    assert (done.stdout.endswith("\nPROTECTED: 1 guard on\n"), done.stdout.startswith("claude: on\n")) == (True, True)
     assert status(world)[1]["agents"]["claude"]["state"] == "on"
     settings = world.home / ".claude" / "settings.json"
     settings.write_text(json.dumps({"disableAllHooks": True, **json.loads(settings.read_text())}))
     assert "but claude does not ask them: " in world.command("status", "--short").stdout
-    assert world.command("status").stdout.startswith("GUARDS ON: 1 guard on, but claude does not ask them: ")
+    assert "\nGUARDS ON: 1 guard on, but claude does not ask them: " in world.command("status").stdout
     settings.unlink()
     assert world.command("install", "claude").returncode == 0
-    assert world.command("status", "claude", "pi").stdout.startswith("GUARDS ON: 2 guards on, but pi does not ask them")
+    assert "\nGUARDS ON: 2 guards on, but pi does not ask them" in world.command("status", "claude", "pi").stdout
 
 
 def test_bad_calls(world: World) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 from pathlib import Path
 
 import pytest
 from trust_box import COMMAND, Box, approved, five
+
+from anyhook.rules.pack_list import path_of, read_pack
 
 
 @pytest.fixture
@@ -175,3 +178,60 @@ def test_nobody_is_asked_where_nothing_waits_or_a_program_reads(box: Box) -> Non
     assert box.logged() == ""
     box.run("trust", "--yes")
     assert Terminal(box, "trust").end() == 0
+
+
+PACKS = ("files", "git")
+RULES = sum(len(read_pack(pack).rules) for pack in PACKS)
+USED = f"use = {json.dumps(PACKS)}\n"
+UNCHANGED = f"{RULES} rules of anyhook's own packs (files, git), unchanged: they can only refuse or ask."
+
+
+def test_unchanged_packs_are_one_line_and_one_yes(box: Box) -> None:
+    box.write(".anyhook/hooks.toml", USED)
+    shown = box.run("trust", status=1).stdout.decode()
+    assert shown.count("\n") == 3
+    assert shown.startswith(f"NEW  {UNCHANGED}")
+    assert box.run("trust", "--all", status=1).stdout.decode().count("NEW  anyhook:project:") == RULES
+    terminal = Terminal(box, "trust")
+    terminal.until(b"[y/N]")
+    assert terminal.answer(b"y\n") == 0
+    assert box.listed() == ["armed"] * RULES
+    assert box.run("trust").stdout.decode().startswith(f"APPROVED  {UNCHANGED}")
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ('[[relax]]\nrule = "git/forced-push"\nthen = "ask"\n', "forced-push"),
+        ('[[relax]]\nrule = "git/forced-push"\nexcept = []\n', "forced-push"),
+        ('[[relax]]\nrule = "git/forced-push"\nunless = "runs git"\n', "forced-push"),
+        ('[[rule]]\nname = "own"\nwhen = "runs x"\nthen = "deny"\n', "own"),
+        ('[[rule]]\nname = "forced-push"\nwhen = "runs x"\nthen = "run"\nrun = "true"\n', "forced-push"),
+    ],
+)
+def test_what_a_project_changes_or_adds_is_shown_in_full(box: Box, more: str, named: str) -> None:
+    box.write(".anyhook/hooks.toml", f"{USED}{more}")
+    shown = box.run("trust", status=1).stdout.decode()
+    [first] = [line for line in shown.splitlines() if line.startswith("NEW  anyhook:project:")]
+    assert first.endswith(f":{named}")
+
+
+def test_a_copy_of_a_pack_and_packs_that_do_more_are_shown_in_full(box: Box) -> None:
+    """Only what is in anyhook's own package, and only rules that refuse or ask."""
+    with open(path_of("git"), encoding="utf-8") as file:
+        box.write(".anyhook/git.toml", file.read())
+    box.write(".anyhook/hooks.toml", 'use = ["./git.toml", "notify", "loops"]\n')
+    shown = box.run("trust", status=1).stdout.decode()
+    assert shown.count("NEW  anyhook:project:git:") == len(read_pack("git").rules)
+    assert shown.count("NEW  anyhook:project:notify:") == len(read_pack("notify").rules)
+    assert "(loops), unchanged" in shown
+    assert shown.count("NEW  anyhook:project:loops:") == 2, "one of its rules tells the model something, at two events"
+
+
+def test_the_list_of_approvals_names_a_pack_once(box: Box) -> None:
+    box.write(".anyhook/hooks.toml", USED)
+    box.run("trust", "--yes")
+    listed = box.run("trust", "--list").stdout.decode()
+    assert f"anyhook:project:git: {len(read_pack('git').rules)} of them" in listed
+    assert listed.count("anyhook:project:") == len(PACKS)
+    assert box.run("trust", "--list", "--all").stdout.decode().count("anyhook:project:") == RULES

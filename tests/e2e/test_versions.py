@@ -63,7 +63,7 @@ def test_an_opencode_of_version_2_is_off(world: World) -> None:
         )
         assert "does not load plug-ins of version 1" in row["why"]
     done = world.command("status")
-    assert (done.returncode, done.stdout.startswith("NOT PROTECTED: ")) == (1, True)
+    assert (done.returncode, done.stdout.splitlines()[-1].startswith("NOT PROTECTED: ")) == (1, True)
     assert "2.2.0 does not load" in done.stdout
     assert world.command("status", "--short").returncode == 1
     doctor = world.command("doctor", "opencode", "--json")
@@ -74,7 +74,7 @@ def test_an_opencode_of_version_2_is_off(world: World) -> None:
     assert (both["protected"], both["agents"]["claude"]["state"], both["agents"]["opencode"]["state"]) == (
         True, "on", "off",
     )  # fmt: skip
-    assert world.command("status").stdout.startswith("GUARDS ON: ")
+    assert world.command("status").stdout.splitlines()[-1].startswith("GUARDS ON: ")
 
 
 def test_an_opencode_of_version_1_is_on(world: World) -> None:

@@ -87,7 +87,7 @@ def test_all_views_agree(world: World, name: str) -> None:
     assert len(off) == (1 if state else 0)
 
     screen = world.command("status").stdout
-    assert screen.startswith("PROTECTED: " if held else "NOT PROTECTED: ")
+    assert screen.splitlines()[-1].startswith("PROTECTED: " if held else "NOT PROTECTED: ")
     short = world.command("status", "--short").stdout
     listed = world.command("list")
     log = world.command("log").stderr
@@ -120,7 +120,7 @@ def test_a_guard_at_an_event_that_the_only_agent_never_has(world: World) -> None
     assert gate["why"] in doctor["guards"]
 
     screen = world.command("status").stdout
-    assert screen.startswith("GUARDS ON: ")
+    assert screen.splitlines()[-1].startswith("GUARDS ON: ")
     protected, line = standing_of(str(world.project), world.env)()
     assert not protected
     views = (
@@ -179,6 +179,7 @@ def test_every_view_counts_the_same_guards(world: World) -> None:
     on = f"{rules} guards on"
     assert f"guards  {on}" in world.command().stdout
     assert world.command("status", "--short").stdout == f"anyhook: {on}\n"
-    assert world.command("status").stdout.startswith(f"PROTECTED: {on}\n")
-    assert world.command("status", "claude").stdout.startswith(f"PROTECTED: {on}\n")
+    assert world.command("status").stdout.endswith(f"\nPROTECTED: {on}\n")
+    assert world.command("status", "claude").stdout.endswith(f"\nPROTECTED: {on}\n")
     assert on in standing_of(str(world.project), world.env)()[1]
+    assert world.command("ci").stdout == f"{rules} required gates on\n", "the bell is none of them"

@@ -11,7 +11,7 @@ from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
 from anyhook.gates.gate import protected
-from anyhook.gates.status import gates
+from anyhook.gates.status import gates, grouped, owner
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 
@@ -40,17 +40,24 @@ def ci(options: CiOptions) -> int:
     catalog = build(setup, may_start=False).with_lines()
     found = gates(setup, catalog)
     required = tuple(dict.fromkeys((*options.require, *catalog.config.require)))
-    missing = _missing(found, required) if required else _not_on(found)
+    off = [] if required or protected(found) else [gate for gate in found if gate.state not in ("armed", "unmatched")]
+    missing = _missing(found, required) if required else _not_on(found, off)
     if options.json:
         gates_: list[Json] = [gate.as_dict() for gate in found]
         render.json_out({"passed": not missing, "missing": [*missing], "gates": gates_}, indent=2)
     else:
-        for line in missing:
-            render.say(f"anyhook ci: {line}")
-        if not missing:
-            on = len(required) or sum(gate.state == "armed" for gate in found)
-            render.out(f"{on} required gate{'' if on == 1 else 's'} on")
+        _tell(missing, off, len(required), sum(gate.guards for gate in found))
     return FINDINGS if missing else DONE
+
+
+def _tell(missing: list[str], off: list[GateStatus], required: int, on: int) -> None:
+    """What is wrong, and the verdict last."""
+    for line in map(_together, grouped(off)) if off else missing:
+        render.say(f"anyhook ci: {line}")
+    if off:
+        render.say(f"anyhook ci: {_counted(len(off))} off, {on} on")
+    elif not missing:
+        render.out(f"{_counted(required or on)} on")
 
 
 def _missing(found: list[GateStatus], required: tuple[str, ...]) -> list[str]:
@@ -65,9 +72,21 @@ def _missing(found: list[GateStatus], required: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _not_on(found: list[GateStatus]) -> list[str]:
+def _not_on(found: list[GateStatus], off: list[GateStatus]) -> list[str]:
     if protected(found):
         return []
-    return [gate.not_on for gate in found if gate.state not in ("armed", "unmatched")] or [
+    return [gate.not_on for gate in off] or [
         "no gate is on that is asked before an action" if found else "this project has no gates"
     ]
+
+
+def _together(group: tuple[GateStatus, int]) -> str:
+    """A sentence about one gate that is not on, or about several of one pack for the same reason."""
+    gate, alike = group
+    if alike == 1:
+        return gate.not_on
+    return f"{_counted(alike)} of `{owner(gate)}` are {gate.not_on.removeprefix(f'`{gate.id}` is ')}"
+
+
+def _counted(count: int) -> str:
+    return f"{count} required gate{'' if count == 1 else 's'}"

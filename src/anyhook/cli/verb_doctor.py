@@ -64,7 +64,7 @@ class DoctorOptions(JsonOptions):
     live: bool = switch("--live", "Run the agents themselves, offline, and check that a refusal works.")
     past: bool = switch("--past", "Compare the agents' own transcripts with the journal: what was never asked about?")
     since: str | None = option("--since", "With --past: from this time on; default: 7d.", "TIME")
-    all: bool = switch("--all", "Show the agents that are not here, too.")
+    all: bool = switch("--all", "Show the agents that are not here, and what each cannot do, too.")
     limit: str | None = option("--limit", "Time limit per agent with --live; default: 120.", "SECONDS")
 
 
@@ -122,15 +122,15 @@ def _print(
         if not proofs:
             render.out("None of these agents has our entry and transcripts that anyhook can read.")
         return
-    _tell_agents(found, every=bool(named) or options.all)
+    _tell_agents(found, every=bool(named) or options.all, gaps=options.all)
     if not named:
         _tell_warm()
 
 
-def _tell_agents(found: Mapping[str, AgentState], *, every: bool) -> None:
+def _tell_agents(found: Mapping[str, AgentState], *, every: bool, gaps: bool) -> None:
     here = {name: state for name, state in found.items() if every or state.is_here}
     for name, state in here.items():
-        _tell(host(name), state)
+        _tell(host(name), state, gaps=gaps)
     if others := len(found) - len(here):
         render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
 
@@ -291,7 +291,7 @@ def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | Non
     )  # fmt: skip
 
 
-def _tell(table: Host, state: AgentState) -> None:
+def _tell(table: Host, state: AgentState, *, gaps: bool) -> None:
     there = (state.version.said or "version unknown") if state.program is not None else "not found"
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
     lines = wrapped(state.reason, INDENT, INDENT)
@@ -306,8 +306,7 @@ def _tell(table: Host, state: AgentState) -> None:
         if state.guards and state.guards not in state.reason:
             lines += _row("guards", state.guards)
         lines += _row("note", WITHOUT_US[state.without_us])
-        for gap in _joined(state.gaps):
-            lines += _row("gap", gap)
+        lines += _gaps(table, state, every=gaps)
         for hook in state.never:
             lines += _row("never", f"{hook}: none of its events happens here")
     for said in state.organisation:
@@ -316,6 +315,17 @@ def _tell(table: Host, state: AgentState) -> None:
         lines += _row("mod", mod)
     for line in lines:
         render.out(line)
+
+
+def _gaps(table: Host, state: AgentState, *, every: bool) -> list[str]:
+    """What the agent cannot do; without `every`, only what its user has to know, and how many others there are."""
+    gaps, warning = _joined(state.gaps), unheard(table)
+    if every:
+        return [line for gap in gaps for line in _row("gap", gap)]
+    lines = _row("note", warning) if warning else []
+    if count := len(gaps) - bool(warning):
+        lines += _row("gaps", f"{count}; `anyhook doctor {table.name} --all` lists what it cannot do")
+    return lines
 
 
 def _joined(gaps: list[str]) -> list[str]:

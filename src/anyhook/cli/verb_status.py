@@ -21,7 +21,7 @@ from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
 from anyhook.gates.agents import agent_status, calling_agents, entry_files, gates_here, unheard
 from anyhook.gates.gate import ITSELF, KEEP_WORKING, OFF_STATES, SAFE_STATES, protected, summary
-from anyhook.gates.status import gates, path_of
+from anyhook.gates.status import gates, grouped, owner
 from anyhook.platform.places import state_dir, upward
 from anyhook.replay.past import past_line
 from anyhook.state.installs import Installs
@@ -73,11 +73,11 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     blind = any(agent.sees_too_little for agent in calling)
     held = protected(found) and not blind and not (len(calling) == 1 and calling[0].changed)
     status = DONE if held else FINDINGS
-    told, aside = _told(setup, seen, found, held, hosts, options)
+    told, aside = _told(setup, seen, found, held, hosts, options, agents)
+    for line in aside:  # before the rest, whose last line is the verdict
+        render.say(line)
     for line in told:
         render.exact_out(line)
-    for line in aside:
-        render.say(line)
     if _may_be_kept(agents, options, hosts):
         printed = ("".join(f"{line}\n" for line in told), "".join(f"{line}\n" for line in aside), status)
         words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
@@ -95,6 +95,7 @@ def _told(
     held: bool,
     hosts: dict[str, AgentStatus],
     options: StatusOptions,
+    named: tuple[str, ...],
 ) -> tuple[list[str], list[str]]:
     """The lines for stdout, and those for stderr."""
     if options.json:
@@ -106,7 +107,7 @@ def _told(
         return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
     if options.short:
         return [render.plain(f"anyhook: {summary(found)}{unasked(protected(found), hosts)}")], []
-    return _screen(setup, found, held, hosts), render.problem_lines(catalog.problems)
+    return _screen(setup, found, held, hosts, named=bool(named)), render.problem_lines(catalog.problems)
 
 
 def _may_be_kept(agents: tuple[str, ...], options: StatusOptions, hosts: Mapping[str, AgentStatus]) -> bool:
@@ -155,29 +156,6 @@ def repository_root(project: str) -> str | None:
     return folder
 
 
-MIN_ALIKE = 4
-"""At least this many guards of a file share a line if their state and its reason are the same; `anyhook list` shows
-each."""
-
-
-def _grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
-    """The gates in order, each with the number of gates on its line: those of one file share one if their state and its
-    reason are the same."""
-    together: dict[object, list[GateStatus]] = {}
-    for gate in found:
-        said = (gate.state, gate.why, gate.fix)
-        together.setdefault((gate.agent, gate.event, path_of(gate.source), _owner(gate), *said), []).append(gate)
-    rows: list[tuple[GateStatus, int]] = []
-    for some in together.values():
-        rows += [(some[0], len(some))] if len(some) >= MIN_ALIKE else [(gate, 1) for gate in some]
-    return rows
-
-
-def _owner(gate: GateStatus) -> str:
-    """The part of an id that the gates of one file share."""
-    return gate.id.partition(f":{gate.event}:")[0]
-
-
 def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
     """What to add if guards are on, but some or all agents do not ask them, or ""."""
     if not held:
@@ -193,29 +171,47 @@ def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
     return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
 
-def _screen(setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> list[str]:
-    alone = unasked(protected(found), hosts)
-    word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
-    lines = [render.plain(f"{word}: {summary(found)}{alone}")]
+def _screen(
+    setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus], *, named: bool
+) -> list[str]:
+    """The agents, then the gates, and the verdict last."""
+    lines = [*_agent_lines(setup, hosts), *([] if named else _other_agents(setup, hosts))]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for gate, alike in _grouped(found):
+    for gate, alike in grouped(found):
         event = gate.event or "any event"
         place = f"{gate.agent}: {event}" if gate.agent else event
         if alike > 1:
             place = f"{place}: {alike} {'hooks' if gate.event in KEEP_WORKING else 'guards'}"
         agent = hosts.get(gate.agent or "")
-        told_below = agent is not None and agent.why == gate.why
-        why = f"  ({gate.why})" if gate.why and not told_below else ""
+        told_above = agent is not None and agent.why == gate.why
+        why = f"  ({gate.why})" if gate.why and not told_above else ""
         fix = f"  → {gate.fix}" if gate.fix and gate.state not in SAFE_STATES else ""
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")
-        named = _owner(gate) if alike > 1 else gate.id
-        table.add_row(cell(gate.state, style), cell(named), cell(f"{place}{why}{fix}"))
+        called = owner(gate) if alike > 1 else gate.id
+        table.add_row(cell(gate.state, style), cell(called), cell(f"{place}{why}{fix}"))
     if found:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
-    return [*lines, *_agent_lines(setup, hosts)]
+    return [*lines, _verdict(found, held, hosts)]
+
+
+def _verdict(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> str:
+    alone = unasked(protected(found), hosts)
+    word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
+    return render.plain(f"{word}: {summary(found)}{alone}")
+
+
+def _other_agents(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:
+    """Agents on this machine without our entry, and how many others there could be."""
+    path = setup.env.get("PATH")
+    others = [name for name in INSTALLABLE if name not in hosts]
+    here = [name for name in others if shutil.which(host(name).program, path=path)]
+    lines = [f"{name}: here, but without our entry. Run: anyhook install {name}" for name in here]
+    if hosts or here:
+        lines.append(f"{len(others) - len(here)} others not found; `anyhook doctor --all` shows them.")
+    return lines
 
 
 def _agent_lines(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:

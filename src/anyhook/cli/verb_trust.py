@@ -14,11 +14,12 @@ from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
 from anyhook.cli.person import require_person
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.review_text import entry_lines, summary
+from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
 from anyhook.engine.catalog import Loaded, build, folders_of, open_ledger, within_budget
 from anyhook.engine.routes import Catalog
 from anyhook.gates.review import APPROVED, REMOVED, contents, differences, review
+from anyhook.gates.status import MIN_ALIKE
 from anyhook.model.record import Record
 from anyhook.platform.places import NOWHERE, believed_dir, state_dir, upward
 from anyhook.platform.run import EndsHooksWithUs, adopt_orphans
@@ -29,7 +30,7 @@ from anyhook.state.repository import place_of
 from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from anyhook.gates.review import Reviewed
     from anyhook.model.json_types import Json
@@ -43,6 +44,7 @@ class TrustOptions(ProjectJsonOptions):
     list: bool = switch("--list", "List everything you have approved.")
     yes: bool = switch("--yes", "Approve without asking.")
     revoke: bool = switch("--revoke", "Withdraw the approval of this project.")
+    all: bool = switch("--all", "Show each rule of anyhook's own packs, too.")
     here: bool = switch("--here", "Approve for this folder only, not for other worktrees and clones of its repository.")
 
 
@@ -94,7 +96,7 @@ def trust(options: TrustOptions) -> int:
     if other:
         raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
     if options.list:
-        return _list(options.json)
+        return _list(options.json, every=options.all)
     if options.revoke or options.yes:
         require_person("trust")
     if options.revoke:
@@ -103,7 +105,7 @@ def trust(options: TrustOptions) -> int:
     as_json = options.json
     items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
     if not as_json:
-        show(found)
+        show(found, every=options.all)
     settled = not found.waiting and not found.gone and not (options.here and _counts_elsewhere(found))
     narrow = not_reached(found.ledger, found.projects) if settled and not options.here else []
     for line in () if as_json or options.yes else narrow:
@@ -154,7 +156,7 @@ def _with_lines(entries: list[Reviewed], config: Settings) -> list[Reviewed]:
     return [entry.replace(hook=next(hooks)) if entry.hook else entry for entry in entries]
 
 
-def show(found: ProjectReview) -> None:
+def show(found: ProjectReview, *, every: bool) -> None:
     for line in render.problem_lines(found.problems):
         render.say(visible(line))
     if found.too_large:
@@ -163,11 +165,8 @@ def show(found: ProjectReview) -> None:
     if not found.entries:
         render.out(f"{visible(found.setup.project)}: no hooks and nothing else to approve.")
         return
-    shown: set[str] = set()
-    for entry in found.entries:
-        for line in entry_lines(entry, found.ledger, shown):
-            render.out(line)
-        render.out("")
+    for line in review_lines(found.entries, found.ledger, every=every):
+        render.out(line)
     for project in found.projects:
         mine = [entry for entry in found.entries if found.project_of(entry) == project]
         render.out(summary(project, mine, found.ledger))
@@ -349,7 +348,7 @@ def _ascii_out(value: Json) -> None:
     render.exact_out(json.dumps(value, indent=2))
 
 
-def _list(as_json: bool) -> int:
+def _list(as_json: bool, *, every: bool) -> int:
     ledger = Ledger(state_dir(os.environ))
     approvals = sorted(ledger.approvals.values(), key=lambda approval: approval.project)
     for line in render.problem_lines(ledger.problems):
@@ -366,9 +365,18 @@ def _list(as_json: bool) -> int:
     for each in approvals:
         gone = "" if os.path.isdir(each.project) else "  (the project is gone; `--revoke --project` forgets it)"
         render.out(f"{each.when}  {visible(each.project)}{gone}")
-        for key in each.items:
-            render.out(f"    {visible(key)}")
+        for line in each.items if every else _by_pack(each.items):
+            render.out(f"    {visible(line)}")
     return DONE
+
+
+def _by_pack(keys: Iterable[str]) -> Iterator[str]:
+    """Ids of approved things; many of one pack or file are one line."""
+    together: dict[str, list[str]] = {}
+    for key in keys:
+        together.setdefault(key.rsplit(":", 2)[0] if key.count(":") > 3 else key, []).append(key)
+    for owner, some in together.items():
+        yield from [f"{owner}: {len(some)} of them; --all lists each"] if len(some) >= MIN_ALIKE else some
 
 
 def _revoke(options: TrustOptions) -> int:

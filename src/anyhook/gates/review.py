@@ -7,8 +7,10 @@ import json
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import ALL, gated, pinned, switches
+from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.model.words import never
+from anyhook.rules.pack_list import NAMES, path_of, read_pack
 from anyhook.state.ledger import Item
 from anyhook.tables.isolation import one_file
 
@@ -17,10 +19,13 @@ if TYPE_CHECKING:
 
     from anyhook.documents.files import Files, Fingerprint
     from anyhook.model.hook import Hook, Layer
+    from anyhook.model.json_types import Json
     from anyhook.state.ledger import Ledger
     from anyhook.tables.rows import Dialect, Roots
 
 NEW, CHANGED, APPROVED, REMOVED = "new", "changed", "approved", "removed"
+CAN_REFUSE = ("deny", "ask")
+"""What a rule that can only refuse says."""
 COMPARED_LINES = 6000
 """Longer texts are not compared line by line: a hostile pair could take hours."""
 
@@ -44,6 +49,21 @@ class Reviewed(Record):
     """For something other than a hook: what it is."""
     project: str = ""
     """The folder that the approval belongs to, if it is above the one asked about."""
+
+
+def own_rules() -> dict[tuple[str, str], Mapping[str, Json]]:
+    """The rules in the packs of anyhook's own package, as they are written there, by file and name."""
+    return {(path_of(pack), str(rule["name"])): rule for pack in NAMES for rule in read_pack(pack).rules}
+
+
+def only_refuses(entry: Reviewed, own: Mapping[tuple[str, str], Mapping[str, Json]]) -> bool:
+    """Whether it is a rule of anyhook's own package, with nothing relaxed, that can only refuse or ask."""
+    hook = entry.hook
+    if hook is None or hook.handler != "rule" or hook.status != ARMED or hook.spec.get("then") not in CAN_REFUSE:
+        return False
+    if entry.overrides or entry.item.files or entry.item.unpinned:
+        return False
+    return bool(json.loads(hook.definition)["rule"] == own.get((hook.source, hook.name)))
 
 
 def review(

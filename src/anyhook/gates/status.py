@@ -236,3 +236,28 @@ def path_of(where: str) -> str:
     """A place without its line."""
     path, _, line = where.rpartition(":")
     return path if path and line.isdigit() else where
+
+
+# Many gates on one line.
+
+MIN_ALIKE = 4
+"""At least this many guards of a file share a line if their state and its reason are the same; `anyhook list` shows
+each."""
+
+
+def grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
+    """The gates in order, each with the number of gates on its line: those of one file share one if their state and its
+    reason are the same."""
+    together: dict[object, list[GateStatus]] = {}
+    for gate in found:
+        said = (gate.state, gate.why, gate.fix)
+        together.setdefault((gate.agent, gate.event, path_of(gate.source), owner(gate), *said), []).append(gate)
+    rows: list[tuple[GateStatus, int]] = []
+    for some in together.values():
+        rows += [(some[0], len(some))] if len(some) >= MIN_ALIKE else [(gate, 1) for gate in some]
+    return rows
+
+
+def owner(gate: GateStatus) -> str:
+    """The part of an id that the gates of one file share."""
+    return gate.id.partition(f":{gate.event}:")[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.view.text import visible
 from anyhook.engine.catalog import ALL
-from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, differences
+from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, differences, only_refuses, own_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +31,28 @@ FROM = "from"
 """The label for where something other than a hook is declared."""
 MAX_WIDTH = 2000
 """The longest line that is shown."""
+
+
+def review_lines(entries: Sequence[Reviewed], ledger: Ledger, *, every: bool) -> Iterator[str]:
+    """All lines about what there is to approve. Rules of anyhook's own package that come unchanged and can only refuse
+    are one line for each status, unless `every` is true."""
+    own = {} if every else own_rules()
+    alike: dict[str, list[Reviewed]] = {}
+    shown: set[str] = set()
+    for entry in entries:
+        if only_refuses(entry, own):
+            alike.setdefault(entry.status, []).append(entry)
+            continue
+        yield from entry_lines(entry, ledger, shown)
+        yield ""
+    for status, some in alike.items():
+        packs = ", ".join(dict.fromkeys(entry.hook.group for entry in some if entry.hook is not None))
+        rules = "1 rule" if len(some) == 1 else f"{len(some)} rules"
+        yield (
+            f"{status.upper()}  {rules} of anyhook's own packs ({packs}), unchanged: they can only refuse or ask. "
+            "`anyhook trust --all` shows each."
+        )
+        yield ""
 
 
 def entry_lines(entry: Reviewed, ledger: Ledger, shown: set[str]) -> Iterator[str]:
