@@ -35,7 +35,7 @@ HOT_MODULES = {
     "platform": "answer_once beside child places run spawn store tree",
     "programs": """
         collect commands continuations effects expand facts found git grammar hiding links named options outputs
-        quick rows scope scripts special statements table trees wrappers
+        project_files quick rows scope scripts special statements table trees wrappers
     """,
     "rules": "calls evaluate language marks paths programs rule_file templates",
     "state": "entry_places hook_settings kept_status plans refused settings start_variables turns",

@@ -17,8 +17,8 @@ from anyhook.engine.python_loads import PythonSearch, python_modules
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector
 from anyhook.programs.named import named_files, on_project_path, within
-from anyhook.programs.project_files import Targets
-from anyhook.programs.project_files import package_script as script_of
+from anyhook.programs.program import Word
+from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.row_check import options_with_value
 from anyhook.programs.statements import NAMED_BY_VARIABLE
 from anyhook.programs.table import row_of
@@ -63,7 +63,6 @@ MODULE_VARIABLES = {RUBY: ("RUBYLIB",), PERL: ("PERL5LIB", "PERLLIB"), NODE: ("N
 SEARCH_VARIABLES = frozenset({"PATH", *(name for names in MODULE_VARIABLES.values() for name in names)})
 VARIABLES_THAT_LOAD = frozenset({*KINDS, *SHELL_VARIABLES, *SEARCH_VARIABLES})
 """Variables that decide what programs load or run."""
-INCLUDE = re.compile(r"^(?:-|s)?include\s+(.+)$|^(?:import|mod)\??\s+(?:\w+\s+)?['\"]([^'\"]+)['\"]", re.MULTILINE)
 
 
 class Loads(Record):
@@ -429,31 +428,27 @@ class Reader:
     def package_script(self, name: str, words: Sequence[str], cwd: str | None) -> None:
         """`npm test`, `npm run lint`, `yarn lint`: the line in `package.json`."""
         plain = [word for word in words if not word.startswith("-")]
-        found = (f"{place}/package.json" for place in self.upward(cwd or self.roots.project))
-        path = next(filter(self.files.is_file, found), "")
-        listed = self._lines_of(path)
-        script = script_of(plain, listed)
-        if script is None:
+        call = PackageCall.of([Word(word, word) for word in words])
+        places = (f"{place}/package.json" for place in self.upward(cwd or self.roots.project))
+        path = next(filter(self.files.is_file, places), "")
+        listed = package_scripts(self.files.fingerprint(path).head.decode("utf-8", "replace")) if path else {}
+        if call.looks and call.script not in listed:
             return
-        if script not in listed or OTHER_PACKAGES.intersection(words):
+        if call.script not in listed or OTHER_PACKAGES.intersection(words):
             self._whatever(name, plain)
             return
-        lines = [f"pre{script}", script, f"post{script}"]
-        self.pin_keys(
-            path, [*(f"scripts.{each}" for each in lines), *(["packageManager"] if row_of(name).has("managed") else [])]
-        )
-        for each in filter(listed.__contains__, lines):
-            if (path, each) not in self._read:
-                self._read.add((path, each))
-                self._package_line(listed[each], os.path.dirname(path), shlex.join([name, *plain[:2]]))
-                if "npm_package_" in listed[each]:
-                    self.pin(path)  # the line contains other parts of it
+        more = ["packageManager"] if row_of(name).has("managed") else []
+        self.pin_keys(path, [*(f"scripts.{each}" for each in call.names), *more])
+        called = shlex.join([name, *plain[:2]])
+        for each in filter(listed.__contains__, call.names):
+            self._once_package_line(path, each, listed[each], called)
 
-    def _lines_of(self, path: str) -> dict[str, str]:
-        scripts = self.json(path).get("scripts") if path else None
-        return (
-            {key: line for key, line in scripts.items() if isinstance(line, str)} if isinstance(scripts, dict) else {}
-        )
+    def _once_package_line(self, path: str, script: str, line: str, called: str) -> None:
+        if (path, script) not in self._read:
+            self._read.add((path, script))
+            self._package_line(line, os.path.dirname(path), called)
+            if "npm_package_" in line:
+                self.pin(path)  # the line contains other parts of it
 
     def _package_line(self, line: str, folder: str, called: str) -> None:
         """Its programs come from `node_modules/.bin` first."""
@@ -473,43 +468,43 @@ class Reader:
 
     def targets(self, name: str, words: Sequence[str], cwd: str | None) -> None:
         """The recipes of the targets that are named, and of those they need; of the first one, if none is named."""
-        folder, file, wanted = cwd or self.roots.project, "", []
-        rest = iter(words)
-        for word in rest:
-            if word in ("-C", "--directory", "-d", "--working-directory"):
-                folder = self.absolute(next(rest, ""), folder)
-            elif word in ("-f", "--file", "--makefile", "--justfile"):
-                file = next(rest, "")
-            elif not word.startswith("-") and "=" not in word:
-                wanted.append(word)
-        named = [file] if file else row_of(name).reads_here.split()
-        places = [self.absolute(each, folder) for each in named]
-        if path := next(filter(self.files.is_file, places), places[0] if file else ""):
-            self._recipes(path, wanted, folder, name)
-
-    def _recipes(self, path: str, wanted: list[str], folder: str, name: str) -> None:
-        rules = Targets()
-        self._included(path, folder, rules)
-        for target, lines in rules.reached(wanted).items():
-            if target in wanted and target not in rules.needs:
-                self.unsure(f"whatever `{name} {target}` runs")
-            for line in lines:
-                self.line(re.sub(r"\$[({](\w+)[)}]", r"${\1}", line), folder, path)
-
-    def _included(self, path: str, folder: str, rules: Targets) -> None:
-        if (MAKE, path) in self._read or len(self._read) > MAX_SCRIPTS:
+        row = row_of(name)
+        call = MakeCall.of([Word(word, word) for word in words], row)
+        folder = cwd or self.roots.project
+        if call.folder:
+            folder = self.absolute(call.folder.text, folder)
+        files = [self.absolute(word.text, folder) for word in call.files] or self._usual(row, folder)
+        if not files or (key := (" ".join((MAKE, *call.wanted)), files[0])) in self._read:
             return
-        self._read.add((MAKE, path))
-        self.pin(path)
-        text = self.files.fingerprint(path).head.decode("utf-8", "replace")
-        rules.read(text)
-        for make, just in INCLUDE.findall(text.replace("\\\n", " ")):
-            for name in (make or just).split():
-                if "$" in name:
-                    self.unsure(f"a makefile that only shows when it runs (`{name}` in {os.path.basename(path)})")
-                    continue
-                for each in self._matches(name, folder):
-                    self._included(each, folder, rules)
+        self._read.add(key)
+        recipes = Recipes(row, lambda name: self._makefiles(name, folder))
+        for path in files:
+            recipes.include(path)
+        if recipes.is_cut:
+            self.unsure(f"what else {os.path.basename(files[0])} includes (it is too much to be read)")
+        for target in call.wanted:
+            if target not in recipes.needs:
+                self.unsure(f"whatever `{name} {target}` runs")
+        self._made(recipes, call.wanted, folder)
+
+    def _made(self, recipes: Recipes, wanted: Sequence[str], folder: str) -> None:
+        made = [line for _, lines in recipes.reached(wanted, {}) for line in lines]
+        for line in [*(recipes.filled(line, {}) for line in recipes.asked), *made]:
+            self.line(line, folder, recipes.path)
+
+    def _usual(self, row: ProgramRow, folder: str) -> list[str]:
+        """The makefile of a folder, if none is named."""
+        usual = (self.absolute(each, folder) for each in row.reads_here.split())
+        return [path for path in usual if self.files.is_file(path)][:1]
+
+    def _makefiles(self, name: str, folder: str) -> Iterator[tuple[str, str]]:
+        """The makefiles that are included by this name, with their texts."""
+        if "$" in name:
+            self.unsure(f"a makefile that only shows when it runs (`{name}`)")
+            return
+        for path in self._matches(name, folder):
+            self.pin(path)
+            yield path, self.files.fingerprint(path).head.decode("utf-8", "replace")
 
 
 def _kind_of(row: ProgramRow) -> str | None:

@@ -7,47 +7,29 @@ import os
 import re
 from shlex import quote
 
-from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.places import head
 from anyhook.programs.options import option_values, sort_options
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
+from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.rows import Wraps
 from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from anyhook.programs.rows import ProgramRow
-
-    Targets = dict[str, tuple[list[str], list[str]]]
-    """What each target needs, and its lines."""
 
 MAX_SCRIPT_BYTES = 262_144
 """How much of a file is read: its first lines."""
 MAX_FILES_OF_PATTERN = 16
 """How many files of one pattern are read."""
-MAX_NAMED = 8
-"""How often the value of a variable in a makefile may name another."""
 MAX_FOLDERS_ABOVE = 12
 """In how many folders above we look for a package.json."""
 START_VARIABLES = ("BASH_ENV", "ENV")
 """Variables that name a script which a shell runs first."""
-TARGET = re.compile(r"^([^\s#=:][^=:#]*?)\s*::?(?!=)\s*([^=;#]*)(?:;(.*))?$")
-RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:\s[^:]*)?:(?!=)\s*([^#]*)")
-"""The first line of a recipe for `just`."""
-MAKE_VARIABLE = re.compile(r"^(?:export\s+)?([A-Za-z_]\w*)\s*(?:::?|\?)?=\s*(.*)$")
-REFERENCE = re.compile(r"\$(?:\(([^()\s]+)\)|\{(\w+)\}|([@<^]))|\$\((\w+ (?:[^()]|\([^()]*\))*)\)")
-"""A variable of a makefile, or a call of a function in one."""
-SCRIPT_OF_VERB = {
-    "test": "test", "t": "test", "tst": "test", "start": "start", "stop": "stop", "restart": "restart",
-    "install": "install", "i": "install", "ci": "install", "": "",
-}  # fmt: skip
-"""Sub-commands of the managers of packages that run a script of the package, and its name."""
-INSTALLING = ("preinstall", "install", "postinstall", "prepare")
-"""The scripts that an installation runs."""
 
 
 class FileCode(Record):
@@ -226,143 +208,54 @@ def _language_of(first: str) -> str:
     return "sh" if row_of(name).language == "sh" else name
 
 
-# Makefiles.
+# What a project's files name.
 
 
 def _recipes(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """The lines of the targets that `make` or `just` is told to make, and of what they need. Each line is run by
     itself."""
-    options = sort_options(program.words, row.values)
-    folders = options.values("-C", "--directory", "-d", "--working-directory")
-    cwd = resolve(folders[-1], program.cwd) if folders else program.cwd
-    if cwd is None or options.has("-n", "--dry-run", "--just-print", "--recon"):
+    call = MakeCall.of(program.words, row)
+    cwd = resolve(call.folder, program.cwd) if call.folder else program.cwd
+    if cwd is None:
         return
-    path, text = _first_text(options.values("-f", "--file", "--makefile", "--justfile"), row, cwd)
-    wanted = [word.text for word in options.rest if "=" not in word.text]
-    if row.name == "just":
-        yield from _of_just(path, _just_targets(text), wanted, cwd)
-        return
-    targets = _make_targets(text)
-    values = {**_variables(text), **dict(word.text.split("=", 1) for word in options.rest if "=" in word.text)}
-    for name in _needed(wanted or [*targets][:1], targets):
-        needs, lines = targets[name]
-        yield from (FileCode(path, _filled(line, values, name, needs), "sh", cwd) for line in lines)
+
+    def find(name: str) -> Iterator[tuple[str, str]]:
+        filled = recipes.filled(name, recipes.values)
+        return _texts_at(Word(filled, filled, globs="*" in filled), cwd)
+
+    recipes = Recipes(row, find)
+    named = [word.source for word in call.files]
+    for name in named or [name for name in row.reads_here.split() if any(find(name))][:1]:
+        recipes.include(name)
+    recipes.values.update(call.values)
+    lines = [recipes.filled(line, recipes.values) for line in recipes.asked]
+    if not call.only_shows:
+        lines += [line for _, lines in recipes.reached(call.wanted, recipes.values) for line in lines]
+    for line in lines:
+        yield from _of_recipe(line, recipes.path, cwd)
 
 
-def _first_text(files: list[Word], row: ProgramRow, cwd: str) -> tuple[str, str]:
-    """The makefile that is used, and what it says."""
-    files = files or [Word(name, name) for name in row.reads_here.split()]
-    return next((found for word in files for found in _texts_at(word, cwd)), ("", ""))
-
-
-def _of_just(path: str, targets: Targets, wanted: list[str], cwd: str) -> Iterator[FileCode]:
-    for name in _needed(wanted[:1] or [*targets][:1], targets):  # what follows are parameters
-        lines = targets[name][1]
-        if lines[:1] and lines[0].startswith("#!"):
-            language = _language_of(lines[0])
-            yield from [FileCode(path, "\n".join(lines), language, cwd)] if language else []
-        else:
-            made = (re.sub(r"\{\{.*?\}\}", "$__just__", line) for line in lines)
-            yield from (FileCode(path, line, "sh", cwd) for line in made)
-
-
-def _needed(wanted: Iterable[str], targets: Targets) -> list[str]:
-    """The targets that are made, with those that they need."""
-    seen: dict[str, None] = {}
-    left = [*wanted]
-    while left:
-        name = left.pop()
-        if name in targets and name not in seen:
-            seen[name] = None
-            left.extend(targets[name][0])
-    return [*seen]
-
-
-def _make_targets(text: str) -> Targets:
-    found: Targets = {}
-    current: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith("\t"):
-            for target in current:
-                found[target][1].append(line.strip().lstrip("@-+"))
-        elif made := TARGET.match(line):
-            current = [name for name in made[1].split() if not name.startswith(".") or "/" in name]
-            for target in current:
-                needs, lines = found.setdefault(target, ([], []))
-                needs.extend(made[2].split())
-                lines.extend([made[3].strip()] if made[3] else [])
-    return found
-
-
-def _just_targets(text: str) -> Targets:
-    found: Targets = {}
-    current: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.startswith((" ", "\t")):
-            current.append(line.strip().lstrip("@-"))
-        elif made := RECIPE.match(line):
-            current = []
-            found[made[1]] = (re.findall(r"[\w-]+", made[2]), current)
-    return found
-
-
-def _variables(text: str) -> dict[str, str]:
-    found = [MAKE_VARIABLE.match(line) for line in text.replace("\\\n", " ").splitlines()]
-    return {each[1]: each[2].partition(" #")[0].strip() for each in found if each is not None}
-
-
-def _filled(line: str, values: dict[str, str], target: str, needs: list[str]) -> str:
-    """A line with the values of its variables. Those that are not known become variables of the shell, without one."""
-    own = {"@": target, "<": (needs or [""])[0], "^": " ".join(needs), "MAKE": "make"}
-
-    def value(found: re.Match[str]) -> str:
-        name = found[1] or found[2] or found[3]
-        if not name:
-            return "$__make__"
-        known = own.get(name, values.get(name))
-        return known if known is not None else f"${{{name}}}" if name.isidentifier() else "$__make__"
-
-    line = line.replace("$$", "\0")
-    for _ in range(MAX_NAMED):
-        if not REFERENCE.search(line):
-            break
-        line = REFERENCE.sub(value, line)
-    return REFERENCE.sub("$__make__", line).replace("\0", "$").lstrip("@-+")
-
-
-# Packages of JavaScript.
+def _of_recipe(line: str, path: str, cwd: str) -> Iterator[FileCode]:
+    language = _language_of(line.partition("\n")[0]) if line.startswith("#!") else "sh"
+    if language:
+        yield FileCode(path, line, language, cwd)
 
 
 def _package_lines(program: Program) -> Iterator[FileCode]:
     """The scripts of `npm run NAME` in package.json, with those that run before and after it."""
-    options = sort_options(program.words, "CFw prefix dir cwd filter workspace")
-    folders = options.values("-C", "--prefix", "--dir", "--cwd")
-    rest = [word.source for word in options.rest]
-    is_run = rest[:1] in (["run"], ["run-script"])
-    name = (rest[1:2] or [""])[0] if is_run else SCRIPT_OF_VERB.get((rest or [""])[0], (rest or [""])[0])
-    given = rest[2:] if is_run else rest[1:]
-    path, scripts = _package(resolve(folders[-1], program.cwd) if folders else program.cwd)
-    names: tuple[str, ...] = (f"pre{name}", name, f"post{name}")
-    if name == "install" and not is_run:
-        names, given = () if given else INSTALLING, []
-    for key in names:
-        line = scripts.get(key)
-        if isinstance(line, str) and key:
-            more = " ".join(map(quote, given)) if key == name else ""
-            yield FileCode(path, f"{line} {more}".strip(), "sh", os.path.dirname(path))
+    call = PackageCall.of(program.words)
+    path, scripts = _package(resolve(call.folder, program.cwd) if call.folder else program.cwd)
+    for name in filter(scripts.__contains__, call.names):
+        more = " ".join(map(quote, call.given)) if name == call.script else ""
+        yield FileCode(path, f"{scripts[name]} {more}".strip(), "sh", os.path.dirname(path))
 
 
-def _package(folder: str | None) -> tuple[str, dict[str, object]]:
+def _package(folder: str | None) -> tuple[str, dict[str, str]]:
     """The nearest package.json, and its scripts."""
     for _ in range(MAX_FOLDERS_ABOVE):
         if not folder:
             break
-        if text := text_at(f"{folder.rstrip('/')}/package.json"):
-            try:
-                found = lean_json.loads_any(text)
-            except (ValueError, RecursionError):
-                break
-            scripts = found.get("scripts") if isinstance(found, dict) else None
-            return f"{folder.rstrip('/')}/package.json", {**scripts} if isinstance(scripts, dict) else {}
+        if text := text_at(path := f"{folder.rstrip('/')}/package.json"):
+            return path, package_scripts(text)
         folder = os.path.dirname(folder) if folder != "/" else None
     return "", {}
