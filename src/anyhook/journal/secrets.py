@@ -60,22 +60,39 @@ _BASE64 = LETTERS | frozenset("+/=_-")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
+_PLACEHOLDERS = (("{{", "}}"), ("${{", "}}"), ("$(", ""), ("<", ">"), ("your-", ""), ("your_", ""), ("your ", ""),
+    ("<your", ""), ("my-secret-name", ""))  # fmt: skip
+"""How placeholders begin and end."""
+
+_SAID_INSTEAD = ("%s", "%d", "{}", "...", "…", "[redacted]")
+
+
 def is_placeholder(text: str) -> bool:
     """Whether a whole value is a placeholder: a variable, a mask, a version number."""
     if not text or len(text) > 120:
         return False
-    name = text.strip("${}@%#()").replace("_", "").replace(":-", "").replace(":?", "")
-    if text[:1] == "$" and (name == "" or name.isalnum()) and (text[:2] == "${" or name.isupper() or name.islower()):
-        return text[:2] != "${" or text[-1] == "}"
-    if (text[:2] == "{{" and text[-2:] == "}}") or (text[:3] == "${{" and text[-2:] == "}}") or text[:2] == "$(":
-        return True
-    if text[:1] == "<" and text[-1:] == ">":
-        return True
-    if (len(text) >= 3 and len(set(text)) == 1 and text[0] in "*xX.•-_#") or text in ("%s", "%d", "{}", "...", "…"):
-        return True
+    if (shown := _as_variable(text)) is not None:
+        return shown
     low = text.lower()
-    if low.startswith(("your-", "your_", "your ", "<your", "my-secret-name")) or text == "[redacted]":
-        return True
+    return (
+        text in _SAID_INSTEAD
+        or any(low.startswith(start) and low.endswith(end) for start, end in _PLACEHOLDERS)
+        or (len(text) >= 3 and len(set(text)) == 1 and text[0] in "*xX.•-_#")
+        or _is_version(text)
+    )
+
+
+def _as_variable(text: str) -> bool | None:
+    """Whether a text is `$NAME`, `$name` or `${NAME}`, to its end; None if it does not begin like one."""
+    name = text.strip("${}@%#()").replace("_", "").replace(":-", "").replace(":?", "")
+    if text[0] != "$" or (name and not name.isalnum()):
+        return None
+    if text.startswith("${"):
+        return text[-1] == "}"
+    return True if name.isupper() or name.islower() else None
+
+
+def _is_version(text: str) -> bool:
     return not set(text) - _VERSION and (text[0] in "^~><=" or text.count(".") > 1) and any(map(str.isdigit, text))
 
 
@@ -87,24 +104,20 @@ def is_code(word: str, after: str, name: str) -> bool:
         return True
     if word.replace(".", "", 1).lstrip("-").isdigit() and len(word) < 16:
         return True
-    if after and after in "([" and (word.replace(".", "").replace("_", "").isalpha() or word.startswith(ROOTS)):
-        return True
-    if word.startswith(ROOTS) and word.replace(".", "").replace("_", "").isalnum():
-        return True
-    if low == name.lower() or low in (
-        "password",
-        "passwd",
-        "token",
-        "tokens",
-        "secret",
-        "apikey",
-        "api_key",
-        "pw",
-        "pwd",
-    ):
+    if _is_expression(word, after) or low == name.lower() or low in _KINDS_OF_SECRETS:
         return True
     plain = word.replace("_", "").replace("-", "")
     return plain.isalpha() and ("_" in word or word[0].islower()) and not word.isupper() and names_secret(low)
+
+
+_KINDS_OF_SECRETS = ("password", "passwd", "token", "tokens", "secret", "apikey", "api_key", "pw", "pwd")
+
+
+def _is_expression(word: str, after: str) -> bool:
+    """Whether a word is called, or a part is taken of it, or it is a part of one of the usual variables."""
+    plain = word.replace(".", "").replace("_", "")
+    has_root = word.startswith(ROOTS)
+    return (has_root and plain.isalnum()) or (after in ("(", "[") and (has_root or plain.isalpha()))
 
 
 def looks_random(text: str, least: int = 16) -> bool:
@@ -344,11 +357,8 @@ def _pgpass(line: str) -> Iterator[Place]:
         parts = row.strip().split(":", 4)
         if len(parts) == 5 and all(parts) and " " not in row.strip():
             port = parts[1]
-            if (
-                (port == "*" or (port.isdigit() and 4 <= len(port) <= 5))
-                and not parts[2].isdigit()
-                and "/" not in parts[0]
-            ):
+            is_port = port == "*" or (port.isdigit() and 4 <= len(port) <= 5)
+            if is_port and not parts[2].isdigit() and "/" not in parts[0]:
                 end = begin + len(row.rstrip())
                 yield end - len(parts[4]), end
         elif ":543" in row or ":*:" in row:
@@ -428,7 +438,7 @@ def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
     dashes = begin < stop and (line[begin] == "-" or "--" in low[max(0, begin - 24) : begin])
     if line[sign : sign + 1] in (":", "=") and line[sign : sign + 2] != "==":
         span = _behind_sign(line, low, begin, sign, level, name)
-    elif line[begin - 1 : begin] == "<" or (line[begin - 1 : begin] == ":" and "<" in line[max(0, begin - 12) : begin]):
+    elif _in_tag(line, begin):
         span = _element(line, stop, name)
     elif dashes and sign > place and line[sign : sign + 1] not in ("-", ""):
         span = value_at(line, sign, name)
@@ -436,58 +446,96 @@ def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
         span = value_at(line, place + 2, name)
     else:
         span = _beside(line, low, begin, place, level, name)
-    if span is not None and is_auth(name) and not is_secret_name(name):
-        said = line[span[0] : span[1]]
-        return span if is_user_and_password(said) or looks_random(said, 20) else None
-    return span
+    return span if span is None or is_secret_name(name) or _is_credential(line[span[0] : span[1]], name) else None
+
+
+def _in_tag(line: str, begin: int) -> bool:
+    """Whether `<` or `<prefix:` is before a name."""
+    before = line[begin - 1 : begin]
+    return before == "<" or (before == ":" and "<" in line[max(0, begin - 12) : begin])
+
+
+def _is_credential(said: str, name: str) -> bool:
+    """Whether the value of a name that may also mean something else is secret by itself."""
+    return not is_auth(name) or is_user_and_password(said) or looks_random(said, 20)
 
 
 def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: str) -> Span | None:
     """`"name": "value"` at any depth, `NAME=value`, `Name: value`."""
     value = run(line, sign + (2 if line[sign : sign + 2] in (":=", "=>") else 1), _GAP)
-    colon = line[sign] == ":"
-    first = line[value : value + 1]
-    quoted = first in ("\\", "'", '"')
-    if colon and level < 0 and value == sign + 1 and not quoted:
-        # `secret:name` is a name with a colon in it.
-        said = line[value : until(line, value, _ENDS_BARE | _BACKSLASH)]
-        is_value = looks_chosen(said) if "pass" in name or line[begin:sign].isupper() else looks_encoded(said)
-        return (value, value + len(said), INSTEAD) if is_value and ":" not in said else None
-    if name in ("pwd", "oldpwd") and (first in ("/", "~", ".", "$") or line[value + 1 : value + 2] == ":"):
-        return None  # the shell's working directory
-    if colon and line[begin : begin + 4] == "PASS" and name == "pass":
-        return None  # a test's result
-    if colon and level < 0 and not quoted and name.endswith(_HEADERS) and _is_header(low, value, name):
-        around = line[begin - 1 : begin]
-        end = until(line, value, frozenset({"\n", "\r", around if around in ("'", '"') else "\n"}))
-        end -= backslashes(line, end) if end < len(line) and line[end] == around else 0
-        return value, end, INSTEAD
-    bare = not quoted and first not in ("{", "[")
-    if colon and ("phrase" in name or name == "mnemonic") and value > sign + 1 and bare:
-        end = until(line, value, _ENDS_LINE)
-        return (
-            None
-            if is_placeholder(line[value:end].strip()) or is_code(line[value:end], "", name)
-            else (value, end, INSTEAD)
-        )
-    if name.endswith("private-lines"):  # after a newline that is escaped, its letter comes first
-        begin = run(line, value, frozenset("0123456789"))
-        stops = [stop for stop in (low.find("private-mac", begin), line.find('"', begin)) if stop >= 0]
-        end = min(stops, default=len(line))
-        return begin, end - backslashes(line, end), f" {INSTEAD} "
-    if not colon and value == sign + 1 and _begins_line(low, begin) and bare:
-        end = until(line, value, _ENDS_WORD | _BACKSLASH)  # a line of an env file: all of it is the value
-        after = line[end : end + 1] if line[end : end + 1] != "\\" else line[run(line, end, _BACKSLASH) :][:1]
-        if after in ("", " ", "\t", "\r", "\n", "n", "r", '"') and "&&" not in line[value:end]:
-            return None if is_code(line[value:end].rstrip(";,"), "", name) else (value, end, INSTEAD)
-    if not colon and first == "{" and "}" in line[value : value + 100]:  # ODBC
-        end = line.find("}", value)
-        if looks_chosen(line[value + 1 : end]) and not set(line[value:end]) & set(" .\"'\\(:"):
-            return value + 1, end, INSTEAD
-    return value_at(line, value, name)
+    colon, first = line[sign] == ":", line[value : value + 1]
+    in_words = first not in ("\\", "'", '"')
+    if colon and level < 0 and in_words and value == sign + 1:
+        return _glued(line, value, name, line[begin:sign].isupper())
+    if _is_no_value(line, begin, value, name, colon):
+        return None
+    if colon and level < 0 and in_words and _is_header(low, value, name):
+        return value, _end_of_header(line, begin, value), INSTEAD
+    if name.endswith("private-lines"):
+        return _key_of_putty(line, low, value)
+    if (end := _end_of_line(line, low, begin, sign, value, name)) >= 0:
+        said = line[value:end].rstrip("" if colon else ";,")
+        return None if is_placeholder(said.strip()) or is_code(said, "", name) else (value, end, INSTEAD)
+    return (None if colon else _in_braces(line, value)) or value_at(line, value, name)
+
+
+def _glued(line: str, value: int, name: str, is_upper: bool) -> Span | None:
+    """`secret:name` is a name with a colon in it, unless what follows looks like a secret."""
+    said = line[value : until(line, value, _ENDS_BARE | _BACKSLASH)]
+    is_value = looks_chosen(said) if "pass" in name or is_upper else looks_encoded(said)
+    return (value, value + len(said), INSTEAD) if is_value and ":" not in said else None
+
+
+def _is_no_value(line: str, begin: int, value: int, name: str, colon: bool) -> bool:
+    """Whether this is the shell's working directory, or the result of a test."""
+    if name in ("pwd", "oldpwd"):
+        return line[value : value + 1] in ("/", "~", ".", "$") or line[value + 1 : value + 2] == ":"
+    return colon and name == "pass" and line[begin : begin + 4] == "PASS"
+
+
+def _end_of_header(line: str, begin: int, value: int) -> int:
+    """A header ends with its line, or with the quotes that it is in."""
+    around = line[begin - 1 : begin]
+    end = until(line, value, frozenset({"\n", "\r", around if around in ("'", '"') else "\n"}))
+    return end - (backslashes(line, end) if end < len(line) and line[end] == around else 0)
+
+
+def _key_of_putty(line: str, low: str, value: int) -> Span:
+    """The lines of a private key, after their number."""
+    begin = run(line, value, frozenset("0123456789"))
+    stops = [stop for stop in (low.find("private-mac", begin), line.find('"', begin)) if stop >= 0]
+    end = min(stops, default=len(line))
+    return (
+        begin,
+        end - backslashes(line, end),
+        f" {INSTEAD} ",
+    )  # after a newline that is escaped, its letter comes first
+
+
+def _end_of_line(line: str, low: str, begin: int, sign: int, value: int, name: str) -> int:
+    """Where a value ends that takes the rest of its line, a phrase or a line of an env file; -1 if it is none."""
+    if line[value : value + 1] in ("\\", "'", '"', "{", "["):
+        return -1
+    if line[sign] == ":":
+        is_phrase = ("phrase" in name or name == "mnemonic") and value > sign + 1
+        return until(line, value, _ENDS_LINE) if is_phrase else -1
+    if value != sign + 1 or not _begins_line(low, begin):
+        return -1
+    end = until(line, value, _ENDS_WORD | _BACKSLASH)
+    after = line[end : end + 1] if line[end : end + 1] != "\\" else line[run(line, end, _BACKSLASH) :][:1]
+    return end if after in ("", " ", "\t", "\r", "\n", "n", "r", '"') and "&&" not in line[value:end] else -1
+
+
+def _in_braces(line: str, value: int) -> Span | None:
+    """`PWD={value}`, as ODBC has it."""
+    end = line.find("}", value, value + 100) if line.startswith("{", value) else -1
+    is_value = end >= 0 and looks_chosen(line[value + 1 : end]) and not set(line[value:end]) & set(" .\"'\\(:")
+    return (value + 1, end, INSTEAD) if is_value else None
 
 
 def _is_header(low: str, value: int, name: str) -> bool:
+    if not name.endswith(_HEADERS):
+        return False
     if name.endswith("cookie"):
         return "=" in low[value : until(low, value, _ENDS_WORD)]
     return low.startswith(_HEADER_WORDS, value)
@@ -515,46 +563,50 @@ def _beside(line: str, low: str, begin: int, place: int, level: int, name: str) 
         text = low.find("<string>", place, place + 40)
         return (text + 8, line.find("<", text + 8), INSTEAD) if text >= 0 and line.find("<", text + 8) > 0 else None
     pair = low.find("value", place, place + 40)
-    if pair >= 0 and not any(map(str.isalnum, line[place:pair].replace("\\n", ""))) and pair > place:
+    if pair > place and not any(map(str.isalnum, line[place:pair].replace("\\n", ""))):
         after, _ = quoted(line, pair + 5)
         sign = run(line, after, _BLANKS)
-        if line[sign : sign + 1] in (":", "="):
-            return value_at(line, run(line, sign + 1, _BLANKS), name)
-        return None
-    blank = run(line, place, _GAP)
+        return value_at(line, run(line, sign + 1, _BLANKS), name) if line[sign : sign + 1] in (":", "=") else None
     if level >= 0:
-        if line[place : place + 1] == "," and any(sign in "([" for sign in line[max(0, begin - 3) : begin]):
-            span = value_at(line, run(line, place + 1, _GAP), name)
-            return (
-                span
-                if span is not None and line[span[0] - 1] in "'\"" and looks_chosen(line[span[0] : span[1]])
-                else None
-            )
-        return None
+        return _second_of_pair(line, begin, place, name)
+    blank = run(line, place, _GAP)
     if blank == place:
         return None
     if line[blank : blank + 1] in ("'", '"') and name in ("password", "passwd") and line[place - 1] not in "'\"":
         return value_at(line, blank, name)
+    return _told(line, low, begin, blank, name)
+
+
+def _second_of_pair(line: str, begin: int, place: int, name: str) -> Span | None:
+    """`("name", "value")`."""
+    if line[place : place + 1] != "," or not any(sign in "([" for sign in line[max(0, begin - 3) : begin]):
+        return None
+    span = value_at(line, run(line, place + 1, _GAP), name)
+    is_value = span is not None and line[span[0] - 1] in "'\"" and looks_chosen(line[span[0] : span[1]])
+    return span if is_value else None
+
+
+def _told(line: str, low: str, begin: int, blank: int, name: str) -> Span | None:
+    """The next word, or the one behind `is`, if what stands around it says that it is a value."""
     end = until(line, blank, _ENDS_WORD)
     word = line[blank:end].rstrip(".,;:!?)")
     if name == "requirepass" and word:
         return blank, end, INSTEAD
     before = low[max(0, begin - 60) : begin]
-    if "machine" in before and before.split()[-2:-1] == ["login"] and not is_placeholder(word):  # as in ~/.netrc
-        return blank, blank + len(word), INSTEAD
-    near = before.rpartition("\n")[2]
-    told = (
-        "login" in before or "machine" in before or "user" in before or (near.strip() and any(s in near for s in _SETS))
-    )
-    if told and looks_chosen(word) and not word.startswith("-"):
+    in_netrc = "machine" in before and before.split()[-2:-1] == ["login"] and not is_placeholder(word)
+    if in_netrc or (_sets_before(before) and looks_chosen(word) and not word.startswith("-")):
         return blank, blank + len(word), INSTEAD
     if low.startswith(("is ", "was "), blank):
-        begin = run(line, blank + 3, _BLANKS)
-        inside, depth = quoted(line, begin)
-        begin = inside if depth >= 0 else begin
+        begin = quoted(line, run(line, blank + 3, _BLANKS))[0]
         word = line[begin : until(line, begin, _ENDS_WORD)].rstrip(".,;:!?)")
         return (begin, begin + len(word), INSTEAD) if looks_chosen(word) else None
     return None
+
+
+def _sets_before(before: str) -> bool:
+    """Whether the words before a name log in, or set something in the same line."""
+    near = before.rpartition("\n")[2]
+    return any(word in before for word in ("login", "machine", "user")) or any(word in near for word in _SETS)
 
 
 def quoted(line: str, place: int) -> tuple[int, int]:
