@@ -513,7 +513,7 @@ def _key_of_putty(line: str, low: str, value: int) -> Span:
 
 
 def _end_of_line(line: str, low: str, begin: int, sign: int, value: int, name: str) -> int:
-    """Where a value ends that takes the rest of its line, a phrase or a line of an env file; -1 if it is none."""
+    """Where a value ends that takes the rest of its line, a phrase or a line of an env file; -1 if it is not one."""
     if line[value : value + 1] in ("\\", "'", '"', "{", "["):
         return -1
     if line[sign] == ":":
