@@ -256,10 +256,11 @@ class Rules:
                 return Outcome(verdict="ask" if action == "ask" else BLOCK, reason=reason)
 
     def _where(self, hook: Hook) -> str:
-        """The file that holds what a rule refuses, if it is not the call itself."""
-        inside = self._hits[hook.id].inside
-        path = inside[-1].removeprefix(f"{self.project}/") if inside else ""
-        return f"In {path}, which this runs: " if path else ""
+        """The file that holds what a rule refuses, if it is not the call itself; and what would be lost."""
+        hits = self._hits[hook.id]
+        path = hits.inside[-1].removeprefix(f"{self.project}/") if hits.inside else ""
+        lost = f"{hits.lost}. " if hits.lost else ""
+        return f"{f'In {path}, which this runs: ' if path else ''}{lost}"
 
     def _unread(self, hook: Hook, event: Event) -> Outcome:
         """What a gate asks for if a part of the call was not read: the rule cannot say no, so a person does."""

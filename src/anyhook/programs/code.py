@@ -61,7 +61,7 @@ CALLS: tuple[tuple[str, str], ...] = (
     ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
         r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
             r"IO\.write|chmodSync|symlinkSync)"),
-    ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readFileSync|"
+    ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readfile|fpassthru|"
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
     ("line", rf"\b(?:execSync|{OF_CHILDREN}exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|"
         r"os\.execute|io\.popen|do shell script|do script)"),

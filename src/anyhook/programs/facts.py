@@ -28,6 +28,8 @@ class GitOperation(Record):
     """Where it works: the current folder, or what `-C` names."""
     settings: tuple[str, ...] = ()
     """What `-c` sets."""
+    in_folder: bool = True
+    """Whether its repository is the one that its folder is in, on this machine."""
 
 
 class Facts(Record):

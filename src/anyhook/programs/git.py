@@ -108,11 +108,30 @@ def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
         flags = (*flags, "--force")
     args = sorted_.rest[: len(sorted_.rest) - len(sorted_.after_dashes)]
     paths = tuple(word.source for word in sorted_.after_dashes)
-    found = GitOperation(verb, flags, tuple(word.source for word in args), paths, folder, tuple(settings))
+    words = tuple(word.source for word in args)
+    found = GitOperation(verb, flags, words, paths, folder, tuple(settings), _is_in_folder(program))
     return found, sorted_
 
 
-SHOWN = ("--file", "--expire", "--expire-unreachable", "--prune", "--chmod", "--recurse-submodules", "--rebase")
+def _is_in_folder(program: Program) -> bool:
+    """Whether it works in the repository of its folder, on this machine."""
+    elsewhere = ("--git-dir", "--work-tree", "--namespace")
+    is_told = any(word.text.partition("=")[0] in elsewhere for word in program.words)
+    is_set = any(name.startswith("GIT_") for name, _ in program.set)
+    return not (program.remote or program.cwd is None or is_told or is_set)
+
+
+SHOWN = (
+    "-B",
+    "-C",
+    "--file",
+    "--expire",
+    "--expire-unreachable",
+    "--prune",
+    "--chmod",
+    "--recurse-submodules",
+    "--rebase",
+)
 """Options whose value changes what they mean."""
 
 
@@ -150,13 +169,19 @@ def cleans(operation: GitOperation) -> bool:
     return (forced or stashed) and not (operation.args or operation.paths)
 
 
+def read_paths(operation: GitOperation) -> tuple[str, ...]:
+    """The files that an operation shows although they are in no repository."""
+    shows = operation.verb == "hash-object" or (operation.verb == "diff" and "--no-index" in operation.flags)
+    return (*operation.args, *operation.paths) if shows else ()
+
+
 def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
     """The paths, as written, that an operation writes and deletes in the working tree."""
     verb, flags, args, paths = operation.verb, operation.flags, list(operation.args), list(operation.paths)
     if verb == "checkout":
         if paths:
             return paths, []
-        if any(flag in flags for flag in ("-b", "-B", "--orphan")):
+        if any(flag.partition("=")[0] in ("-b", "-B", "--orphan") for flag in flags):
             return [], []
         return [arg for arg in args if arg == "." or os.path.lexists(os.path.join(operation.folder, arg))], []
     if verb == "restore":

@@ -9,11 +9,12 @@ from functools import cache
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.effects import URL, below, by_table, copied, is_address, is_stream
 from anyhook.programs.found import found_files, search_roots
-from anyhook.programs.git import changed_paths, cleans, operation_of, remotes
+from anyhook.programs.git import changed_paths, cleans, operation_of, read_paths, remotes
 from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
+from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
 from anyhook.programs.trees import CLOUD_VALUES, dashed, look_at_trees
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anyhook.programs.collect import Collector
+    from anyhook.programs.facts import GitOperation
+    from anyhook.programs.options import SortedOptions
     from anyhook.programs.program import Program
     from anyhook.programs.rows import Escape, OwnFiles, ProgramRow, Special
 
@@ -199,6 +202,8 @@ def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
         return
     writes, deletes = changed_paths(operation)
     cwd = operation.folder or program.cwd
+    for path in read_paths(operation):
+        into.read(Word(path, path), cwd)
     for path in writes:
         into.write(Word(path, path), cwd)
     for path in deletes:
@@ -206,14 +211,20 @@ def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
     if cleans(operation):
         into.cleans.append(resolve(".", cwd))
     if operation.verb in ("apply", "am"):
-        folder = options.values("--directory")
-        base = resolve(folder[0], cwd) if folder else cwd
-        for action, path in patched(program.stdin or ""):
-            into.note(action, path, base)
-        for word in folder:
-            into.write(Word(f"{word.text}/**", f"{word.source}/**", True), cwd)
-        for word in options.values("--include"):
-            into.write(Word(word.text, word.source, True), base)
+        _git_patch(program, operation, options, into)
+
+
+def _git_patch(program: Program, operation: GitOperation, options: SortedOptions, into: Collector) -> None:
+    """The files in a patch that git applies."""
+    cwd = operation.folder or program.cwd
+    folder = options.values("--directory")
+    base = resolve(folder[0], cwd) if folder else cwd
+    for action, path in patched(program.stdin or ""):
+        into.note(action, path, base)
+    for word in folder:
+        into.write(Word(f"{word.text}/**", f"{word.source}/**", True), cwd)
+    for word in options.values("--include"):
+        into.write(Word(word.text, word.source, True), base)
 
 
 def _dd(program: Program, _row: ProgramRow, into: Collector) -> None:
@@ -547,6 +558,8 @@ def look_at(program: Program, into: Collector) -> None:
         SPECIAL[row.special](program, row, into)
     elif row.files_known:
         by_table(program, row, into)
+    elif not row.names:
+        _look_at_keys(program, into)
     look_at_escapes(program, row, into)
     look_at_files(program, row, into)
     look_at_outputs(program, row, into)
@@ -560,6 +573,26 @@ def look_at(program: Program, into: Collector) -> None:
             if "://" in word.source:
                 for url in URL.findall(word.source):
                     into.connect(url)
+
+
+USED_BY = r"(?i)-+\w*(?:key|cert|pem|ident|ssl|tls|auth|cred|config|env|store|ks)[\w-]*|-[ikcCKE]"
+"""Options by which programs get a key that they only use: to connect with it, or to sign."""
+
+
+def _look_at_keys(program: Program, into: Collector) -> None:
+    """A program that we know nothing about reads a key or stored credentials among its arguments, unless their option
+    says that it only uses them."""
+    before = ""
+    for word in () if program.remote else program.words:
+        name, sign, value = word.text.rpartition("=")
+        text, option = (value, name) if sign else (word.text, before)
+        before = word.text
+        is_key = "/" in text and kind_of_path(resolve(text, program.cwd), into.home) in SHOWN_TO_NOBODY
+        if is_key and word.known and not text.endswith(".pub") and not _compiled(USED_BY).fullmatch(option):
+            into.read(Word(text, text, word.globs), program.cwd)
+
+
+SHOWN_TO_NOBODY = ("private key", "credentials", "password hashes")
 
 
 def _look_at_redirections(program: Program, into: Collector) -> None:

@@ -36,6 +36,9 @@ MAX_TEXT = 200_000
 OVERLAP = 4_000
 
 
+NOT_ASKED = "not asked"
+
+
 class PastLost(Exception):  # noqa: N818 (it says what is wrong)
     """Why it is not known what the session did before."""
 
@@ -50,6 +53,7 @@ class RuleCall:
         self._make_facts = make_facts
         self._facts: Facts | None = None
         self._parts: list[tuple[RuleCall, set[str]]] | None = None
+        self._lost: str | None = NOT_ASKED
         self._words: dict[int, Words] = {}
 
     @property
@@ -71,6 +75,15 @@ class RuleCall:
                 part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past)
                 self._parts.append((part, marks_of(facts) - {ANY}))
         return self._parts
+
+    @property
+    def lost(self) -> str | None:
+        """What git would lose that nothing else has; "" if nothing, None if that is not known. Git is asked once."""
+        if self._lost is NOT_ASKED:
+            from anyhook.rules.losses import losses
+
+            self._lost = losses(self.facts, self.places)
+        return self._lost
 
     def words(self, program: Program) -> Words:
         """A program's arguments, sorted once."""
@@ -98,6 +111,8 @@ class Hits:
         """Patterns of paths that do not count for this rule."""
         self.inside: tuple[str, ...] = ()
         """The files that what made it true is in, if it is not the call itself."""
+        self.lost = ""
+        """What would be lost, if a rule asked and git said it."""
 
 
 def applies(condition: Condition, call: RuleCall, hits: Hits) -> bool:
@@ -345,6 +360,11 @@ def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return bool(call.facts.inside)
 
 
+def _loses(_tree: Node, call: RuleCall, hits: Hits) -> bool:
+    hits.lost = call.lost or ""
+    return call.lost != ""
+
+
 def _matches(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     _, pattern, needed = tree
     texts = texts_of(dict(call.event.data))
@@ -422,6 +442,7 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "mode": _mode,
     "failed": _failed,
     "script": _script,
+    "loses": _loses,
     "matches": _matches,
     "earlier": _earlier,
     "asks": _asks,

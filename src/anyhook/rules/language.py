@@ -45,7 +45,7 @@ MAY_STAND_ALONE = ("connects", "secret", "unknown", "subagent", *PATHS)
 PARTS = ("with", "without", "saying", "from", "via")
 """What may follow a program and its arguments."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
-BY_THEMSELVES = ("failed", "script")
+BY_THEMSELVES = ("failed", "script", "loses")
 """Words that nothing follows."""
 SPENT = ("tokens", "dollars")
 """What some agents tell."""
