@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         "mapfile", "complete", "enable", "bind", "fc", "evaluate",
     ]  # fmt: skip
     Trait = Literal[
-        "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "hands on", "hidden",
+        "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "halts", "hands on", "hidden",
         "history", "kills", "lists", "looks", "makes", "managed", "packages", "project", "removes",
         "schedules", "scripts", "slashes", "spares", "tags", "text", "versions", "whole",
     ]  # fmt: skip
@@ -204,6 +204,7 @@ TRAITS: dict[Trait, str] = {
     "environment": "it runs others with packages that the project names",
     "fed": "without a command it runs its input as shell lines",
     "filters": "it prints what it reads, or parts of it",
+    "halts": "its `-h` halts the machine",
     "hands on": "options like `--help` may belong to what it runs",
     "hidden": "people hide its name behind wildcards",
     "history": "it keeps the history of a folder, and may change most files there without being told their names",

@@ -783,7 +783,7 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
     R("systemctl", values="HMtp host machine type property", all_values=True,
         examples=("systemctl status x -> nothing",)),
     R("pkill killall skill", traits=("kills",), examples=("pkill x -> nothing",)),
-    R("shutdown reboot", traits=("hidden",), examples=("reboot -> nothing",)),
+    R("shutdown reboot halt poweroff", traits=("halts", "hidden"), examples=("reboot -> nothing",)),
     R("netlify", hides="-a --auth", examples=("netlify deploy --auth Zx81kQp0 -> hides Zx81kQp0",)),
     R("codecov codecovcli codecov-cli vercel", hides="-t", examples=("vercel -t Zx81kQp0 -> hides Zx81kQp0",)),
     R("anyhook anyhook-python", traits=("spares",), examples=("anyhook status -> nothing",)),

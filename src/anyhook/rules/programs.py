@@ -64,7 +64,7 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
         options.append((key, given))
         if not key.startswith("--"):
             if not row.has("whole"):
-                letters += _bundle(key[1:], valued)
+                letters += _bundle(key[1:], row.values.partition(" ")[0])
             if len(word) > 2:
                 options.append((word[:2], word[2:].removeprefix("=")))
         if given is None and following is not None and not following.startswith("-"):
@@ -74,20 +74,20 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
 
 
 def asks_help(name: str, args: Sequence[str]) -> bool:
-    """Whether a program only prints its help: `--help` before any other option. A program that runs others may pass
+    """Whether a program only prints its help or its version: `--help` before any other option, or `-h`, `-V` or `-?`
+    alone. A program that runs others may pass
     `--help` on and still run."""
     asked = next((word for word in args if word.startswith("-")), "")
-    return (asked == "--help" or tuple(args) == ("--version",)) and not (
-        row_of(name).has("hands on") or any_like(SCRIPT_NAMES, name)
+    row = row_of(name)
+    only = ("--version", "-V", "-?", *(() if row.has("halts") else ("-h",)))
+    return (asked == "--help" or (len(args) == 1 and args[0] in only)) and not (
+        row.has("hands on") or any_like(SCRIPT_NAMES, name)
     )
 
 
-def _bundle(letters: str, valued: frozenset[str] | None) -> str:
-    """The letters of a bundle, up to the first one that takes the rest as its value."""
-    for place, letter in enumerate(letters):
-        if valued is not None and f"-{letter}" in valued:
-            return letters[: place + 1]
-    return letters
+def _bundle(letters: str, valued: str) -> str:
+    """The letters of a bundle, up to the first one that takes the rest as its value: `-XPOST` of `curl` has no `-T`."""
+    return next((letters[: place + 1] for place, letter in enumerate(letters) if letter in valued), letters)
 
 
 def _follows_option(args: Sequence[str], place: int) -> bool:
