@@ -4,10 +4,11 @@ nothing. If it does not answer, that is not known, and a rule holds as if someth
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
+from anyhook.platform.other_programs import ask
 from anyhook.rules.paths import BUILD, CLASSES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -65,8 +66,6 @@ def _is_thrown_away(operation: GitOperation, facts: Facts, places: Places) -> bo
 
 
 def _git(folder: str, *words: str) -> str:
-    from anyhook.platform.other_programs import ask
-
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     answer = ask(["git", "-C", folder, *ONLY_LOOKING, *words], ASK_GIT_S, env=env)
