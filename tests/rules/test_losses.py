@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from anyhook.model.event import Event
 from anyhook.rules.calls import facts_of
-from anyhook.rules.losses import losses
+from anyhook.rules.evaluate import RuleCall
 from anyhook.rules.paths import Places
 
 
@@ -51,7 +52,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lost(repository: Path, line: str) -> str | None:
     places = Places("/nowhere/home", str(repository), temp=("/tmp/thrown",))
     facts = facts_of("Bash", {"command": line}, cwd=str(repository), home=places.home, project=None)
-    return losses(facts, places)
+    return RuleCall(Event("pre_tool", {"tool": "Bash", "input": {"command": line}}), "", places, lambda: facts).lost
 
 
 NOTHING = (

@@ -6,7 +6,7 @@ from _functools import partial  # type: ignore[import-not-found]  # `functools` 
 
 from anyhook.programs.table import row_of
 from anyhook.rules.marks import ANY, marks_of
-from anyhook.rules.paths import matches, matching
+from anyhook.rules.paths import CLASSES, matches, matching
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
 
@@ -80,9 +80,12 @@ class RuleCall:
     def lost(self) -> str | None:
         """What git would lose that nothing else has; "" if nothing, None if that is not known. Git is asked once."""
         if self._lost is NOT_ASKED:
-            from anyhook.rules.losses import losses
+            from anyhook.programs.losses import losses
 
-            self._lost = losses(self.facts, self.places)
+            def is_in(name: str) -> Callable[[str], bool]:
+                return lambda path: CLASSES[name](path, self.places)
+
+            self._lost = losses(self.facts, is_in("temp"), is_in("build"))
         return self._lost
 
     def words(self, program: Program) -> Words:

@@ -7,13 +7,11 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.platform.other_programs import ask
-from anyhook.rules.paths import BUILD, CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from anyhook.programs.facts import Facts, GitOperation
-    from anyhook.rules.paths import Places
 
 ASK_GIT_S = 1.5
 """How long git may take for one question."""
@@ -34,7 +32,7 @@ class NotKnownError(Exception):
     """Git did not say, or the call changes the repository first."""
 
 
-def losses(facts: Facts, places: Places) -> str | None:
+def losses(facts: Facts, is_temporary: Callable[[str], bool], is_built: Callable[[str], bool]) -> str | None:
     """What the git operations of a call would lose, as a text; "" if nothing, None if that is not known."""
     found: list[str] = []
     moved: set[str] = set()
@@ -43,10 +41,10 @@ def losses(facts: Facts, places: Places) -> str | None:
     try:
         for operation in facts.git:
             act = LOSING.get(operation.verb)
-            if act is not None and not _is_thrown_away(operation, facts, places):
+            if act is not None and not _is_thrown_away(operation, facts, is_temporary):
                 if not operation.in_folder or operation.folder in moved or not operation.folder.startswith("/"):
                     return None
-                found.append(act(operation))
+                found.append(_clean(operation, is_built) if act is _lists_only else act(operation))
             if operation.verb in MOVES:
                 moved.add(operation.folder)
     except (NotKnownError, OSError, ValueError, IndexError):
@@ -54,7 +52,7 @@ def losses(facts: Facts, places: Places) -> str | None:
     return "; ".join(dict.fromkeys(filter(None, found)))
 
 
-def _is_thrown_away(operation: GitOperation, facts: Facts, places: Places) -> bool:
+def _is_thrown_away(operation: GitOperation, facts: Facts, is_temporary: Callable[[str], bool]) -> bool:
     """Whether it works in a temporary folder, or in one that the call itself makes."""
     folder = operation.folder
     if not operation.in_folder:
@@ -62,7 +60,7 @@ def _is_thrown_away(operation: GitOperation, facts: Facts, places: Places) -> bo
     makes = any(each.verb in ("clone", "init", "worktree add") for each in facts.git)
     made = [path for kind, path, name in facts.doers if kind == "writes" and (makes or name != "git")]
     is_new = any(f"{folder}/".startswith(f"{each}/") for each in made) and not os.path.lexists(folder)
-    return is_new or CLASSES["temp"](folder, places)
+    return is_new or is_temporary(folder)
 
 
 def _git(folder: str, *words: str) -> str:
@@ -182,7 +180,7 @@ def _worktree(operation: GitOperation) -> str:
     return "; ".join(filter(None, found))
 
 
-def _clean(operation: GitOperation) -> str:
+def _clean(operation: GitOperation, is_built: Callable[[str], bool]) -> str:
     flags = {*operation.flags}
     if "--force" not in flags or flags & {"--dry-run", "--interactive"}:
         return ""
@@ -191,8 +189,13 @@ def _clean(operation: GitOperation) -> str:
     kept = [flag for flag in ("-d", "-x", "-X") if flag in flags]
     said = _git(operation.folder, "clean", "--dry-run", *kept, "--", *_named([*operation.args, *operation.paths]))
     names = [line.removeprefix("Would remove ") for line in said.splitlines() if line.startswith("Would remove ")]
-    lost = [name for name in names if not any(part in BUILD for part in name.strip("/").split("/"))]
+    lost = [name for name in names if not is_built(os.path.join(operation.folder, name))]
     return _listed("file", lost, "that git does not know")
+
+
+def _lists_only(_operation: GitOperation) -> str:
+    """Stands for `clean`, which needs to know what a build makes."""
+    raise NotKnownError
 
 
 def _never_known(_operation: GitOperation) -> str:
@@ -201,6 +204,6 @@ def _never_known(_operation: GitOperation) -> str:
 
 LOSING: dict[str, Callable[[GitOperation], str]] = {
     "reset": _reset, "checkout": _checkout, "switch": _checkout, "restore": _restore, "branch": _branch,
-    "stash drop": _stash, "stash clear": _stash, "worktree remove": _worktree, "clean": _clean,
+    "stash drop": _stash, "stash clear": _stash, "worktree remove": _worktree, "clean": _lists_only,
     "checkout-index": _never_known, "read-tree": _never_known,
 }  # fmt: skip
