@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 NEVER = "matcher-never-matches"
 NEAR = 0.75
 """How similar two names must be, from 0 to 1."""
-TOO_SHORT = 3
-"""Letters of a name that is too short to be compared."""
+TOO_SHORT = 2
+"""Letters of a name that is too short to be compared. An abbreviation in capitals is not compared either."""
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 """A name that no dialect reads as a list, a pattern or a negated pattern."""
@@ -132,7 +132,8 @@ def _similar(name: str, names: list[str]) -> str:
     """The most similar name with as many words. `TaskCreate` is not a slip for `Create`."""
     words = len(WORDS.findall(name))
     alike = [each for each in names if len(WORDS.findall(each)) == words]
-    return next(iter(get_close_matches(name, alike, 1, NEAR)), "") if len(name) > TOO_SHORT else ""
+    compared = len(name) > TOO_SHORT and not name.isupper()
+    return next(iter(get_close_matches(name, alike, 1, NEAR)), "") if compared else ""
 
 
 def _right_names(names: frozenset[str], agent: str) -> str:
