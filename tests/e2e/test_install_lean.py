@@ -28,7 +28,7 @@ def called(world: World) -> set[str]:
 
 def have_claude(world: World) -> None:
     """Put a program named `claude` on PATH."""
-    program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 1\n", 0o755)
+    program = world.write(world.root / "bin" / "claude", "#!/bin/sh\necho 2.1.325\n", 0o755)
     world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
 
 

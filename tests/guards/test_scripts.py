@@ -3,6 +3,8 @@ passes. Each class has both sides."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,8 +79,13 @@ PASSES = (
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    project = tmp_path_factory.mktemp("work") / "shop"
+def judge() -> Iterator[Judge]:
+    """Not in memory: what is in `/dev/shm` counts as the system's."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield judge_in(Path(folder) / "shop")
+
+
+def judge_in(project: Path) -> Judge:
     project.mkdir()
     for name, text in FILES.items():
         (project / name).write_text(text)

@@ -4,6 +4,8 @@ lost."""
 from __future__ import annotations
 
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,14 @@ def git(folder: Path, *words: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a remote that has `main` and `shared`; only we have `mine`."""
-    folder = tmp_path_factory.mktemp("losses")
+def repository() -> Iterator[Path]:
+    """A repository with a remote that has `main` and `shared`; only we have `mine`. Not in memory: what is there counts
+    as thrown away."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield made_in(Path(folder))
+
+
+def made_in(folder: Path) -> Path:
     (folder / "up").mkdir()
     git(folder / "up", "init", "--bare")
     work = folder / "work"

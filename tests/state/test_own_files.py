@@ -77,7 +77,9 @@ def test_answers_are_known_though_they_cannot_be_kept() -> None:
 def test_switches_do_not_wait_for_whoever_indexes_the_journal(tmp_path: Path) -> None:
     """The indexer locks the whole folder, for minutes if the journal is large."""
     with locked(str(tmp_path)):
-        turned = threading.Thread(target=Switches(str(tmp_path)).turn, args=("", "hook", False), daemon=True)
+        turned = threading.Thread(
+            target=Switches(str(tmp_path)).turn, args=("", "hook"), kwargs={"on": False}, daemon=True
+        )
         turned.start()
         turned.join(30)
         assert not turned.is_alive()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DAY_S = 86_400.0
 MB = 1 << 20
 KINDS: dict[str, tuple[float, int, int, str]] = {
-    "plans": (60 * DAY_S, 1_000, 10 * MB, "compiled catalogs and printed status; made again"),
+    "plans": (60 * DAY_S, 1_000, 8 * MB, "compiled catalogs and printed status; made again"),
     "told": (30 * DAY_S, 500, 2 * MB, "what a session was told; lost, it is told again"),
     "turns": (900.0, 250, MB, "how often hooks kept a turn going; lost, it goes on a little longer"),
     "memory": (7 * DAY_S, 500, 2 * MB, "what sessions did before, for rules; lost, those rules refuse"),
@@ -48,7 +48,7 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
     "agents": (90 * DAY_S, 32, MB, "agents of other packages; looked up again"),
     "sessions": (30 * DAY_S, 750, 3 * MB, "what functions keep for a session, and the locks of those"),
     "failures": (365 * DAY_S, 20, MB, "reports about failures of anyhook, to be sent to its developers"),
-    "conversations": (365 * DAY_S, 1_000, 11 * MB, "people's data: sessions of the agent, to be resumed"),
+    "conversations": (365 * DAY_S, 1_000, 10 * MB, "people's data: sessions of the agent, to be resumed"),
 }
 """Kind → how many seconds a file is valid after it was written, how many files there may be, how many bytes they may
 take on the disk, and what they are. If there are too many, the next write deletes the oldest; the file that was just

@@ -77,8 +77,8 @@ def _page(line: JournalLine) -> list[str]:
         lines.append(f"  lost     the event's data: {line.lost}")
     decision = line.decision
     unmet = whole_number(decision.raw.get("unmet")) or 0 if decision is not None else 0
-    hooks = [*_considered(line)]
-    lines += ["hooks", *hooks] if hooks or unmet else ["no hook was considered"]
+    has_hooks = unmet or (decision is not None and decision.hooks)
+    lines += ["hooks" if has_hooks else "no hook was considered", *_considered(line)]
     if unmet:
         lines.append(f"  - {unmet} {'rule did' if unmet == 1 else 'rules did'} not apply")
     host = "the program that fired" if line.host in OURS else str(line.host)
