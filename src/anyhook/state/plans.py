@@ -33,6 +33,8 @@ TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_t
 with the next prompt or after the call."""
 FORMAT = 8
 """Changes when the fields of a hook, a condition, a problem or the settings do: a plan holds them by their order."""
+OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""Two installations of one version have their own packs of rules, and so their own plans."""
 SETTLED_NS = 50_000_000
 """A file that changed less than this long ago may change again with the same stamp; then the catalog is not stored."""
 
@@ -100,7 +102,7 @@ class Setup(Record):
         if self.given is not None:  # the programs of hooks are looked for there
             seen = (*seen, *[self.given.get(name) for name in VARIABLES])
         return (
-            (__version__, FORMAT),
+            (__version__, FORMAT, OUR_FOLDER),
             self.project,
             self.outer,
             self.dialects,
