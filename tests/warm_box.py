@@ -96,6 +96,7 @@ class Door:
 
     def start(self) -> int:
         """Have a server, and wait for it; its process."""
+        satellite("warm")
         deadline = time.monotonic() + LIMIT_S
         while not (state := self.state())["running"]:  # a busy machine may need more than one try
             assert time.monotonic() < deadline, "no server was started"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import World
+from satellite import satellite
 
 STAND_IN = str(Path(__file__).with_name("other_system.py"))
 PUSH = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}, "hook_event_name": "PreToolUse"}
@@ -61,6 +62,7 @@ def test_the_core_judges_without_posix(world: World) -> None:
 
 
 def test_what_needs_posix_says_so(world: World) -> None:
+    satellite("warm")
     done = elsewhere(world, "warm")
     assert (done.returncode, done.stdout) == (3, "")
     assert "this system cannot run it" in done.stderr

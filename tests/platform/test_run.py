@@ -86,7 +86,7 @@ def _nothing_left() -> Iterator[None]:
     """After every test: no new descriptor, no child, no zombie."""
     before, children = open_fds(), living_children()
     yield
-    assert open_fds() == before
+    assert open_fds() <= before  # what an earlier test left may be closed by now
     assert not spawn.here.alive
     assert living_children() <= children
 
