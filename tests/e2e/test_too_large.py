@@ -336,6 +336,17 @@ def test_an_agent_is_answered_before_it_gives_up(world: World, where: str, postu
     assert codes(record["decision"]) == ["bridge-failed"]
 
 
+def test_what_self_protection_refuses_is_refused_if_the_catalog_hangs(world: World) -> None:
+    """It is asked when the catalog is there, so the watchdog asks it instead."""
+    guarded(world)
+    call = {**CALL, "tool_input": {"command": "rm -rf ~/config/anyhook"}, "cwd": str(world.project)}
+    done = subprocess.run(
+        [sys.executable, "-c", HANG.replace("limit_s=2.0", "limit_s=8.0"), "load", "--on-failure", "native"],
+        input=json.dumps(call).encode(), capture_output=True, env=world.env, cwd=world.project, check=False, timeout=60,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny", done
+
+
 def test_a_hook_within_its_limit_is_not_cut_off(world: World) -> None:
     """The hook runs longer than the time limit for reading the project, and the watchdog waits for it."""
     world.hook("kodik", "PreToolUse", "sleep 1.2; echo not this >&2; exit 2")

@@ -14,13 +14,21 @@ from time import monotonic
 from anyhook.cli import BLOCKED, BadCall
 from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
-from anyhook.engine.bridge import concerns_refused, lost_record, margin_s, named, read, with_self_protection
+from anyhook.engine.bridge import (
+    concerns_refused,
+    lost_record,
+    margin_s,
+    named,
+    read,
+    refusal_of,
+    with_self_protection,
+)  # fmt: skip
 from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD, RUN_VARIABLE
 from anyhook.platform.launched import Started, begun_s, ready
 from anyhook.platform.places import state_dir
-from anyhook.state.entry_places import Caller, elsewhere, notice
+from anyhook.state.entry_places import Caller, notice
 from anyhook.state.plans import Setup, read_plan
 from anyhook.state.start_variables import swaying
 from anyhook.tables.host_rows import OPENINGS, opening
@@ -39,6 +47,10 @@ if TYPE_CHECKING:
 
 OWN_SCRIPTS = (b"anyhook", b"anyhook-python", b"zygote.py")
 """The programs that start hooks."""
+
+LOOKS_AFTER = 0.6
+"""The part of an agent's limit after which the watchdog asks self-protection, if the call has not: a catalog is read in
+half of it."""
 
 
 def bridge(agent: str, native: str, options: BridgeOptions) -> int:
@@ -65,14 +77,15 @@ def bridge(agent: str, native: str, options: BridgeOptions) -> int:
         return _tell(fail(Overdue(f"there was no decision within {row.limit_s:g} s"), refusal), table, row)
 
     # Hooks stop before our margin starts, so this kills none before its limit.
-    watchdog = Watchdog(begun + row.limit_s - margin_s(row) / 2, overdue)
+    watchdog = Watchdog(begun + row.limit_s * LOOKS_AFTER, begun + row.limit_s - margin_s(row) / 2, overdue)
     try:
         raw = sys.stdin.buffer.read() if sys.stdin is not None else b""
         incoming = read(table, row, raw, begun, os.environ)
         table, row = incoming.table, incoming.row
         answer = _answer(incoming, options, watchdog)
     except Exception as error:  # noqa: BLE001 (whatever it was: the agent gets an answer that it understands)
-        answer = fail(error, watchdog.refusal)  # what we refuse needs no hook
+        watchdog.look()  # what we refuse needs no hook
+        answer = fail(error, watchdog.refusal)
     watchdog.stop()
     return _tell(answer, table, row)
 
@@ -89,11 +102,12 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
         options.state_dir,
         incoming.begun_s + row.limit_s / 2,
     )
+    watchdog.call = incoming, setup
     plan = read_plan(setup)
-    known = plan.stamps if plan is not None else None
-    incoming = with_self_protection(incoming, setup.env, setup.project, known, elsewhere(setup.env, setup.given))
+    if plan is not None:
+        incoming = with_self_protection(incoming, setup, plan.stamps)
+        watchdog.call = incoming, setup
     incoming = incoming.replace(notice=notice(table.name)) if Caller.is_gone or setup.given is not None else incoming
-    watchdog.refusal = incoming.refusal
     sways = swaying(Caller.given or setup.env, setup.project, state_dir(setup.env))
     incoming = incoming.replace(sways=sways) if sways else incoming
     if plan is not None and _is_quiet(plan, incoming, setup):
@@ -189,12 +203,14 @@ class Watchdog:
     last: Watchdog | None = None
     """The one of the last call."""
 
-    def __init__(self, at_s: float, answer: Callable[[str], int]) -> None:
-        self._at_s, self._answer = at_s, answer
+    def __init__(self, look_at_s: float, at_s: float, answer: Callable[[str], int]) -> None:
+        self._look_at_s, self._at_s, self._answer = look_at_s, at_s, answer
         self._claim, self._sleep = allocate_lock(), allocate_lock()
         self._stdout = -1
+        self.call: tuple[Incoming, Setup] | None = None
+        """The call, if it is known yet."""
         self.refusal = ""
-        """Why this call is refused regardless of the hooks, if that is already known."""
+        """Why it is refused regardless of the hooks."""
         try:
             self._stdout = os.dup(1)  # while hooks run, stdout is redirected
         except OSError:
@@ -220,7 +236,18 @@ class Watchdog:
             cls.last._sleep.release()
             cls.last = None
 
+    def look(self) -> None:
+        """Learn whether self-protection refuses the call. If nobody has asked it yet, it is asked."""
+        if self.call is not None:
+            self.refusal = refusal_of(*self.call)
+
     def _watch(self) -> None:
+        if self._sleep.acquire(timeout=max(self._look_at_s - monotonic(), 0.0)):
+            return
+        try:
+            start_new_thread(self.look, ())  # it may hang for the same reason as the call
+        except RuntimeError:
+            pass
         self._sleep.acquire(timeout=max(self._at_s - monotonic(), 0.0))
         if not self._claim.acquire(blocking=False):
             return
@@ -228,6 +255,6 @@ class Watchdog:
         try:
             if self._stdout >= 0:
                 os.dup2(self._stdout, 1)
-            status = self._answer(self.refusal)
+            status = self._answer(self.refusal or (self.call[0].refusal if self.call is not None else ""))
         finally:
             os._exit(status)

@@ -15,6 +15,7 @@ from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
+from anyhook.state.entry_places import elsewhere
 from anyhook.state.turns import Turn, exhausted, keeper
 from anyhook.tables.host_rows import OPENINGS, opening
 from anyhook.tables.registry import HOSTS, dialect, host
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.firing import Settled
     from anyhook.model.json_types import Json
+    from anyhook.state.plans import Setup
     from anyhook.tables.host_rows import Host, HostEvent
 
 LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
@@ -71,12 +73,12 @@ class Incoming(Record):
     """What the person is told about the entry's places."""
     sways: tuple[str, ...] = ()
     """Variables of the agent's environment that change what hooks run."""
-    places: Iterable[str] | None = None
-    """The files that self-protection checked this call against; None if they were not known yet."""
+    asked: bool = False
+    """Whether self-protection has looked at this call. It does so once, when the files that declare hooks are known."""
 
     @property
     def refusal(self) -> str:
-        """Why self-protection refuses this call; "" if it does not."""
+        """Why self-protection refuses this call; "" if it does not, or has not looked."""
         return next((event.refused for event in self.received.events if event.refused), "")
 
 
@@ -137,37 +139,42 @@ def read(
     return incoming
 
 
-def with_self_protection(
-    incoming: Incoming,
-    env: Mapping[str, str],
-    project: str,
-    places: Iterable[str] | None = None,
-    given: Mapping[str, str] | None = None,
-) -> Incoming:
-    """The call with self-protection's answer in its events. `places` are the files that the catalog depends on; `given`
-    is the agent's environment, if its `~` is another. If self-protection fails, that is a doubt, and the hooks are
-    still asked. If the call starts a turn, the turn is noted."""
-    received, event = incoming.received, incoming.received.events[0]
+def with_self_protection(incoming: Incoming, setup: Setup, places: Iterable[str]) -> Incoming:
+    """The call with self-protection's answer in its events, where the walk finds it as the first hook's. `places` are
+    the files that the catalog depends on. If self-protection fails, that is a doubt, and the hooks are still asked. If
+    the call starts a turn, the turn is noted."""
+    incoming, event = incoming.replace(asked=True), incoming.received.events[0]
     try:
-        found = [refusal(each, env, project, places or (), incoming.table) for each in received.events]
-        if given is not None:
-            own = [refusal(each, given, project, places or (), incoming.table) for each in received.events]
-            found = [one or other for one, other in zip(found, own, strict=True)]
-        if any(found):
-            received = received.replace(
-                events=tuple(
-                    each.replace(refused=why) if why else each for each, why in zip(received.events, found, strict=True)
-                )
-            )
-        incoming = incoming.replace(received=received, places=places)
+        incoming = _looked_at(incoming, setup, places)
     except Exception as error:  # noqa: BLE001
         from anyhook.tables.isolation import error_line
 
         doubt = f"self-protection could not look at this call ({error_line(error)})"
         incoming = incoming.replace(doubts=(*incoming.doubts, doubt))
     if event.name == "user_prompt_submit" or incoming.payload.get("stop_hook_active") is False:
-        Turn(state_dir(env), incoming.table.name, str(event.data.get("session"))).begin()
+        Turn(state_dir(setup.env), incoming.table.name, str(event.data.get("session"))).begin()
     return incoming
+
+
+def _looked_at(incoming: Incoming, setup: Setup, places: Iterable[str]) -> Incoming:
+    received, table, project = incoming.received, incoming.table, setup.project
+    given = elsewhere(setup.env, setup.given)  # the agent's environment, if its `~` is another
+    envs = [setup.env] if given is None else [setup.env, given]
+    asked = [[refusal(each, env, project, places, table) for env in envs] for each in received.events]
+    found = [next(filter(None, answers), "") for answers in asked]
+    if not any(found):
+        return incoming
+    events = tuple(each.replace(refused=why) for each, why in zip(received.events, found, strict=True))
+    return incoming.replace(received=received.replace(events=events))
+
+
+def refusal_of(incoming: Incoming, setup: Setup) -> str:
+    """Why self-protection refuses a call that cannot be answered as usual; "" if it does not. If it has not looked,
+    because the hooks' files could not be read, it looks now, without them."""
+    try:
+        return (incoming if incoming.asked else _looked_at(incoming, setup, ())).refusal
+    except Exception:  # noqa: BLE001 (the call has failed already, and its posture decides)
+        return ""
 
 
 def concerns_refused(env: Mapping[str, str], incoming: Incoming) -> bool:
@@ -193,17 +200,15 @@ def answer_call(
 ) -> Answer:
     """Answer one call, in the context that serves its agent. If anything goes wrong, the answer follows `on_failure`,
     as for a broken hook."""
-    refused = ""
+    setup, incoming = context.setup, None
     decided: list[tuple[Event, Decision]] = []
     try:
-        setup = context.setup
         incoming = payload if isinstance(payload, Incoming) else read(table, row, payload, monotonic(), setup.env)
-        table, row, refused = incoming.table, incoming.row, incoming.refusal
+        table, row = incoming.table, incoming.row
         if incoming.received.events:
             context = serving(table)
-            if incoming.places is None and not refused:
-                incoming = with_self_protection(incoming, setup.env, setup.project, context.routes.catalog.stamps)
-                refused = incoming.refusal
+            if not incoming.asked:
+                incoming = with_self_protection(incoming, setup, context.routes.catalog.stamps)
             answer = bridge(_for_call(context, incoming), _unless_off(context, incoming), decided)
         else:
             answer = NO_OPINION
@@ -212,7 +217,8 @@ def answer_call(
 
         # What a hook refused stays refused, whatever went wrong with the answer.
         posture = "deny" if any(decision.stops for _, decision in decided) else context.on_failure
-        answer = failed(table, row, error, context.setup.env, posture, context.mode, refused)
+        refused = refusal_of(incoming, setup) if incoming is not None else ""
+        answer = failed(table, row, error, setup.env, posture, context.mode, refused)
     return answer if row.silence is None else completed(answer, row.silence)
 
 
