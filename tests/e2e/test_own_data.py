@@ -24,7 +24,7 @@ MAPPED = {
     "claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json", "letta": ".letta/settings.json", "codebuddy": ".codebuddy/settings.json",
     "grok": ".grok/hooks/mine.json", "openhands": ".openhands/hooks.json", "droid": ".factory/hooks.json",
-    "deepagents": ".deepagents/hooks.json", "mastra": ".mastracode/hooks.json",
+    "deepagents": ".deepagents/hooks.json", "muse": "config/muse/settings.json", "mastra": ".mastracode/hooks.json",
     "kodik": "Documents/Kodik/Hooks/hooks.json",
 }  # fmt: skip
 """Dialects whose files map events to lists, and where the user's is."""

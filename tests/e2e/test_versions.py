@@ -101,9 +101,10 @@ def test_a_newer_version_is_said_and_changes_nothing(world: World) -> None:
 FIRST = {
     "claude": "1.0.59", "codex": "0.124", "gemini": "0.26", "qwen": "0.14", "copilot": "0.0.422", "goose": "1.34",
     "hermes": "0.11", "vibe": "2.21", "cursor": "2026.1.16", "devin": "3000.3.22", "kimicli": "1.28",
-    "opencode": "1.3.4",
+    "opencode": "1.3.4", "muse": "0.2", "deepagents": "0.1.45", "codepuppy": "0.0.421", "kolega": "0.4",
+    "openclaw": "2026.1.29", "openhands": "1.12",
 }  # fmt: skip
-"""The first version that loads and obeys our entry, from the products' changelogs."""
+"""The first version that loads and obeys our entry, from the products' changelogs and packages."""
 LAST = {"opencode": "2", "kimicli": "1.52"}
 """The first version that no longer does."""
 

@@ -13,7 +13,8 @@ HOT_MODULES = {
         cursor.dialect deepagents deepagents.dialect devin devin.dialect droid droid.dialect gemini
         gemini.dialect goose goose.dialect grok grok.dialect hermes hermes.dialect junie junie.dialect kilo kimi
         kimi.dialect kimicli kiro kiro.dialect kode kode.dialect kodelet kodik kodik.dialect kolega
-        kolega.dialect letta letta.dialect mastra mastra.dialect openclaw opencode openhands openhands.dialect
+        kolega.dialect letta letta.dialect mastra mastra.dialect muse muse.dialect openclaw opencode openhands
+        openhands.dialect
         pi qwen qwen.dialect reasonix reasonix.dialect vibe vibe.dialect vscode vscode.dialect
     """,
     "cli": "bridge fire options render",

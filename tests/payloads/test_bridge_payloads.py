@@ -162,13 +162,15 @@ REFUSALS: dict[tuple[str, str], dict[str, Any] | Answer] = {
     ("gemini", "AfterTool"): DENY,
     ("vibe", "post_tool"): DENY,
     # From documents, and from tests of twelve more agents.
-    **dict.fromkeys(product(("droid", "deepagents", "codebuddy", "augment", "kimicli"), ["PreToolUse"]), CLAUDE_DENY),
+    **dict.fromkeys(
+        product(("droid", "deepagents", "codebuddy", "augment", "kimicli", "muse"), ["PreToolUse"]), CLAUDE_DENY
+    ),
     **dict.fromkeys(product(("antigravity", "grok", "openhands"), ["PreToolUse"]), DENY),
     **dict.fromkeys(product(("devin", "codepuppy"), ["PreToolUse"]), BLOCK),
     **dict.fromkeys(product(("kiro", "junie", "reasonix", "letta", "mastra"), ["PreToolUse"]), EXIT_2),
-    **dict.fromkeys(product(("kiro", "junie", "reasonix", "letta", "grok"), ["UserPromptSubmit"]), EXIT_2),
+    **dict.fromkeys(product(("kiro", "junie", "reasonix", "letta", "grok", "muse"), ["UserPromptSubmit"]), EXIT_2),
     **dict.fromkeys(product(("devin", "droid", "deepagents", "codebuddy"), ["UserPromptSubmit", "Stop"]), BLOCK),
-    **dict.fromkeys(product(("junie", "letta"), ["Stop", "PermissionRequest"]), EXIT_2),
+    **dict.fromkeys(product(("junie", "letta", "muse"), ["Stop", "PermissionRequest"]), EXIT_2),
     ("openhands", "UserPromptSubmit"): DENY,
     ("openhands", "Stop"): DENY,
     ("grok", "Stop"): BLOCK,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "2026.9.2"
 
@@ -134,6 +135,20 @@ HOST = Host(
     without_us="open",  # our own plug-in ignores a missing program, unless it is closed
     gaps=("sessions", "keeping a turn going", "asking the user", "replaced output"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "has no hooks before a tool",
+            "npm openclaw 2026.1.29; no earlier release under this name has them",
+            "2026-01-29",
+            before="2026.1.29",
+        ),
+    )
 
 
 def drive() -> Drive:

@@ -72,6 +72,7 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("kimi", DECLARES | CALLS, ("KIMI_CODE_HOME",)),
     ("vibe", DECLARES | CALLS, ("VIBE_HOME",)),
     ("cline", DECLARES | CALLS, ()),
+    ("muse", DECLARES | CALLS, ()),
     ("kimicli", CALLS, ()),
     ("opencode", CALLS, ()),
     ("kilo", CALLS, ()),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.0.946"
 
@@ -70,6 +71,16 @@ HOST = Host(
     confirms=(),
     gaps=("refusing a prompt", "keeping a turn going", "everything after a tool", "asking the user", "rewritten input"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "", "has no hooks before a tool", "wheels of code-puppy 0.0.420 and 0.0.421", "2026-11-19", before="0.0.421"
+        ),
+    )
 
 
 def drive() -> Drive:

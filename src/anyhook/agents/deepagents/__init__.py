@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.1.88"
 
@@ -64,6 +65,20 @@ HOST = Host(
     confirm="It asks once about a project's hooks.",
     gaps=("asking the user", "rewritten input and output"),
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "",
+            "has no hooks of this form before a tool",
+            "wheels of deepagents-code 0.1.44 and 0.1.45; rulesync#2156 for the older form",
+            "2026-07",
+            before="0.1.45",
+        ),
+    )
 
 
 def drive() -> Drive:

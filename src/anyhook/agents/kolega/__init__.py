@@ -6,8 +6,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "0.45.1"
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (
+        ProductChange(
+            "", "has no hooks before a tool", "wheels of kolega-code 0.3.2 and 0.4.0", "2026-11-19", before="0.4"
+        ),
+    )
 
 
 def drive() -> Drive:

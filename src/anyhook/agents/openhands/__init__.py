@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
+    from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.16.0"
 
@@ -82,6 +83,12 @@ HOST = Host(
     gaps=("asking the user", "rewritten input and output", "context after a tool"),
     shows_stderr=False,  # seen with 1.16.0, 2026-11: only context for a prompt has an effect
 )
+
+
+def changes() -> tuple[ProductChange, ...]:
+    from anyhook.tables.version_rows import ProductChange
+
+    return (ProductChange("", "runs no hooks", "wheels of openhands 1.11.0 and 1.12.0", "2026-11-19", before="1.12"),)
 
 
 def drive() -> Drive:
