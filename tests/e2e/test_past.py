@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from anyhook.replay.past import MAX_DAILY
-from anyhook.tables.past import MAX_FILE
+from anyhook.tables import past as readers
+from anyhook.tables.past import MAX_WHOLE, json_lines
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import World
 
 FORCED = "git push --force"
@@ -192,11 +195,51 @@ def test_damaged_transcripts(guarded: World) -> None:
     assert [each.partition(": ")[2] for each in found["unread"]] == ["No such file or directory"]
 
 
-def test_a_transcript_that_is_too_large_is_named(guarded: World) -> None:
-    path = guarded.home / ".claude/projects/p/huge.jsonl"
-    guarded.write(path, "{}\n")
-    os.truncate(path, MAX_FILE + 1)
-    assert [each.partition(": ")[2] for each in past(guarded)[1]["unread"]] == ["it is larger than 512 MB"]
+def test_transcripts_have_no_largest_size(guarded: World) -> None:
+    """More than a gigabyte: a line that is too long is told, and what is before and after it counts."""
+    session = Session(guarded, "one")
+    session.call("ls")
+    path = session.write()
+    os.truncate(path, (1 << 30) + 1)  # a hole: one line of zeros
+    session.lines.clear()
+    session.call("make", asks=False)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("\n" + "".join(f"{json.dumps(line)}\n" for line in session.lines))
+    status, found = past(guarded)
+    assert (status, found["calls"], found["asked"]) == (1, 2, 1)
+    assert [each["what"] for each in found["missed"]] == ["make"]
+    assert [each.partition(": ")[2] for each in found["unread"]] == ["1 of its lines, each longer than 64 MB, left out"]
+
+
+def test_a_long_line_and_its_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "MAX_JSON_LINE", 8)
+    path = tmp_path / "t.jsonl"
+    for text, expected in (
+        ('{"a":1}\n', [{"a": 1}]),  # exactly as long as a line may be
+        ('{"a":1}', [{"a": 1}]),
+        ('{"a": 1}\n{}\n', None),
+        ('{}\n{"a": 1234567890}', None),
+        ('{}\n{"a": 12345678}\n{"b":2}\n', None),
+    ):
+        path.write_text(text)
+        found: list[dict[str, Any]] = []
+        lines = json_lines(str(path))
+        if expected is None:
+            with pytest.raises(OSError, match="1 of its lines"):
+                found += lines
+            assert found == [json.loads(line) for line in text.splitlines() if len(line) < 8]
+        else:
+            assert list(lines) == expected
+
+
+def test_a_transcript_that_is_kept_whole_and_is_too_large_is_named(world: World) -> None:
+    for words in (("add", "guard", "--yes"), ("install", "gemini")):
+        assert world.command(*words).returncode == 0
+    path = world.home / ".gemini/tmp/p/chats/session-1.jsonl"
+    world.write(path, "{}\n")
+    os.truncate(path, MAX_WHOLE + 1)
+    found = json.loads(world.command("doctor", "gemini", "--past", "--json").stdout)["gemini"]["past"]
+    assert [each.partition(": ")[2] for each in found["unread"]] == ["it is larger than 512 MB"]
 
 
 def shown(world: World) -> str:
@@ -235,5 +278,5 @@ def test_status_leaves_large_transcripts_to_doctor(guarded: World) -> None:
     session.call("ls", asks=False)
     path = session.write()
     os.truncate(path, MAX_DAILY + 1)
-    assert shown(guarded) == ""
+    assert shown(guarded) == "transcripts: 1 transcript left to `anyhook doctor --past`"
     assert past(guarded)[1]["calls"] == 1

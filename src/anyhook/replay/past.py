@@ -3,6 +3,7 @@ about. A call that nobody asked about was not guarded; one that ran although it 
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from datetime import datetime
@@ -35,6 +36,8 @@ MAX_CALL_LENGTH = 200
 """How many characters of a call are shown."""
 RECOGNISED = 40
 """How many characters of a reason are enough to recognise it in what a host tells its model."""
+MAX_RESULT = 4_000
+"""How many characters of a result are kept to look for it."""
 
 
 class Unguarded(Record):
@@ -75,10 +78,20 @@ class PastProof(Record):
 
 
 class PastCall(Record):
-    """One tool call of a transcript, and its result."""
+    """One tool call of a transcript: as much of it as is compared, so that long transcripts fit into memory."""
 
-    event: PastEvent
-    result: PastEvent | None = None
+    session: str
+    at_ns: int
+    tool: str
+    call_id: str
+    given: str
+    """The digest of its input."""
+    what: str
+    """It in one short line."""
+    said: str | None = None
+    """The beginning of its result; None if there is none."""
+    is_host_refusal: bool = False
+    """Whether the host says instead of a result that a hook refused."""
 
 
 def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -> PastProof:
@@ -88,26 +101,30 @@ def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -
     for path in past.places(roots):
         try:
             if _stamp(path)[1] >= since_ns:
-                calls += _calls(past, path, since_ns)
+                calls.extend(_calls(past, path, since_ns))
         except OSError as error:
             unread.append(f"{path}: {error.strerror or error}")
-    missed, disobeyed = _judged(calls, Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids), past)
-    sessions = len({call.event.session for call in calls})
+    missed, disobeyed = _judged(calls, Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids))
+    sessions = len({call.session for call in calls})
     asked = len(calls) - len(missed)
     return PastProof(sessions, len(calls), asked, tuple(missed), tuple(disobeyed), tuple(unread))
 
 
 def last_day(agent: str, past: Past, roots: Roots, state_dir: str, begun_ns: int, now_ns: int) -> PastProof:
     """The same for the last day, and quickly: what was found in a transcript is kept for as long as its size and time
-    stay the same. Without sessions and without what the calls were."""
+    stay the same. Without sessions and without what the calls were; transcripts that are left out count as unread."""
     since_ns = max(begun_ns, now_ns - LAST_DAY_NS)
     store, key = Store(state_dir, "past"), f"{agent} {begun_ns}"
     before, journal = store.read_object(key), None
     found: dict[str, Json] = {}
+    unread: list[str] = []
     for path in past.places(roots):
         try:
             size, changed_ns = _stamp(path)
-            if changed_ns < since_ns or size > MAX_DAILY:
+            if changed_ns < since_ns:
+                continue
+            if size > MAX_DAILY:
+                unread.append(path)
                 continue
             name, stamp = digest(path.encode()), f"{size} {changed_ns}"
             kept = before.get(name)
@@ -116,14 +133,15 @@ def last_day(agent: str, past: Past, roots: Roots, state_dir: str, begun_ns: int
                 continue
             journal = journal or Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids)
             calls = [*_calls(past, path, since_ns)]
-            missed, disobeyed = _judged(calls, journal, past)
+            missed, disobeyed = _judged(calls, journal)
         except OSError:
+            unread.append(path)
             continue
         rows: list[Json] = [[each.at, each.tool, each.record] for each in (*missed, *disobeyed)]
-        found[name] = {"stamp": stamp, "calls": [call.event.at_ns for call in calls], "wrong": rows}
+        found[name] = {"stamp": stamp, "calls": [call.at_ns for call in calls], "wrong": rows}
     if found != before:
         store.write(key, dumps(found).encode())
-    return _summed(found, since_ns)
+    return _summed(found, since_ns).replace(unread=tuple(unread))
 
 
 def _summed(found: Mapping[str, Json], since_ns: int) -> PastProof:
@@ -150,14 +168,14 @@ def _stamp(path: str) -> tuple[int, int]:
     return seen.st_size + later.st_size, max(seen.st_mtime_ns, later.st_mtime_ns)
 
 
-def _judged(calls: list[PastCall], journal: Asked, past: Past) -> tuple[list[Unguarded], list[Unguarded]]:
+def _judged(calls: list[PastCall], journal: Asked) -> tuple[list[Unguarded], list[Unguarded]]:
     """The calls that nobody asked about, and those that ran although they were refused."""
     missed, disobeyed = [], []
     for call, record in zip(calls, journal.records(calls), strict=True):
-        said = (call.event.session, call.event.at_ns, str(call.event.data["tool"]), _shown(call.event))
+        said = (call.session, call.at_ns, call.tool, call.what)
         if record is None:
             missed.append(Unguarded(*said))
-        elif _ran_anyway(call, record, past):
+        elif _ran_anyway(call, record):
             disobeyed.append(Unguarded(*said, record.number))
     return missed, disobeyed
 
@@ -177,20 +195,44 @@ def _changed_ns(path: str) -> int:
 
 
 def _calls(past: Past, path: str, since_ns: int) -> Iterator[PastCall]:
-    """The tool calls of one transcript that the agent asks hooks about, each with its result."""
-    waiting: dict[str, PastEvent] = {}
-    for event in past.events(path):
-        if event.at_ns < since_ns or event.data.get("tool") in past.unasked:
-            continue
-        key = str(event.data.get("call_id") or "")
-        if event.name == "pre_tool":
-            if key:
-                waiting[key] = event
-            else:
-                yield PastCall(event)
-        elif event.name in AFTER_A_CALL and key in waiting:
-            yield PastCall(waiting.pop(key), event)
-    yield from map(PastCall, waiting.values())
+    """The tool calls of one transcript that the agent asks hooks about, each with its result. What can be read counts,
+    also if an OSError tells afterwards that something could not."""
+    waiting: dict[str, PastCall] = {}
+    unreadable: OSError | None = None
+    try:
+        for event in past.events(path):
+            if event.at_ns < since_ns or event.data.get("tool") in past.unasked:
+                continue
+            key = str(event.data.get("call_id") or "")
+            if event.name == "pre_tool":
+                if key:
+                    waiting[key] = _call(event)
+                else:
+                    yield _call(event)
+            elif event.name in AFTER_A_CALL and key in waiting:
+                yield _ended(waiting.pop(key), event, past.refusals)
+    except OSError as error:
+        unreadable = error
+    yield from waiting.values()
+    if unreadable is not None:
+        raise unreadable
+
+
+def _call(event: PastEvent) -> PastCall:
+    data = event.data
+    call_id, given = str(data.get("call_id") or ""), _digest(data.get("input"))
+    return PastCall(event.session, event.at_ns, str(data["tool"]), call_id, given, _shown(data.get("input")))
+
+
+def _ended(call: PastCall, result: PastEvent, refusals: tuple[str, ...]) -> PastCall:
+    said = str(result.data.get("tool_error") or result.data.get("output") or "")
+    line = " ".join(said[: 2 * MAX_RESULT].split())
+    return call.replace(said=line[:MAX_RESULT], is_host_refusal=any(mark in line for mark in refusals))
+
+
+def _digest(given: Json) -> str:
+    """What tells whether two inputs are the same."""
+    return digest(json.dumps(given, sort_keys=True).encode())
 
 
 class Asked:
@@ -220,17 +262,17 @@ class Asked:
     def records(self, calls: list[PastCall]) -> list[JournalLine | None]:
         """The record of each call; None if nobody asked about it. Without an id it is the one with the same input, or
         else one that no other call has: a journal leaves out secrets, and some agents complete the input."""
-        found = [self._known(call.event) or self._near(call.event, same=True) for call in calls]
-        return [line or self._near(call.event, same=False) for line, call in zip(found, calls, strict=True)]
+        found = [self._known(call) or self._near(call, same=True) for call in calls]
+        return [line or self._near(call, same=False) for line, call in zip(found, calls, strict=True)]
 
-    def _known(self, event: PastEvent) -> JournalLine | None:
-        return self._by_call.get((event.session, str(event.data.get("call_id"))))
+    def _known(self, call: PastCall) -> JournalLine | None:
+        return self._by_call.get((call.session, call.call_id))
 
-    def _near(self, event: PastEvent, *, same: bool) -> JournalLine | None:
-        near = self._by_time.get((event.session, str(event.data["tool"])), [])
+    def _near(self, call: PastCall, *, same: bool) -> JournalLine | None:
+        near = self._by_time.get((call.session, call.tool), [])
         for index, line in enumerate(near):
-            is_same = line.data.get("input") == event.data.get("input")
-            if abs((line.at_ns or 0) - event.at_ns) <= NEAR_NS and (is_same or not same):
+            is_near = abs((line.at_ns or 0) - call.at_ns) <= NEAR_NS
+            if is_near and (not same or _digest(line.data.get("input")) == call.given):
                 return near.pop(index)
         return None
 
@@ -240,23 +282,21 @@ def _refused(line: JournalLine) -> bool:
     return isinstance(decision, dict) and decision.get("verdict") == "block" and decision.get("enforced") is not False
 
 
-def _ran_anyway(call: PastCall, line: JournalLine, past: Past) -> bool:
+def _ran_anyway(call: PastCall, line: JournalLine) -> bool:
     """Whether a refused call has a result that is not the host's refusal."""
-    if not _refused(line) or call.result is None:
+    if not _refused(line) or call.said is None or call.is_host_refusal:
         return False
     decision = (line.record or {}).get("decision")
     reason = str(decision.get("reason") or "") if isinstance(decision, dict) else ""
-    said = " ".join(str(call.result.data.get("tool_error") or call.result.data.get("output") or "").split())
     told = " ".join(reason.split())[:RECOGNISED]
-    return not (told and told in said) and not any(mark in said for mark in past.refusals)
+    return not (told and told in call.said)
 
 
-def _shown(event: PastEvent) -> str:
+def _shown(given: Json) -> str:
     """A call in one short line."""
-    given = event.data.get("input")
     values = list(given.values()) if isinstance(given, dict) else []
     text = next((value for value in values if isinstance(value, str)), "")
-    line = " ".join(text.split())
+    line = " ".join(text[: 2 * MAX_RESULT].split())
     return line if len(line) <= MAX_CALL_LENGTH else f"{line[: MAX_CALL_LENGTH - 1]}…"
 
 
@@ -291,6 +331,9 @@ def past_line(state_dir: str, agent: str, past: Past | None, roots: Roots, known
         return ""
     day = last_day(agent, past, roots, state_dir, begun_ns, time_ns())
     said = [f"{counted(day)} in the last day"] if day.calls else []
+    if day.unread:
+        left = len(day.unread)
+        said.append(f"{left} transcript{'' if left == 1 else 's'} left to `anyhook doctor --past`")
     kept = Store(state_dir, "past").read_object(agent)
     at, line = kept.get("at"), kept.get("line")
     if (

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     Object = dict[str, Json]
 
-MAX_FILE = 512 << 20
-"""Larger transcripts, in bytes, are not read."""
+MAX_WHOLE = 512 << 20
+"""Larger transcripts, in bytes, are not read where one has to be kept as a whole to be understood."""
+MAX_JSON_LINE = 64 << 20
+"""Longer lines, in bytes, are skipped, so that a transcript of any size is read within the same memory."""
 
 
 class PastEvent(Record):
@@ -91,17 +93,31 @@ def text_in(value: Json) -> str:
 
 
 def json_lines(path: str) -> Iterator[Object]:
-    """The objects of a file with one JSON object per line; raises OSError if it cannot be read."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        if os.fstat(file.fileno()).st_size > MAX_FILE:
-            raise OSError(errno.EFBIG, f"it is larger than {MAX_FILE >> 20} MB", path)
-        for line in file:
+    """The objects of a file with one JSON object per line. Raises OSError if it cannot be read; after the last line,
+    if some were too long."""
+    passed = 0
+    with open(path, "rb") as file:
+        while line := file.readline(MAX_JSON_LINE):
+            if len(line) == MAX_JSON_LINE and not line.endswith(b"\n"):
+                passed += 1
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MAX_JSON_LINE)
+                continue
             try:
-                found = json.loads(line)
+                found = json.loads(line.decode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 continue
             if isinstance(found, dict):
                 yield found
+    if passed:
+        raise OSError(errno.EFBIG, f"{passed} of its lines, each longer than {MAX_JSON_LINE >> 20} MB, left out", path)
+
+
+def small_enough(path: str) -> str:
+    """The path of a transcript that is kept as a whole; raises OSError if it is too large for that."""
+    if os.stat(path).st_size > MAX_WHOLE:
+        raise OSError(errno.EFBIG, f"it is larger than {MAX_WHOLE >> 20} MB", path)
+    return path
 
 
 def json_object(text: Json) -> Object:

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import (
+    Past,
+    TranscriptSession,
+    files_below,
+    inner,
+    json_lines,
+    json_object,
+    ns_of,
+    small_enough,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +51,9 @@ def events(path: str) -> Iterator[PastEvent]:
 
 
 def _lines(path: str) -> Iterator[dict[str, Json]]:
-    if path.endswith(".jsonl"):
+    if small_enough(path).endswith(".jsonl"):
         yield from json_lines(path)
         return
-    from anyhook.tables.past import json_object
-
     with open(path, encoding="utf-8", errors="replace") as file:
         yield json_object(file.read())
 
