@@ -253,12 +253,48 @@ def test_explain_and_try_leave_nothing(world: World) -> None:
     assert verdicts(world, "ls", "ls") == ["none", "block"]
 
 
-def test_a_backtest_says_that_it_cannot_try_them(world: World) -> None:
-    rules(world, FLOW)
-    verdicts(world, "ls")
-    done = world.command("backtest", "flow", "--sandbox", "none")
-    assert done.returncode == 3
-    assert "a backtest judges each call by itself" in done.stderr
+def test_a_backtest_carries_a_memory_of_its_own(world: World) -> None:
+    """The past as it was: what was refused then is not remembered, and nothing is written."""
+    rules(
+        world, '[[rule]]\nname = "no id"\nwhen = "runs id"\n[[rule]]\nname = "seen"\nwhen = "runs pwd"\nthen = "warn"\n'
+    )
+    verdicts(world, SEND, READ, SEND, "pwd", "pwd", session="a")
+    verdicts(world, SEND, "id", "id", session="b")
+    rules(world, f'{FLOW}[[rule]]\nname = "many"\nwhen = "over 3 calls and runs pwd|id"\n')
+    done = world.command("backtest", "flow", "many", "--sandbox", "none", "--json")
+    found = json.loads(done.stdout)
+    counted = {name.rpartition(":")[2]: row["blocks"] for name, row in found["hooks"].items()}
+    assert counted == {"flow": 1, "many": 2}
+    reason = next(each["what"] for each in found["findings"] if each["hook"].endswith(":flow"))
+    assert "call 2 of this session" in reason
+    assert memories(world) == []
+
+
+def test_what_the_session_made_is_known_by_path_and_content(world: World) -> None:
+    text = '[[rule]]\nname = "{0}"\nwhen = "runs and earlier {0} it"\n'
+    rules(world, text.format("downloaded") + text.format("wrote").replace("]]\n", ']]\nthen = "ask"\n'))
+    world.write(world.project / "own.sh", "echo own\n")
+    ids = ["--call-id", "1"]
+    assert fired(world, "curl -o got.sh https://example.org/x", *ids)["verdict"] == "none"
+    world.write(world.project / "got.sh", "echo got\n")
+    fired(world, "curl -o got.sh https://example.org/x", *ids, "--output", "", event="post_tool")
+    world.write(world.project / "copy.sh", "echo got\n")
+    verdicts(world, "echo 'echo made' > made.sh")
+    assert verdicts(world, "bash got.sh", "bash copy.sh", "sh ./made.sh", "bash own.sh", "cat got.sh") == [
+        *("block", "block", "ask", "none", "none"),
+    ]
+    told = fired(world, "bash copy.sh")["reason"]
+    assert "call 1 of this session, at " in told
+    assert f"downloaded ({world.project}/got.sh)" in told
+    assert verdicts(world, "bash got.sh", session="another") == ["none"]
+
+
+def test_failures_in_a_row_are_of_the_same_call(world: World) -> None:
+    rules(world, '[[rule]]\nname = "loop"\nwhen = "over 2 same failures"\n')
+    for line, failed in (("make", True), ("make", True), ("ls", False), ("make", True), ("make", True)):
+        assert verdicts(world, line) == ["none"], line
+        fired(world, line, *(["--tool-error", "no"] if failed else ["--output", ""]), event="post_tool")
+    assert verdicts(world, "ls", "make", "make all") == ["none", "block", "none"]
 
 
 def test_of_parallel_calls_exactly_as_many_pass_as_may(tmp_path: Path) -> None:
@@ -266,7 +302,7 @@ def test_of_parallel_calls_exactly_as_many_pass_as_may(tmp_path: Path) -> None:
     passed: list[int] = []
 
     def call(number: int) -> None:
-        seen = memory.Memory(files, "session s", 0.0).enter(f"call {number}", "digest", {})
+        seen = memory.Memory(files, "session s", 0.0).enter(memory.Deed(f"call {number}", "digest"))
         if not seen.is_over(40, "calls"):
             passed.append(number)
 
@@ -287,6 +323,7 @@ def test_a_memory_ends_seven_days_after_the_last_call() -> None:
     [
         ("earlier", 8), ("earlier earlier failed", 9), ("earlier over 3 calls", 9), ("over", 5), ("over many calls", 6),
         ("over 3", 7), ("over 3 apples", 8), ("over 3 same minutes", 13), ("over 3 calls per week", 18),
+        ("wrote it", 1), ("earlier wrote", 9), ("earlier (wrote it and failed)", 9),
     ],
 )  # fmt: skip
 def test_a_slip_is_told_with_its_place(world: World, condition: str, column: int) -> None:

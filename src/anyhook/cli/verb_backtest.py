@@ -28,25 +28,27 @@ from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.merge import posture_of
 from anyhook.engine.present import own_scene, present, scene_of
 from anyhook.engine.routes import match, open_catalog
-from anyhook.engine.rules import Rules
+from anyhook.engine.rules import Rules, remembering
 from anyhook.handlers.function import function_call
 from anyhook.model import lean_json
+from anyhook.model.event import EVENTS
 from anyhook.model.extras import install_command
 from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
-from anyhook.model.outcome import SILENT
+from anyhook.model.outcome import BLOCK, SILENT
 from anyhook.platform.places import home_of, make_private_dir, state_dir
 from anyhook.platform.pool import process_pool
 from anyhook.programs.python_script import read_script
 from anyhook.replay.backtest import Backtest, Subject, WorkerLost
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of
+from anyhook.state.memory import Sketch
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import dialect, module_of
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from anyhook.engine.routes import Catalog, HookStep
@@ -85,13 +87,25 @@ def prepared(
     starts = any(hook.handler != "rule" for hook in chosen)
     sandbox = _sandbox(kind, setup.project, needed) if starts else ()
 
-    def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
-        event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
-        where = setup.replace(project=line.project or setup.project)
-        rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
-        yield from _pairs(engine, subjects, event, rules)
+    wants = {event: remembering(chosen, event) for event in EVENTS}
 
-    return Backtest(folder, wanted, pairs, engine.context.recorder.policy), sandbox, [*subjects]
+    def replay() -> Callable[[JournalLine, Event, str], Iterator[Pair]]:
+        files = Sketch()
+
+        def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
+            event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
+            where = setup.replace(project=line.project or setup.project)
+            rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
+            if (asked := wants[event.name]) is not None:
+                rules.remember(asked, event, files, at_s=(line.at_ns or 0) / 1e9)
+            yield from _pairs(engine, subjects, event, rules)
+            if rules.past is not None and (then := line.decision) is not None:
+                refused = then.verdict == BLOCK and then.enforced
+                rules.past.conclude(rules.call(event), refused=refused, asked=then.verdict in (BLOCK, "ask"))
+
+        return pairs
+
+    return Backtest(folder, wanted, replay, engine.context.recorder.policy), sandbox, [*subjects]
 
 
 def _meant(name: str, catalog: Catalog) -> Sequence[str]:
@@ -146,8 +160,6 @@ def _unusable(hook: Hook) -> str:
         return f"{hook.id} cannot run: {hook.why or hook.status}."
     if hook.handler not in HANDLERS:
         return f"{hook.id}: a `{hook.handler}` handler cannot be backtested; {', '.join(HANDLERS)} handlers can."
-    if hook.listens:
-        return f"{hook.id} asks what its session did before, and a backtest judges each call by itself."
     return ""
 
 
@@ -187,7 +199,10 @@ def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules
     answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
     if met and step.hook.handler != "rule" and answer is SILENT:
         hook = rules.with_line(step, event).hook
-        yield subject, lambda key: _trial(engine, subject.replace(hook=hook), event, key)
+        given = hook.spec.get("given")
+        earlier = given.get("earlier") if isinstance(given, dict) else None
+        subject = subject.replace(hook=hook, content=f"{subject.content} {earlier}" if earlier else subject.content)
+        yield subject, lambda key: _trial(engine, subject, event, key)
     else:
         yield subject, answer
 

@@ -15,7 +15,7 @@ from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
-from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies
+from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
 from anyhook.rules.marks import ANY, asks_for_seen, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
     from anyhook.rules.language import Condition, Node
-    from anyhook.state.memory import Books, Memory, Seen
+    from anyhook.state.memory import Books, Deed, Memory, Seen
 
 TEMPORARY = ("tmp", "temp", "/var/folders/")
 """What the path of a folder for temporary files contains."""
+SEEN_VALUE = "a value seen in this session"
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
 
@@ -90,13 +91,16 @@ class Rules:
         }
         return facts.replace(**{name: (*getattr(facts, name), *found) for name, found in added.items()})
 
-    def remember(self, wants: Remembering, event: Event, files: Books | None = None, *, look: bool = False) -> None:
-        """See what the session did before, and let the call count; with `look`, only see."""
+    def remember(
+        self, wants: Remembering, event: Event, files: Books | None = None, *, look: bool = False, at_s: float = 0.0
+    ) -> None:
+        """See what the session did before, and let the call count; with `look`, only see. `at_s` is when, if that is
+        not now."""
         from anyhook.state.memory import MemoryFiles, Sketch
 
         context = self._context
         files = files or (Sketch() if context.recorder.rehearses else MemoryFiles(context.setup.own_dir()))
-        self.past = CallMemory(context, wants, event, self.session, files)
+        self.past = CallMemory(context, wants, event, self.session, files, at_s or time())
         self._call = None
         self.past.begin(self.call(event), look=look)
 
@@ -367,30 +371,36 @@ class Remembering(Record):
     """Whether a rule counts by the day."""
     by_secret: bool
     """Whether a rule asks for secrets that the session has seen."""
+    by_file: bool
+    """Whether a rule asks for files that the session made."""
 
 
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
     found: dict[str, tuple[str, Node, tuple[str, ...]]] = {}
-    wanted = by_day = by_secret = False
+    wanted = by_day = by_secret = by_file = False
     for hook in hooks:
         if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
             continue
         wanted = True
         for node in nodes_of(condition_of(hook)[0]):
-            if node[0] == "earlier":
+            if node[0] == "earlier" and node[1][0] == "made":
+                by_file = True
+            elif node[0] == "earlier":
                 found[node[2]] = (node[2], node[1], needs_of(node[1]))
             by_day = by_day or (node[0] == "over" and node[3] == "day")
             by_secret = by_secret or asks_for_seen(node)
-    return Remembering((*found.values(),), by_day, by_secret) if wanted else None
+    return Remembering((*found.values(),), by_day, by_secret, by_file) if wanted else None
 
 
 class CallMemory:
     """What one call sees of its session before it, and what it leaves there. If the memory is lost, every rule that
     asks for it fails, and says so."""
 
-    def __init__(self, context: Context, wants: Remembering, event: Event, session: str, files: Books) -> None:
-        from anyhook.state.memory import Memory, root_of, today
+    def __init__(
+        self, context: Context, wants: Remembering, event: Event, session: str, files: Books, now_s: float
+    ) -> None:
+        from anyhook.state.memory import Memory, day_of, root_of
 
         self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
         call_id = event.data.get("call_id")
@@ -398,48 +408,76 @@ class CallMemory:
         self._books: dict[str, Memory] = {}
         self._seen: dict[str, Seen] = {}
         self._lost: Exception | None = None
-        now_s = time()
+        self._run_marks: list[tuple[str, str]] | None = None
+        """The marks of the files that the call runs; None until a rule asks."""
         try:
             parent = str(event.data.get("parent_session") or "")
             self._books["session"] = Memory(files, root_of(files, session, parent), now_s)
             if wants.by_day:
-                self._books["day"] = Memory(files, today(), now_s)
+                self._books["day"] = Memory(files, day_of(now_s), now_s)
         except Exception as error:  # noqa: BLE001 (whatever it is: the rules that need it say so)
             self._lost = error
 
     def begin(self, call: RuleCall, *, look: bool = False) -> None:
         """Let the call count, and see what was before it; with `look`, only see."""
+        self._call = call
         try:
-            keys, digest = self._keys(call), _digest(call)
-            for period, book in self._books.items():
-                if call.event.name == "pre_tool":
-                    made = book.look(self._who, digest) if look else book.enter(self._who, digest, keys)
-                elif call.event.name in AFTER_CALL and not look:
-                    made = book.ran(self._who, digest, keys, self._secrets_of(call.event))
-                else:
-                    made = book.glance(digest, self._session, _tokens(call.event), begins=not look)
-                self._seen[period] = made
             if self._wants.by_secret and call.event.name == "pre_tool" and self._comes_back(call.event):
-                call.add_secret("a value seen in this session")
+                call.add_secret(SEEN_VALUE)
+            deed = self._deed(call)
+            for period, book in self._books.items():
+                if period == "day":
+                    deed = deed.replace(keys={}, secrets=())
+                if call.event.name == "pre_tool":
+                    made = book.look(deed) if look else book.enter(deed)
+                elif call.event.name in AFTER_CALL and not look:
+                    made = book.ran(deed)
+                else:
+                    made = book.glance(deed, self._session, _tokens(call.event), begins=not look)
+                self._seen[period] = made
         except Exception as error:  # noqa: BLE001 (the same)
             self._lost = error
 
     def end(self, decision: Decision, call: RuleCall) -> None:
         """The call was decided."""
-        if call.event.name != "pre_tool" or self._lost is not None:
-            return
         shadowed = any(report.shadow and report.verdict in (BLOCK, "ask") for report in decision.hooks)
+        asked = decision.verdict in (BLOCK, "ask") or shadowed
+        self.conclude(call, refused=decision.stops and decision.enforced, asked=asked)
+
+    def conclude(self, call: RuleCall, *, refused: bool, asked: bool) -> None:
+        """What is remembered of a call that was refused, or that counts only once it has run."""
+        rewritten = call.event is not self._event
+        if call.event.name != "pre_tool" or self._lost is not None or not (refused or rewritten or asked):
+            return
         try:
-            for book in self._books.values():
-                if decision.stops and decision.enforced:
-                    book.leave(self._who)
+            deed = self._deed(call)
+            for period, book in self._books.items():
+                if refused:
+                    book.leave(deed)
                     continue
-                if call.event is not self._event:  # what runs is the final form
-                    book.enter(self._who, _digest(call), self._keys(call))
-                if decision.verdict in (BLOCK, "ask") or shadowed:
-                    book.hold(self._who)
+                if rewritten:  # what runs is the final form
+                    book.enter(deed if period == "session" else deed.replace(keys={}))
+                if asked:
+                    book.hold(deed)
         except Exception as error:  # noqa: BLE001 (the call is decided; the next one will find the memory as it is)
             self._lost = error
+
+    def _deed(self, call: RuleCall) -> Deed:
+        """What is remembered of an event."""
+        from anyhook.state.memory import Deed
+
+        event = call.event
+        given = lean_json.short_digest(repr((call.field("tool"), event.data.get("input"))))
+        facts = call.facts.as_json()
+        digest = lean_json.short_digest(repr(facts)) if any(facts.values()) else given
+        if event.name not in ("pre_tool", *AFTER_CALL):
+            return Deed(self._who, digest, given)
+        keys, has_run = self._keys(call), event.name != "pre_tool"
+        if self._wants.by_file:
+            keys |= _files_made(call, contents=has_run)
+        if not has_run:
+            return Deed(self._who, digest, given, keys)
+        return Deed(self._who, digest, given, keys, has_failed(event), tuple(self._secrets_of(event)))
 
     def _secrets_of(self, event: Event) -> list[str]:
         """The secrets in a tool's output, if a rule asks for them."""
@@ -451,10 +489,13 @@ class CallMemory:
 
     def _comes_back(self, event: Event) -> bool:
         """Whether a secret that the session has seen is in a call's input."""
-        from anyhook.journal.shown import words_in
+        known = self._books["session"].known()
+        if not known.digests:
+            return False
+        from anyhook.journal.shown import spelled_in
 
-        holds = self._seen["session"].holds
-        return any(holds(word) for text in lean_json.every_text(event.data.get("input")) for word in words_in(text))
+        given = lean_json.every_text(event.data.get("input"))
+        return any(known.holds(each) for text in given for each in spelled_in(text, known.sizes))
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
@@ -463,10 +504,20 @@ class CallMemory:
             hits = Hits()
             try:
                 if applies((tree, needs, ()), call, hits):
-                    found[key] = _shown(hits, call)
+                    found[key] = _shown(hits.paths[0], call) if hits.paths else ""
             except Exception as error:  # noqa: BLE001 (the same)
                 found[key] = f"it could not be judged: {error_line(error)}"
         return found
+
+    def made_it(self, how: str) -> str | None:
+        """The earlier call that wrote or downloaded a file which this call runs."""
+        met = self._of("session").met
+        if self._run_marks is None:
+            from anyhook.programs.made import files_run, marks_of_files
+
+            self._run_marks = [*marks_of_files(files_run(self._call.facts))]
+        found = next((met[key] for mark, _ in self._run_marks if (key := f"{how} {mark}") in met), None)
+        return found.told(how) if found is not None else None
 
     def told(self, key: str, text: str) -> str | None:
         met = self._of("session").met.get(key)
@@ -488,15 +539,20 @@ def _tokens(event: Event) -> float:
     return float(sum(each for each in told if isinstance(each, (int, float))))
 
 
-def _shown(hits: Hits, call: RuleCall) -> str:
-    """What made a condition true, for a person: the first path. A name that looks like a secret is not kept."""
-    path = hits.paths[0] if hits.paths else ""
+def _shown(path: str, call: RuleCall) -> str:
+    """A path for a person, without what looks like a secret in it."""
+    from anyhook.journal.redact import redacted
+
     home = call.places.home.rstrip("/")
-    return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
+    return str(redacted(f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path))
 
 
-def _digest(call: RuleCall) -> str:
-    """What tells calls apart: what they would do; the tool and its input, if that is not known."""
-    facts = call.facts.as_json()
-    told: object = facts if any(facts.values()) else (call.field("tool"), call.event.data.get("input"))
-    return lean_json.short_digest(repr(told))
+def _files_made(call: RuleCall, *, contents: bool) -> dict[str, str]:
+    """What is remembered of the files that a call wrote."""
+    from anyhook.programs.made import files_made, marks_of_files
+
+    made = files_made(call.facts)
+    marks = [*marks_of_files((*made,), contents=contents)]
+    return {
+        f"{how} {mark}": _shown(path, call) for mark, path in marks for how in ("wrote", "downloaded")[: 1 + made[path]]
+    }

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
 from anyhook.journal.secrets import is_placeholder
 from anyhook.journal.suspect import is_suspect_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from anyhook.journal.secrets import Span
     from anyhook.model.json_types import Json
@@ -51,6 +53,7 @@ PUBLISHED = ("4eC39HqLyjWDarjtT1zdp7dc", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6Ik
 """Parts of examples in vendors' documents."""
 ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
 """What ends a word in a text, and what parts it further."""
+HEX, BASE64 = re.compile("(?:[0-9a-fA-F]{2}){8,}"), re.compile(r"[A-Za-z0-9+/_-]{11,}={0,2}")
 MIN_SECRET = 8
 FEW_LETTERS = 3
 """A value with so few different characters is none."""
@@ -73,18 +76,51 @@ def secrets_in(value: Json) -> Iterator[str]:
     """The secrets themselves."""
     if isinstance(value, str):
         for begin, end, _ in _real(value):
-            yield value[begin:end]
+            yield value[begin:end].strip("\"'` ")
     elif isinstance(value, (dict, list)):
         for each in value.values() if isinstance(value, dict) else value:
             yield from secrets_in(each)
 
 
-def words_in(text: str) -> Iterator[str]:
-    """The words of a text that may be secrets."""
+def spelled_in(text: str, sizes: Collection[int]) -> Iterator[str]:
+    """What may be a secret of one of these lengths in a text: its words, their parts, the begin and the end of each;
+    the same in what is escaped for a URL, in base64 or in hex."""
+    for word in _words_in(text):
+        yield from _ends(word, sizes)
+        for inner in _decoded(word):
+            for part in (inner, *_words_in(inner)):
+                yield from _ends(part, sizes)
+
+
+def _words_in(text: str) -> Iterator[str]:
     for word in ENDS.split(text):
         if len(word) >= MIN_SECRET:
             yield word
             yield from (part for part in PARTED.split(word) if MIN_SECRET <= len(part) < len(word))
+
+
+def _ends(word: str, sizes: Collection[int]) -> Iterator[str]:
+    for size in sizes:
+        if len(word) >= size:
+            yield word[:size]
+            yield word[-size:]
+
+
+def _decoded(word: str) -> Iterator[str]:
+    """A word that is escaped for a URL, or is a text in base64 or in hex."""
+    if "%" in word:
+        yield unquote(word)
+    try:
+        if HEX.fullmatch(word):
+            yield bytes.fromhex(word).decode()
+    except ValueError:
+        pass
+    try:
+        if BASE64.fullmatch(word):
+            plain = word.rstrip("=").replace("-", "+").replace("_", "/")
+            yield b64decode(plain + "=" * (-len(plain) % 4)).decode()
+    except ValueError:
+        pass
 
 
 def _made(value: Json, kinds: list[str]) -> Json:

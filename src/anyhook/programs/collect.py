@@ -156,7 +156,7 @@ class Collector:
         budget.steps += line.steps
         for found in line.programs:
             part = Collector(self.home, self.variables, budget, inside)
-            part._line((*_sources(found), found), remote=script.remote, via=via)
+            part._line((*sources_of(found), found), remote=script.remote, via=via)
             self._take(part)
 
     def _take(self, part: Collector) -> None:
@@ -272,7 +272,7 @@ class Collector:
         )  # fmt: skip
 
 
-def _sources(program: Program) -> tuple[Program, ...]:
+def sources_of(program: Program) -> tuple[Program, ...]:
     """The programs whose output it reads, directly or through others, first ones first."""
     found = [*program.stdin_from]
     for each in found:  # grows while it is walked

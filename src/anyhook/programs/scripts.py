@@ -57,6 +57,15 @@ def scripts_of(program: Program) -> Iterator[FileCode]:
         yield from _run_by(program, row_of(program.name))
 
 
+def scripts_named(program: Program) -> Iterator[Word]:
+    """The files that a shell or an interpreter is told to run, whatever is in them."""
+    row = row_of(program.name)
+    if program.code is None and row.language not in ("", "othersh"):
+        yield from (word for word, _ in _read_as_code(program, row))
+    elif row.state == "eval" or row.has("fed"):
+        yield from inputs(program)
+
+
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     if row.has("makes"):
         yield from _recipes(program, row)

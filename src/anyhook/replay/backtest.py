@@ -134,17 +134,17 @@ class Tally:
 
 
 class Backtest:
-    """One backtest. For an event, `pairs` gives the matching subjects, each with its trial, or for a rule, which starts
-    nothing, its outcome."""
+    """One backtest. `replay` begins a pass over the past; for each event in turn, what it returns gives the matching
+    subjects, each with its trial, or for a rule, which starts nothing, its outcome."""
 
     def __init__(
         self,
         state_dir: str,
         wanted: Wanted,
-        pairs: Callable[[JournalLine, Event, str], Iterator[Pair]],
+        replay: Callable[[], Callable[[JournalLine, Event, str], Iterator[Pair]]],
         policy: JournalPolicy,
     ) -> None:
-        self.state_dir, self.wanted, self.pairs, self.policy = state_dir, wanted, pairs, policy
+        self.state_dir, self.wanted, self.replay, self.policy = state_dir, wanted, replay, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that behaved differently in a long-lived interpreter than in a new process."""
@@ -181,10 +181,10 @@ class Backtest:
         journal is read lazily."""
         size: dict[str, int] = {}
         made: dict[str, list[Trial]] = {}
-        number = 0
+        number, pairs = 0, self.replay()
         for line, event, session in self._events():
             number = line.number
-            for subject, make in self.pairs(line, event, session):
+            for subject, make in pairs(line, event, session):
                 if isinstance(make, Outcome):  # a rule is already evaluated
                     continue
                 key, hook = self._key(subject, event, session), subject.hook.id
@@ -232,12 +232,12 @@ class Backtest:
         """Combine all events with the results: one row per hook, the newest differences, and their total number."""
         tallies = self._tallies = {}
         findings: deque[Finding] = deque(maxlen=EXAMPLES)
-        count, last = 0, self._last()
+        count, last, pairs = 0, self._last(), self.replay()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
         for line, event, session in self._events():
             tell(line.number, last)
-            for subject, make in self.pairs(line, event, session):
+            for subject, make in pairs(line, event, session):
                 judged = (
                     (make, _counted(subject, make)) if isinstance(make, Outcome) else self._ran(subject, event, session)
                 )

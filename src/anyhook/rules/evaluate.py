@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         def told(self, key: str, text: str) -> str | None:
             """The earlier call that met a condition, as text; None if there is none."""
 
+        def made_it(self, how: str) -> str | None:
+            """The earlier call that wrote, or downloaded, a file that this one runs, as text; None if there is none."""
+
         def is_over(self, limit: float, counted: str, period: str) -> bool: ...
 
 
@@ -356,7 +359,13 @@ def _mode(tree: Node, call: RuleCall, _hits: Hits) -> bool:
 
 
 def _failed(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return call.event.name == "post_tool_failure" or bool(call.event.data.get("exit_code"))
+    return has_failed(call.event)
+
+
+def has_failed(event: Event) -> bool:
+    """Whether an event tells of a tool that failed."""
+    told = event.data.get("exit_code") or event.data.get("tool_error")
+    return event.name == "post_tool_failure" or (event.name == "post_tool" and bool(told))
 
 
 def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
@@ -383,8 +392,10 @@ def _may_match(needed: tuple[str, ...], text: str) -> bool:
 
 
 def _earlier(tree: Node, call: RuleCall, hits: Hits) -> bool:
-    _, _, key, text = tree
-    told = call.past.told(key, text) if call.past is not None else None
+    _, inner, key, text = tree
+    if call.past is None:
+        return False
+    told = call.past.made_it(inner[1]) if inner[0] == "made" else call.past.told(key, text)
     if told is not None and told not in hits.earlier:
         hits.earlier.append(told)
     return told is not None

@@ -49,10 +49,12 @@ BY_THEMSELVES = ("failed", "script", "loses")
 """Words that nothing follows."""
 SPENT = ("tokens", "dollars")
 """What some agents tell."""
-OVER = ("calls", "same calls", "minutes", *SPENT)
+OVER = ("calls", "same calls", "same failures", "minutes", *SPENT)
 """What `over` can count,"""
 PERIODS = ("session", "day")
 """and within what."""
+ABOUT_IT = ("wrote", "downloaded")
+"""What `earlier` can say about the files that a call runs: `earlier wrote it`."""
 ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches", "over")
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
 
@@ -153,6 +155,8 @@ class _Reading:
         begins, self.is_earlier = self.column(), True
         inner = self.negated()
         self.is_earlier = False
+        if inner[0] != "made" and any(node[0] == "made" for node in nodes_of(inner)):
+            raise BadCondition("`it` is what this call runs", begins, "Write it alone: `earlier wrote it and …`.")
         return ("earlier", inner, short_digest(repr(inner)), self.text[begins - 1 : self.column() - 1].strip())
 
     def atom(self) -> Node:
@@ -160,6 +164,9 @@ class _Reading:
             raise self.wrong("a condition is missing here", "Write one, as `runs git push --force`.")
         token = self.take()
         word = token.text
+        if token.bare and word in ABOUT_IT and self.is_earlier and self.next_is("it"):
+            self.take()
+            return ("made", word)
         if not token.bare or word not in ATOMS:
             fix = f"Conditions begin with: {', '.join(ATOMS)}.{guess(word, ATOMS)}"
             raise BadCondition(f"`{word}` is not a condition", token.column, fix)
@@ -250,8 +257,9 @@ class _Reading:
         """`runs NAME WORDS [with …] [without …] [saying /…/] [from …] [via …]`."""
         runs = self.tokens[self.at - 1]
         found = self.words(*PARTS)
-        if not found:
+        if not found and self.next_is(*PARTS):
             raise self.wrong("`runs` needs a program", "Write its name, as `runs git push`.")
+        found = found or tokens("*")
         name, *rest = found
         operands = tuple(choices(token) for token in rest if not token.text.startswith("-"))
         options = tuple(choices(token) for token in rest if token.text.startswith("-"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.rules.paths import compile_path, matches
+from anyhook.rules.wildcards import is_plain, path_like
 
 if TYPE_CHECKING:
     from anyhook.rules.paths import PathPattern, Places
@@ -58,4 +59,16 @@ def is_secret(path: str, places: Places) -> bool:
     secret, public = _compiled
     if any(matches(each, path, places, covers=False, may_be=False) for each in public):
         return False
-    return any(matches(each, path, places, covers=False) for each in secret)
+    whole = path.rstrip("/*") or path  # everything in a folder counts as the folder
+    if any(matches(each, found, places, covers=False) for each in secret for found in {path, whole}):
+        return True
+    return "**/" in path and any(_is_found(path, each, places) for each in secret)
+
+
+def _is_found(path: str, secret: PathPattern, places: Places) -> bool:
+    """Whether what `find` names, `FOLDER/**/NAME`, may be this file."""
+    start, parts = secret
+    if start not in "/~" or not all(map(is_plain, parts)) or not is_plain(path.rpartition("/")[2]):
+        return False
+    whole = [*filter(None, (places.home if start == "~" else "").split("/")), *parts]
+    return path_like(tuple(filter(None, path.split("/"))), whole)

@@ -16,7 +16,7 @@ from anyhook.platform.store import DAY_S, KINDS, Store
 from anyhook.rules.evaluate import PastLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Literal, Protocol
 
     Standing = Literal["counted", "held", "done"]
@@ -35,11 +35,31 @@ if TYPE_CHECKING:
 KIND, WITNESS = "memory", "told"
 LIFETIME_S = KINDS[KIND][0]
 MAX_NESTED = 8
-MAX_LAST, MAX_ROWS, MAX_SECRETS = 32, 16, 200
-"""How many of the last calls are held one by one, how many rows of equal calls, and how many secrets."""
+MAX_LAST, MAX_OPEN, MAX_ROWS, MAX_SECRETS, MAX_MADE = 16, 400, 16, 200, 2_000
+"""How many calls are held one by one, and how many of those that may not be decided yet; how many rows of equal calls,
+how many secrets, and how many names and digests of files that the session made."""
+OPEN_S = 600.0
+"""How long a call may be under way that nobody has told about again."""
 IT_COUNTS: Standing = "counted"
 IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
+FILE_MARKS = ("wrote ", "downloaded ")
+"""How the keys of files begin that the session made: by a digest of their path, and of their content."""
+
+
+class Deed(Record):
+    """What is remembered of a call."""
+
+    who: str
+    facts: str = ""
+    """A digest of what it would do: calls with equal ones are the same calls."""
+    given: str = ""
+    """A digest of its tool and its input."""
+    keys: Mapping[str, str] = {}
+    """The conditions that it meets, and what makes them true."""
+    failed: bool = False
+    secrets: tuple[str, ...] = ()
+    """Those in its output. Only keyed digests of them are kept."""
 
 
 class Met(Record):
@@ -63,14 +83,14 @@ class Seen(Record):
     """How many calls there were, this one included."""
     same: int
     """How many of the last ones are equal to it, itself included."""
+    failures: int
+    """How many of the last ones have failed and had its tool and its input, itself included, if it has not run yet."""
     first_s: float
     now_s: float
     met: Mapping[str, Met]
     """The key of a condition → the first call that met it, unless it is this one."""
     spent: Mapping[str, float]
     """What the agent's payloads tell: tokens."""
-    holds: Callable[[str], bool]
-    """Whether a text is a secret that this session has seen. Only keyed digests are kept."""
 
     def is_over(self, limit: float, counted: str) -> bool:
         match counted:
@@ -78,6 +98,8 @@ class Seen(Record):
                 return self.calls > limit
             case "same calls":
                 return self.same > limit
+            case "same failures":
+                return self.failures > limit
             case "minutes":
                 return self.now_s - self.first_s > limit * 60
             case _:
@@ -132,57 +154,65 @@ class Sketch:
         return key in self._books
 
 
+class SeenSecrets(Record):
+    """The secrets that a session has seen."""
+
+    salt: str = ""
+    sizes: frozenset[int] = frozenset()
+    digests: frozenset[str] = frozenset()
+
+    def holds(self, text: str) -> bool:
+        return len(text) in self.sizes and short_digest(self.salt + text) in self.digests
+
+
 class Memory:
     """One session's memory, or that of a day."""
 
     def __init__(self, files: Books, key: str, now_s: float) -> None:
         self._files, self._key, self._now_s = files, key, now_s
 
-    def look(self, who: str, digest: str) -> Seen:
+    def known(self) -> SeenSecrets:
+        """The secrets that the session has seen before."""
+        kept = self._book(self._files.read(self._key)).get("secrets", {"salt": "", "digests": {}})
+        return SeenSecrets(str(kept["salt"]), frozenset(kept["digests"].values()), frozenset(kept["digests"]))
+
+    def look(self, deed: Deed) -> Seen:
         """What a call would see. Nothing is changed."""
         book = self._book(self._files.read(self._key))
-        _enter(book, who, digest, {}, self._now_s)
-        return _seen(book, who, digest, self._now_s)
+        _enter(book, deed, self._now_s)
+        return _seen(book, deed, self._now_s)
 
-    def glance(self, digest: str, session: str, tokens: float, *, begins: bool) -> Seen:
+    def glance(self, deed: Deed, session: str, tokens: float, *, begins: bool) -> Seen:
         """What an event sees that does not count as a call. With `begins`, the session begins with it at the latest.
         `tokens` is what the session has used so far, if the event tells it."""
         data = self._files.read(self._key)
         if begins and (data is None or tokens):
-            return self._change(lambda book: _spend(book, session, tokens), "", digest)
-        return _seen(self._book(data), "", digest, self._now_s)
+            return self._change(lambda book: _spend(book, session, tokens), deed)
+        return _seen(self._book(data), deed, self._now_s)
 
-    def enter(self, who: str, digest: str, keys: Mapping[str, str]) -> Seen:
-        """A call begins, and counts. `keys` are the conditions that it meets, and what makes them true."""
-        return self._change(lambda book: _enter(book, who, digest, keys, self._now_s), who, digest)
+    def enter(self, deed: Deed) -> Seen:
+        """A call begins, and counts."""
+        return self._change(lambda book: _enter(book, deed, self._now_s), deed)
 
-    def leave(self, who: str) -> None:
+    def leave(self, deed: Deed) -> None:
         """The call was refused: as if it had not been made."""
-        self._change(lambda book: _leave(book, who), who, "")
+        self._change(lambda book: _leave(book, deed.who), deed)
 
-    def hold(self, who: str) -> None:
+    def hold(self, deed: Deed) -> None:
         """A person is asked about the call: it counts once it has run."""
-        self._change(lambda book: _hold(book, who), who, "")
+        self._change(lambda book: _hold(book, deed.who), deed)
 
-    def ran(self, who: str, digest: str, keys: Mapping[str, str], secrets: Iterable[str] = ()) -> Seen:
-        """The call has run, and its output had these secrets."""
+    def ran(self, deed: Deed) -> Seen:
+        """The call has run."""
+        return self._change(lambda book: _ran(book, deed, self._now_s), deed)
 
-        def change(book: Book) -> None:
-            _ran(book, who, digest, keys, self._now_s)
-            for secret in secrets:
-                kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": []})
-                made = short_digest(kept["salt"] + secret)
-                kept["digests"] = [*(each for each in kept["digests"] if each != made), made][-MAX_SECRETS:]
-
-        return self._change(change, who, digest)
-
-    def _change(self, change: Callable[[Book], None], who: str, digest: str) -> Seen:
+    def _change(self, change: Callable[[Book], None], deed: Deed) -> Seen:
         seen: list[Seen] = []
 
         def changed(before: bytes | None) -> bytes:
             book = self._book(before)
             change(book)
-            seen.append(_seen(book, who, digest, self._now_s))
+            seen.append(_seen(book, deed, self._now_s))
             return sealed(book)
 
         try:
@@ -231,18 +261,29 @@ def _of(book: Book, who: str) -> list[Any] | None:
     return next((call for call in book["last"] if call[0] == who), None)
 
 
-def _enter(book: Book, who: str, digest: str, keys: Mapping[str, str], now_s: float) -> None:
-    known = _of(book, who)
+def _enter(book: Book, deed: Deed, now_s: float) -> None:
+    known = _of(book, deed.who)
     if known is not None:  # asked about twice
-        known[3] = {**known[3], **keys}
+        known[3] = {**known[3], **deed.keys}
         return
     book["calls"] += 1
-    _count(book, digest)
-    book["last"].append([who, book["calls"], digest, {**keys}, IT_COUNTS, now_s])
-    while len(book["last"]) > MAX_LAST:
-        gone = book["last"].pop(0)
-        if gone[4] == IT_COUNTS:
-            _settle(book, gone)
+    _count(book, deed.facts)
+    book["last"].append([deed.who, book["calls"], deed.facts, {**deed.keys}, IT_COUNTS, now_s])
+    if len(book["last"]) > MAX_LAST:
+        _forget_done(book, now_s)
+
+
+def _forget_done(book: Book, now_s: float) -> None:
+    """Of many calls, hold those that may still be refused, or be under way, one by one."""
+    last = book["last"]
+    spare = len(last) - MAX_LAST
+    for call in last[:-1]:
+        is_over = call[4] == HAS_RUN or now_s - call[5] > OPEN_S or len(last) > MAX_OPEN
+        if spare > 0 and is_over:
+            spare -= 1
+            last.remove(call)
+            if call[4] == IT_COUNTS:
+                _settle(book, call)
 
 
 def _leave(book: Book, who: str) -> None:
@@ -266,23 +307,39 @@ def _spend(book: Book, session: str, tokens: float) -> None:
         book["spent"][session] = max(tokens, book["spent"].get(session, 0.0))
 
 
-def _ran(book: Book, who: str, digest: str, keys: Mapping[str, str], now_s: float) -> None:
-    known = _of(book, who) or next((call for call in reversed(book["last"]) if call[2] == digest), None)
+def _ran(book: Book, deed: Deed, now_s: float) -> None:
+    known = _of(book, deed.who) or _equal(book, deed.facts)
     if known is None:
-        _enter(book, who, digest, keys, now_s)
+        _enter(book, deed, now_s)
         known = book["last"][-1]
     elif known[4] == IS_HELD:
         book["calls"] += 1
         known[1] = book["calls"]
         _count(book, known[2])
-    known[0], known[3], known[4] = who, {**known[3], **keys}, HAS_RUN
+    known[0], known[3], known[4] = deed.who, {**known[3], **deed.keys}, HAS_RUN
     _settle(book, known)
+    given, failures = book.get("failed", ("", 0))
+    book["failed"] = [deed.given, failures + 1 if given == deed.given else 1] if deed.failed else ["", 0]
+    for secret in deed.secrets:
+        kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": {}})
+        kept["digests"][short_digest(kept["salt"] + secret)] = len(secret)
+        while len(kept["digests"]) > MAX_SECRETS:
+            del kept["digests"][next(iter(kept["digests"]))]
+
+
+def _equal(book: Book, facts: str) -> list[Any] | None:
+    """The last call that does the same, for agents whose calls have no names: one that has not run yet comes first."""
+    equal = [call for call in reversed(book["last"]) if call[2] == facts]
+    return next((call for call in equal if call[4] != HAS_RUN), equal[0] if equal else None)
 
 
 def _settle(book: Book, call: list[Any]) -> None:
     who, number, _, keys, _, at_s = call
     for key, what in keys.items():
         book["met"].setdefault(key, [number, at_s, what, who])
+    if len(book["met"]) > MAX_MADE and (files := [key for key in book["met"] if key.startswith(FILE_MARKS)]):
+        for key in files[: len(files) - MAX_MADE]:
+            del book["met"][key]
 
 
 def _count(book: Book, digest: str) -> None:
@@ -307,21 +364,18 @@ def _uncount(book: Book, digest: str) -> None:
             return
 
 
-def _seen(book: Book, who: str, digest: str, now_s: float) -> Seen:
-    rows = book["rows"]
-    same = rows[-1][1] if rows and rows[-1][0] == digest else 1
+def _seen(book: Book, deed: Deed, now_s: float) -> Seen:
+    rows, who = book["rows"], deed.who
+    same = rows[-1][1] if rows and rows[-1][0] == deed.facts else 1
+    given, failures = book.get("failed", ("", 0))
+    failures = (failures if given == deed.given else 0) + (not deed.failed)
     met = {key: Met(*found[:3]) for key, found in book["met"].items() if found[3] != who}
     for other, number, _, keys, standing, at_s in book["last"]:
         if other != who and standing == IT_COUNTS:
             for key, what in keys.items():
                 met.setdefault(key, Met(number, at_s, what))
-    kept = book.get("secrets", {"salt": "", "digests": ()})
-    known, salt = frozenset(kept["digests"]), str(kept["salt"])
-
-    def holds(text: str) -> bool:
-        return bool(known) and short_digest(salt + text) in known
-
-    return Seen(book["calls"], same, book["first"], now_s, met, {"tokens": sum(book["spent"].values())}, holds)
+    spent = {"tokens": sum(book["spent"].values())}
+    return Seen(book["calls"], same, failures, book["first"], now_s, met, spent)
 
 
 def root_of(files: Books, session: str, parent: str) -> str:
@@ -341,6 +395,6 @@ def _unless_known(made: bytes, before: bytes | None) -> bytes:
     return before or made
 
 
-def today() -> str:
+def day_of(now_s: float) -> str:
     """The key of the local calendar day."""
-    return f"day {strftime('%Y-%m-%d', localtime())}"
+    return f"day {strftime('%Y-%m-%d', localtime(now_s))}"
