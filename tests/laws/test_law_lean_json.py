@@ -36,7 +36,7 @@ def finite(text: str) -> float:
 
 @given(values, st.booleans())
 def test_dumps(value: Json, ascii_only: bool) -> None:
-    made = lean_json.dumps(value, ascii_only)
+    made = lean_json.dumps(value, ensure_ascii=ascii_only)
     assert made == json.dumps(value, ensure_ascii=ascii_only)
     assert lean_json.loads(made) == value
 

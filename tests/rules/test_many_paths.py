@@ -25,7 +25,7 @@ def test_many_paths_match_like_each_of_them() -> None:
         words = [some(rng, PARTS, ("/", "~/", "./", "", "**/")) for _ in range(6)]
         patterns = tuple(compile_path(word) for word in (*words, f"@{rng.choice([*CLASSES])}"))
         for covers in (False, True):
-            alone = [path for path in paths if any(matches(each, path, PLACES, covers) for each in patterns)]
+            alone = [path for path in paths if any(matches(each, path, PLACES, covers=covers) for each in patterns)]
             assert matching(patterns, paths, PLACES, covers=covers) == alone, words
             matched, missed = matched + len(alone), missed + len(paths) - len(alone)
     assert matched > 1_000

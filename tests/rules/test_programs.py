@@ -113,7 +113,7 @@ def test_operands(line: str, operands: str, found: bool) -> None:
     ],
 )
 def test_paths(pattern: str, path: str, covers: bool, found: bool) -> None:
-    assert matches(compile_path(pattern), path, PLACES, covers) is found
+    assert matches(compile_path(pattern), path, PLACES, covers=covers) is found
 
 
 @pytest.mark.parametrize("temp", ["/tmp", "/dev/shm"])

@@ -153,7 +153,7 @@ def event_of(
 
         natives = native_names(dialects) if natives is None else natives
         try:
-            event = canonical_event(name, "tool_error" in data, natives)
+            event = canonical_event(name, failed="tool_error" in data, natives=natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
     if "message" in data and event != "notification":  # for other events it is a dialect's own name for another field
@@ -162,7 +162,9 @@ def event_of(
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
     unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
-        event = canonical_event(name, True, natives)  # --data may give the error under a dialect's own name
+        event = canonical_event(
+            name, failed=True, natives=natives
+        )  # --data may give the error under a dialect's own name
     for key in ("agent_id", "agent_type"):  # --agent names both, unless --data knows better
         if key in data:
             data.setdefault("agent_name", data[key])

@@ -35,7 +35,7 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
             return f"{short_path(project)}: {off_line(off).removeprefix('anyhook: ')}"
         agents = calling_agents(setup, catalog)
         _, found = gates_here(setup, catalog, agents)
-        alone = unasked(protected(found), agents) if agents else ""
+        alone = unasked(agents, held=protected(found)) if agents else ""
         return f"{short_path(project)}: {summary(found)}{alone}" if alone else ""
 
     return line
@@ -55,7 +55,7 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
         if not protected(found):
             told = off() or f"{folder}: {summary(found)}"
             return False, f"Not protected. {told}" + ("" if not_holding(found) else ". Run: anyhook setup")
-        if alone := unasked(True, agents):
+        if alone := unasked(agents, held=True):
             return False, f"Not protected. {folder}: {summary(found)}{alone}"
         state, roots = state_dir(env), setup.roots(())
         known = Installs(state).known

@@ -227,7 +227,7 @@ def _asked_for(decision: Decision) -> Iterator[str]:
         yield f"reason: {decision.reason}"
     for title, value in (("input", decision.tool_input), ("output", decision.tool_output), ("prompt", decision.prompt)):
         if value is not None:
-            yield f"{title} → {value if isinstance(value, str) else lean_json.dumps(value, False)}"
+            yield f"{title} → {value if isinstance(value, str) else lean_json.dumps(value, ensure_ascii=False)}"
     said = {"context": decision.context, "message": decision.messages, "follow-up": decision.follow_ups}
     yield from (f"{title}: {text}" for title, texts in said.items() for text in texts)
     if decision.history is not None:

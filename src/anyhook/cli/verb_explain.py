@@ -122,7 +122,7 @@ def agent_lines(seen: InAgent) -> Iterator[str]:
     yield f"   entry   {seen.entry}"
     data = seen.event.data
     if data.get("tool"):
-        yield f"   tool    {data['tool']} {lean_json.dumps(data.get('input') or {}, False)}"
+        yield f"   tool    {data['tool']} {lean_json.dumps(data.get('input') or {}, ensure_ascii=False)}"
     works = [effect for effect, word in seen.honours.items() if word == WORKS]
     becomes = [f"{effect} becomes {word}" for effect, word in seen.honours.items() if word not in (WORKS, LOST)]
     lost = [effect for effect, word in seen.honours.items() if word == LOST]

@@ -106,7 +106,7 @@ def _told(
         agents: dict[str, Json] = {name: agent.as_dict() for name, agent in hosts.items()}
         return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
     if options.short:
-        return [render.plain(f"anyhook: {summary(found)}{unasked(protected(found), hosts)}")], []
+        return [render.plain(f"anyhook: {summary(found)}{unasked(hosts, held=protected(found))}")], []
     return _screen(setup, found, held, hosts, named=bool(named)), render.problem_lines(catalog.problems)
 
 
@@ -156,7 +156,7 @@ def repository_root(project: str) -> str | None:
     return folder
 
 
-def unasked(held: bool, agents: Mapping[str, AgentStatus]) -> str:
+def unasked(agents: Mapping[str, AgentStatus], *, held: bool) -> str:
     """What to add if guards are on, but some or all agents do not ask them, or ""."""
     if not held:
         return ""
@@ -198,7 +198,7 @@ def _screen(
 
 
 def _verdict(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> str:
-    alone = unasked(protected(found), hosts)
+    alone = unasked(hosts, held=protected(found))
     word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
     return render.plain(f"{word}: {summary(found)}{alone}")
 

@@ -122,7 +122,7 @@ def trust(options: TrustOptions) -> int:
 
 
 def look(
-    options: ProjectOptions, trust: Trust | None = None, with_cases: bool = False, with_offers: bool = False
+    options: ProjectOptions, trust: Trust | None = None, *, with_cases: bool = False, with_offers: bool = False
 ) -> ProjectReview:
     """What needs approval: hooks; also case files and what our own agent would use, if a person reviews them."""
     setup = setup_of(options, trust)
@@ -190,7 +190,7 @@ def _approve(found: ProjectReview, yes: bool, as_json: bool, here: bool = False)
     return True
 
 
-def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = False, here: bool = False) -> None:
+def approve(found: ProjectReview, say: Callable[[str], None], *, quiet: bool = False, here: bool = False) -> None:
     """Approve what was shown, after a person has said yes."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     refused = bool(found.ledger.problems)
@@ -210,7 +210,7 @@ def approve(found: ProjectReview, say: Callable[[str], None], quiet: bool = Fals
         gone = sum(found.project_of(entry) == project for entry in found.gone)
         forgotten = f" No longer expected: {gone}." if gone else ""
         unpinned = sum(found.project_of(entry) == project and bool(entry.item.unpinned) for entry in entries)
-        counts = reach(project, here, unpinned) if count else ""
+        counts = reach(project, unpinned, here=here) if count else ""
         say(f"Approved: {count} in {visible(project)}.{forgotten}{counts}")
 
 
@@ -410,7 +410,7 @@ def _unwritable(ledger: Ledger, error: OSError) -> BadCall:
 # Where else an approval counts: in which worktrees and clones, and which it does not reach yet.
 
 
-def reach(project: str, here: bool, unpinned: int = 0) -> str:
+def reach(project: str, unpinned: int = 0, *, here: bool) -> str:
     """Where else an approval counts that is given now; `unpinned` of them also run what is not pinned."""
     place = place_of(project)
     if place is None or here:

@@ -227,7 +227,7 @@ def _launchers(env: Mapping[str, str]) -> list[str]:
 # -- whether a path is one of them
 
 
-def hit(path: str, held: Protected, deletes: bool = False) -> str:
+def hit(path: str, held: Protected, *, deletes: bool = False) -> str:
     """The protected path that a change of this one would affect, or "". A deletion also affects everything below."""
     if path.startswith("$"):
         return _ends_like(path, held)

@@ -143,7 +143,7 @@ class RunningQuestion:
         assert asking is not None  # noqa: S101 (nothing is asked without)
         nonce = os.urandom(8).hex()
         with_tools = hook.handler == "agent"
-        asked = question(str(hook.spec["prompt"]), self._call.stdin, asking, nonce, with_tools)
+        asked = question(str(hook.spec["prompt"]), self._call.stdin, asking, nonce, with_tools=with_tools)
         noted = f"{asked.note}\n" if asked.note else ""
         if with_tools:
             from anyhook.handlers.key_variables import key_names, without_keys

@@ -48,7 +48,7 @@ class Question(Record):
     """How the event was changed."""
 
 
-def question(prompt: str, event: bytes, asking: Asking, marker: str, with_tools: bool) -> Question:
+def question(prompt: str, event: bytes, asking: Asking, marker: str, *, with_tools: bool) -> Question:
     """The question. `marker` must be one that could not be guessed when the event happened."""
     system = SYSTEM.replace("{reply}", asking.reply) + (TOOLS if with_tools else "")
     # In one pass, so that a placeholder's name inside the event stays what it is.

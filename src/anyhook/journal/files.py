@@ -144,7 +144,7 @@ def end_of_lines(file: BinaryIO, end: int) -> int:
     return 0
 
 
-def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
+def lines_with(file: BinaryIO, mark: bytes, *, low: bool) -> Iterator[bytes]:
     """The complete lines from here on that contain a mark (in lower case with `low`). A block is searched at once: most
     lines contain nothing that is searched for, and so cost nothing."""
     while block := file.read(LARGE_BLOCK):
@@ -153,12 +153,12 @@ def lines_with(file: BinaryIO, mark: bytes, low: bool) -> Iterator[bytes]:
         end = block.rfind(b"\n") + 1
         if end < len(block):  # the rest of it comes with the next block, or is just being written
             file.seek(end - len(block), os.SEEK_CUR)
-        yield from marked(block[:end], mark, low)
+        yield from marked(block[:end], mark, low=low)
         if not end:
             return
 
 
-def marked(block: bytes, mark: bytes, low: bool) -> Iterator[bytes]:
+def marked(block: bytes, mark: bytes, *, low: bool) -> Iterator[bytes]:
     """The lines of a block of complete lines that contain a mark (in lower case with `low`)."""
     looked = block.lower() if low else block
     end = len(block)

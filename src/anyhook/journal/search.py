@@ -121,7 +121,7 @@ class Wanted(Record):
 
 def _low_json(value: Json) -> str:
     """A value as JSON in small letters, every letter as it is."""
-    return lean_json.dumps(value, False).lower()
+    return lean_json.dumps(value, ensure_ascii=False).lower()
 
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
@@ -171,7 +171,7 @@ def chooser(wanted: Wanted) -> Callable[[bytes], JournalLine | None]:
 def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLine | None]) -> Iterator[JournalLine]:
     past = None if wanted.until_ns is None else wanted.until_ns + SLACK_NS
     mark, low = wanted.rarest_mark()
-    for line in lines_with(file, mark, low) if mark and past is None else whole_lines(file):
+    for line in lines_with(file, mark, low=low) if mark and past is None else whole_lines(file):
         if past is not None and (number_of(line, b"at") or 0) > past:
             return
         if (found := chosen(line)) is not None:
@@ -198,7 +198,7 @@ def _last(
             last_line = block[block.rfind(b"\n", 0, -1) + 1 :]
             if stop() or (number_of(last_line, b"at") or SLACK_NS) < earliest:
                 return found[::-1]
-            for line in reversed([*marked(block, mark, low)]):
+            for line in reversed([*marked(block, mark, low=low)]):
                 if (each := chosen(line)) is not None:
                     found.append(each)
                     if len(found) >= max_count:

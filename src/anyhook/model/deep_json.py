@@ -107,7 +107,7 @@ def _number(text: str, whole: bool) -> Json:
     return Digits(text) if number in _INFINITE else number  # type: ignore[return-value]
 
 
-def write(value: object, ensure_ascii: bool) -> str:
+def write(value: object, *, ensure_ascii: bool) -> str:
     """The JSON text of a value of any depth, `Digits` as they were written. TypeError for what is not JSON, ValueError
     for what holds itself."""
     made: list[str] = []
@@ -126,7 +126,7 @@ def write(value: object, ensure_ascii: bool) -> str:
             open_ids.add(id(item))
             left.extend(reversed(_pieces(item, ensure_ascii)))
         else:
-            made.append(leaf(item, ensure_ascii))
+            made.append(leaf(item, ensure_ascii=ensure_ascii))
     return "".join(made)
 
 
@@ -139,7 +139,7 @@ def _pieces(
     for count, part in enumerate(item):
         before = ", " if count else ""
         if isinstance(item, dict):
-            pieces += [(before + leaf({part: 0}, ensure_ascii)[1:-2], None), (None, item[part])]
+            pieces += [(before + leaf({part: 0}, ensure_ascii=ensure_ascii)[1:-2], None), (None, item[part])]
         else:
             pieces += [(before, None), (None, part)]
     pieces.append(("}" if keyed else "]", item))

@@ -229,7 +229,7 @@ class Event(Record):
         return cls.made(name, data)
 
     @classmethod
-    def made(cls, name: str, data: dict[str, Json], hosted: bool = False) -> Event:
+    def made(cls, name: str, data: dict[str, Json], *, hosted: bool = False) -> Event:
         """The same, with the fields as a value that becomes part of the event."""
         if name not in EVENTS:
             name = _canonical(name, "tool_error" in data)

@@ -127,19 +127,19 @@ except (ImportError, TypeError):
         return (json.dumps(value, ensure_ascii=False, separators=(",", ":")),)
 
 
-def leaf(value: object, ensure_ascii: bool) -> str:
+def leaf(value: object, *, ensure_ascii: bool) -> str:
     """As `dumps`, for what is nested no deeper than the encoder can go."""
     return "".join((_ascii if ensure_ascii else _plain)(value, 0))
 
 
-def dumps(value: Json, ensure_ascii: bool = True) -> str:
+def dumps(value: Json, *, ensure_ascii: bool = True) -> str:
     """The JSON text of a value, with a space after each colon and comma, however deep it is nested."""
     try:
         return "".join((_ascii if ensure_ascii else _plain)(value, 0))
     except (RecursionError, TypeError):  # too deep, or with `Digits` in it
         from anyhook.model.deep_json import write
 
-        return write(value, ensure_ascii)
+        return write(value, ensure_ascii=ensure_ascii)
 
 
 def loads_any(text: str) -> Json:
@@ -206,7 +206,7 @@ def _write(made: BytesIO, value: Json, dense: bool) -> None:
     if isinstance(value, dict):
         before = "{"
         for key, item in value.items():
-            made.write(f"{before}{dumps({key: 0}, False)[1:-3]}{'' if dense else ' '}".encode())
+            made.write(f"{before}{dumps({key: 0}, ensure_ascii=False)[1:-3]}{'' if dense else ' '}".encode())
             _write(made, item, dense)
             before = "," if dense else ", "
         made.write(b"}" if value else b"{}")

@@ -139,7 +139,7 @@ class Child:
             cheap = (
                 hasattr(os, "posix_spawn") and here.is_ours and has_pipes_apart and os.path.samefile(self.call.cwd, ".")
             )
-            spawn = self.starter or (None if cheap else spawner(has_pipes_apart))
+            spawn = self.starter or (None if cheap else spawner(has_pipes_apart=has_pipes_apart))
             with self._lock:  # so that `end` runs either before the process exists or when its pid is known
                 if here.is_closed:
                     self.ending = self.ending or "cancelled"

@@ -81,7 +81,7 @@ def is_running(pid: object) -> bool:
         return False
 
 
-def spawner(has_pipes_apart: bool) -> Spawner:
+def spawner(*, has_pipes_apart: bool) -> Spawner:
     """The cheapest alternative to `posix_spawn`. The C function under `Popen` can do everything for half the cost of
     `Popen`, if the pipes do not have the numbers of stdin, stdout and stderr."""
     if has_pipes_apart and fork_exec is not None:

@@ -87,7 +87,7 @@ class Collector:
         self.doer = ""
         self.lines = 0
 
-    def shell(self, text: str, cwd: str | None, remote: bool = False, via: tuple[str, ...] = ()) -> None:
+    def shell(self, text: str, cwd: str | None, *, remote: bool = False, via: tuple[str, ...] = ()) -> None:
         """The facts of a line."""
         line = read_line(text, cwd, self.home, self.variables)
         self._line(line.programs, remote=remote, via=via)
@@ -178,7 +178,7 @@ class Collector:
             script = FileCode(self.inside[-1], text, "sh", program.cwd, remote=program.remote)
             self._read(script, program)
         else:
-            self.shell(text, program.cwd, program.remote, (*program.via, program.name))
+            self.shell(text, program.cwd, remote=program.remote, via=(*program.via, program.name))
 
     def _path(self, word: Word | str, cwd: str | None, follow: bool = True) -> str:
         word = Word(word, word) if isinstance(word, str) else word
@@ -193,7 +193,7 @@ class Collector:
             return word.source
         elif cwd is None and not word.text.startswith("/"):
             self.unknown.append(f"{NO_FOLDER} {word.source}")
-        return resolve(word, cwd, follow)
+        return resolve(word, cwd, follow=follow)
 
     def _add(self, field: str, path: str) -> None:
         if not path or (self.inside and path[0] in "$`"):
@@ -202,7 +202,7 @@ class Collector:
         found.append(path)
         self.doers.append((field, path, self.doer))
 
-    def read(self, word: Word | str, cwd: str | None, lists: bool = False) -> None:
+    def read(self, word: Word | str, cwd: str | None, *, lists: bool = False) -> None:
         if (word if isinstance(word, str) else word.text) not in STREAMS:
             path = self._path(word, cwd)
             self._add("reads", path)

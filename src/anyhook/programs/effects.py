@@ -64,7 +64,7 @@ def _add_reads(given: Given, row: ProgramRow, into: Collector) -> None:
     cwd = given.program.cwd
     for word in _picked(row.reads, given.rest, given.sources):
         if not is_address(word, into):
-            into.read(word, cwd, row.has("lists"))
+            into.read(word, cwd, lists=row.has("lists"))
     for word in given.options.values(*row.read_by.split()):
         into.read(word, cwd)
 
@@ -72,7 +72,7 @@ def _add_reads(given: Given, row: ProgramRow, into: Collector) -> None:
 def _add_writes(given: Given, row: ProgramRow, into: Collector) -> None:
     options, rest, cwd = given.options, given.rest, given.program.cwd
     if row.writes == "copied":
-        written: Iterable[Word] = copied(given.targets or rest[-1:], given.sources, cwd, bool(given.targets))
+        written: Iterable[Word] = copied(given.targets or rest[-1:], given.sources, cwd, is_folder=bool(given.targets))
     else:
         written = _picked(row.writes, rest, given.sources)
     for word in options.values(*row.write_by.split()):
@@ -101,7 +101,7 @@ def _add_deletes(given: Given, row: ProgramRow, into: Collector) -> None:
         into.delete(word, cwd)
 
 
-def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, is_folder: bool) -> Iterable[Word]:
+def copied(targets: Sequence[Word], sources: Sequence[Word], cwd: str | None, *, is_folder: bool) -> Iterable[Word]:
     """What a copy writes: the target, or a file with the source's name in it if it is a folder."""
     for target in targets:
         ends = target.text.endswith(("/", "/.", "/..")) or target.text in (".", "..")

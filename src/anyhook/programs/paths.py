@@ -15,7 +15,7 @@ STREAMS = frozenset(
 )
 
 
-def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
+def resolve(word: Word | str, cwd: str | None, *, follow: bool = True) -> str:
     """The absolute path of a word. Without `follow`, a link as the last part is not followed."""
     if isinstance(word, str):
         word = Word(word, word)
@@ -35,9 +35,9 @@ def resolve(word: Word | str, cwd: str | None, follow: bool = True) -> str:
     place = min((text.find(sign) for sign in "*?[" if sign in text), default=-1)
     if place >= 0:
         folder, rest = text[:place].rpartition("/")[0], text[text[:place].rfind("/") + 1 :]
-        path = real(folder or "/", True).rstrip("/") + "/" + rest
+        path = real(folder or "/", follow=True).rstrip("/") + "/" + rest
         return os.path.normpath(path) if ".." in rest else path
-    return real(text, follow)
+    return real(text, follow=follow)
 
 
 PROC = re.compile(r"/+proc/+[^/]+/+(?:[^/]+/+\.\./+)*(?:task/+[^/]+/+)?(?P<what>root|cwd)(?=/|$)")
@@ -59,7 +59,7 @@ def _decoded(text: str) -> str:
     return unquote(text)
 
 
-def real(path: str, follow: bool) -> str:
+def real(path: str, *, follow: bool) -> str:
     """The path with links followed; a link as the last part only with `follow`. Characters that no path can contain are
     left out."""
     path = path.replace("\0", "")

@@ -60,7 +60,7 @@ class StartContext(Record):
     """Folders that its author may have had in mind instead of `cwd`."""
 
 
-def fault_of(argv: Sequence[str], context: StartContext, in_shell: bool = False) -> Fault | None:
+def fault_of(argv: Sequence[str], context: StartContext, *, in_shell: bool = False) -> Fault | None:
     """Why this command cannot be started; None if nothing is wrong, or if only the shell can know."""
     program = argv[0]
     fault = _program_fault(program, context, in_shell)
@@ -69,7 +69,7 @@ def fault_of(argv: Sequence[str], context: StartContext, in_shell: bool = False)
     name = os.path.basename(program)
     if name == "env":
         rest = [word for word in argv[1:] if not is_assignment(word)]
-        return fault_of(rest, context, in_shell) if rest and not rest[0].startswith("-") else None
+        return fault_of(rest, context, in_shell=in_shell) if rest and not rest[0].startswith("-") else None
     if name in SHELLS and len(argv) > 2 and argv[1] in ("-c", "-ec", "-lc"):
         return _line_fault(argv[2], context)
     return _script_fault(name, argv[1:], context) if name in INTERPRETERS else None

@@ -162,7 +162,7 @@ def _runs(tree: Node, call: RuleCall, hits: Hits) -> bool:
 
 def _is_spared(path: str, call: RuleCall, hits: Hits) -> bool:
     """Whether a path is one that does not count for this rule."""
-    return any(matches(each, path, call.places, False, may_be=False) for each in hits.spared)
+    return any(matches(each, path, call.places, covers=False, may_be=False) for each in hits.spared)
 
 
 def _runs_in_spared(program: Program, call: RuleCall, hits: Hits) -> bool:
@@ -299,7 +299,7 @@ def _unspared(paths: list[str], call: RuleCall, hits: Hits) -> list[str]:
 
 
 def _any_path(patterns: tuple[PathPattern, ...], path: str, places: Places, covers: bool) -> bool:
-    return any(matches(pattern, path, places, covers) for pattern in patterns)
+    return any(matches(pattern, path, places, covers=covers) for pattern in patterns)
 
 
 def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:

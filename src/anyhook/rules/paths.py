@@ -80,7 +80,7 @@ def compile_path(word: str) -> PathPattern:
     return start, tuple(parts)
 
 
-def matches(pattern: PathPattern, path: str, places: Places, covers: bool, may_be: bool = True) -> bool:
+def matches(pattern: PathPattern, path: str, places: Places, *, covers: bool, may_be: bool = True) -> bool:
     """Whether the pattern matches a path. `covers`: a folder also counts for everything in it. `may_be`: a path with
     wildcards counts if it might match."""
     start, parts = pattern
@@ -111,11 +111,15 @@ def matching(
     """The paths that one of the patterns matches, in their order. Of many paths, most are ruled out by their name or by
     the folder that they are in, so that a thousand of them take milliseconds."""
     if len(paths) <= FEW:
-        return [path for path in paths if any(matches(each, path, places, covers, may_be) for each in patterns)]
+        return [
+            path
+            for path in paths
+            if any(matches(each, path, places, covers=covers, may_be=may_be) for each in patterns)
+        ]
     plain = [path for path in paths if is_plain(path)]
     found = _plain_matches(patterns, plain, places, covers=covers)
     for path in paths:
-        if not is_plain(path) and any(matches(each, path, places, covers, may_be) for each in patterns):
+        if not is_plain(path) and any(matches(each, path, places, covers=covers, may_be=may_be) for each in patterns):
             found.add(path)
     return [path for path in paths if path in found]
 
@@ -129,7 +133,7 @@ def _plain_matches(patterns: tuple[PathPattern, ...], paths: list[str], places: 
     above = [path for path in paths if _whole(path, places.project)] if covers else []
     for pattern in patterns:
         for path in (*_candidates(pattern, paths, by_name, places), *above):
-            if path not in found and matches(pattern, path, places, covers):
+            if path not in found and matches(pattern, path, places, covers=covers):
                 found.add(path)
     return found
 

@@ -409,7 +409,7 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
     templates = [(key, spec[key], key == "run") for key in ("run", "because", "instead", "to") if key in spec]
     for key, text, quoted in templates:
         for each in text.values() if isinstance(text, dict) else [text]:
-            wrong = wrong_template(each, quoted) if isinstance(each, str) else ""
+            wrong = wrong_template(each, quoted=quoted) if isinstance(each, str) else ""
             if wrong:
                 raise RuleError(wrong, key)
 

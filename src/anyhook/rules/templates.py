@@ -23,7 +23,7 @@ def placeholders(text: str) -> Iterator[tuple[int, str]]:
         at = text.find("{", at + 1)
 
 
-def wrong_template(text: str, quoted: bool) -> str:
+def wrong_template(text: str, *, quoted: bool) -> str:
     """What is wrong with a template, or "". `quoted`: its values are quoted for a shell."""
     for at, name in placeholders(text):
         if name not in KNOWN:

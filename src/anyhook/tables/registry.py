@@ -272,7 +272,7 @@ def native_names(chosen: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def canonical_event(name: str, failed: bool, natives: dict[str, tuple[str, ...]] | None = None) -> str:
+def canonical_event(name: str, *, failed: bool, natives: dict[str, tuple[str, ...]] | None = None) -> str:
     """The canonical event of any spelling. If a name stands for success and failure, `failed` says which."""
     if name in EVENTS:
         return name
@@ -304,4 +304,4 @@ def canonical_field(event: str, key: str) -> str | None:
     return spelled or (key if key in FIELDS else MADE if made else None)
 
 
-understand_names(canonical_event)
+understand_names(lambda name, failed: canonical_event(name, failed=failed))

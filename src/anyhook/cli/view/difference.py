@@ -39,4 +39,8 @@ def _lines(value: Json, path: str) -> Iterator[str]:
     elif isinstance(value, str):
         yield from (f"{path}: {line}" if path else line for line in value.split("\n"))
     elif value is not None:
-        yield f"{path}: {lean_json.dumps(value, False)}" if path else lean_json.dumps(value, False)
+        yield (
+            f"{path}: {lean_json.dumps(value, ensure_ascii=False)}"
+            if path
+            else lean_json.dumps(value, ensure_ascii=False)
+        )

@@ -181,5 +181,5 @@ def _decision_lines(decision: RecordedDecision, host: str) -> list[str]:
 
 
 def _short(value: Json) -> str:
-    text = value if isinstance(value, str) else lean_json.dumps(value, False)
+    text = value if isinstance(value, str) else lean_json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}… ({len(text):,} characters)"

@@ -110,7 +110,11 @@ def keep(zygote: Zygote, taken: int) -> NoReturn:
         if seen.si_code == os.CLD_EXITED:
             status = seen.si_status << 8
         else:
-            status = as_shell(seen.si_status, seen.si_code == os.CLD_DUMPED, stderr[0]) if stderr else seen.si_status
+            status = (
+                as_shell(seen.si_status, stderr[0], has_core=seen.si_code == os.CLD_DUMPED)
+                if stderr
+                else seen.si_status
+            )
     else:  # the caller is gone, or its time is up
         status = end_everything(pid)
     try:
@@ -121,7 +125,7 @@ def keep(zygote: Zygote, taken: int) -> NoReturn:
     os._exit(0)
 
 
-def as_shell(number: int, has_core: bool, stderr: int) -> int:
+def as_shell(number: int, stderr: int, *, has_core: bool) -> int:
     """Print what a shell prints about a program killed by a signal; returns the shell's exit status."""
     if number not in (_signal.SIGINT, _signal.SIGPIPE):
         os.write(stderr, f"{_signal.strsignal(number)}{' (core dumped)' if has_core else ''}\n".encode())

@@ -226,7 +226,7 @@ def call_line(tool: str, given: Mapping[str, Json]) -> str:
     """A tool call in one line: the value of its most important argument, the names of the others."""
     words: list[str] = []
     for number, (key, value) in enumerate(given.items()):
-        text = value if isinstance(value, str) else lean_json.dumps(value, False)
+        text = value if isinstance(value, str) else lean_json.dumps(value, ensure_ascii=False)
         if number == 0:
             words.append(text)
         else:

@@ -177,7 +177,7 @@ def _bridge(case: Case, sandbox: Sandbox, plugins: Sequence[str]) -> Fired:
         payload = case.payload
         if payload is None:
             payload = payload_of_agent(table, row, case.given, sandbox.project)
-        stdin = lean_json.dumps(payload, False)
+        stdin = lean_json.dumps(payload, ensure_ascii=False)
     switches = [word for name in case.dialects for word in ("--dialect", name)]
     switches += [word for path in plugins for word in ("--plugin-dir", path)]
     switches += ["--on-failure", case.on_failure] if case.on_failure else []

@@ -135,7 +135,7 @@ def _ended(
         lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
         lines += [f"#   {answer(each)}# {each.does}" for each in examples]
     if script.row.silence:
-        said = says(json.dumps(dict(script.row.silence), False))
+        said = says(json.dumps(dict(script.row.silence), ensure_ascii=False))
         return "\n".join([*lines, "", "# No objection: this object on stdout, and status 0.", said, end, ""])
     return "\n".join([*lines, "", "# Silence and status 0: no objection.", end, ""])
 
@@ -145,12 +145,12 @@ def _bash_says(text: str) -> str:
 
 
 def _bash_answer(example: ExampleAnswer) -> str:
-    return f"{_bash_says(json.dumps(example.value, False))}   "
+    return f"{_bash_says(json.dumps(example.value, ensure_ascii=False))}   "
 
 
 def _bash_tools(script: Script) -> list[str]:
     key = _tool_keys(script)[-1]
-    named = [json.dumps(tool, False) for tool in script.compared]
+    named = [json.dumps(tool, ensure_ascii=False) for tool in script.compared]
     patterns = ["*" + _quoted(f'"{key}":{blank}{tool}') + "*" for tool in named for blank in (" ", "")]
     return [
         "# There are no matchers here, so the hook itself looks at the tool's name.",
@@ -281,7 +281,10 @@ def brief(dialect: Dialect) -> str:
         lines.append(f"  A block: {EFFECTS.get(row.block or '', 'stops nothing')}.")
         if event.matched_against:
             lines.append(f"  The matcher is tried against: {event.matched_against}.")
-        lines += [f"  May print {json.dumps(each.value, False)} to {each.does}." for each in answers(dialect, row)]
+        lines += [
+            f"  May print {json.dumps(each.value, ensure_ascii=False)} to {each.does}."
+            for each in answers(dialect, row)
+        ]
     if dialect.tools:
         known = ", ".join(sorted({tool.native for tool in dialect.tools.values()}))
         lines += ["", f"Tools are called: {known}."]

@@ -58,7 +58,7 @@ def trial(order: Order, canonical: str, *, marked: bool) -> list[str]:
     if order.about_tools:
         words += ["--tool", tool_of(order)]
     if canonical in ("pre_tool", "permission_request"):
-        return [*words, "--input", json.dumps(_telling_input(order, text), False)]
+        return [*words, "--input", json.dumps(_telling_input(order, text), ensure_ascii=False)]
     if canonical == "post_tool":
         return [*words, "--output", text]
     if canonical == "post_tool_failure":
@@ -68,7 +68,7 @@ def trial(order: Order, canonical: str, *, marked: bool) -> list[str]:
             return [*words, OPTIONS[cell], text]
     for cell in cells:
         if isinstance(cell, str) and cell != "tool" and isinstance(FIELDS[cell], str):
-            return [*words, "--data", json.dumps({cell: text}, False)]
+            return [*words, "--data", json.dumps({cell: text}, ensure_ascii=False)]
     return [*words, "--session", text.replace(" ", "-")]
 
 
