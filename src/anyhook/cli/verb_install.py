@@ -240,9 +240,10 @@ def _notes(
 
 
 def _with_variables(launch: EntryStart, entry: Entry) -> EntryStart:
-    """The start of an entry, with the variables that it carries along."""
+    """The start of an entry, with the variables that it carries along. `env` by its path: an agent's `PATH` may name
+    another one first."""
     carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
-    return launch.replace(program=("env", *carried, *launch.program)) if carried else launch
+    return launch.replace(program=("/usr/bin/env", *carried, *launch.program)) if carried else launch
 
 
 def _changes(
