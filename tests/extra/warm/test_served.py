@@ -8,7 +8,6 @@ import os
 import resource
 import select
 import signal
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -244,7 +243,7 @@ def test_a_worker_answers_the_next_call_unless_its_hook_has_left_a_process(door:
             assert door.call("bridge", "claude", "PreToolUse", stdin=stdin).returncode == 0
         workers = seen.read_text().split()
         assert len(workers) == 12
-        assert any(one == other for one, other in pairwise(workers)) == (turn == 0)
+        assert (len(set(workers)) < 12) == (turn == 0)
         leaves.touch()
 
 
