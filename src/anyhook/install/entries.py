@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shlex
+from os.path import basename
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
@@ -75,7 +76,7 @@ def launched(command: str) -> tuple[list[str], bool]:
     words = words_of(command)
     closed = words[3:4] == [CLOSED]
     words = words[4:] if closed else words
-    while words and (row_of(words[0]).wraps is not None or "=" in words[0]):
+    while words and (row_of(basename(words[0])).wraps is not None or "=" in words[0]):
         words = words[1:]
     return words, closed
 
