@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,14 @@ def test_an_earlier_call_counts_and_is_named(world: World) -> None:
     assert "call 2 of this session, at " in refused["reason"]
     assert "reads @secrets (~/.aws/credentials)" in refused["reason"]
     assert verdicts(world, SEND, session="another") == ["none"]
+
+
+def test_a_long_condition_is_not_repeated_to_a_person(world: World) -> None:
+    """The pack's condition has ten lines; what the earlier call read says enough."""
+    rules(world, 'use = ["flow"]\n')
+    assert verdicts(world, READ) == ["none"]
+    reason = fired(world, SEND)["reason"]
+    assert re.search(r"call 1 of this session, at \d\d:\d\d: ~/\.aws/credentials\. \(rule flow/", reason), reason
 
 
 def test_secrets_are_keys_credentials_and_dotenv_but_nothing_public(world: World) -> None:
