@@ -29,7 +29,7 @@ HOT_MODULES = {
     "guard": "calls guard own_programs protected same_file scripts settings_change",
     "handlers": "__init__ callable_host function python",
     "hooks": "call decide when worker",
-    "journal": "files journal record redact secret_names secrets suspect writer",
+    "journal": "files journal record secret_names suspect writer",
     "model": """
         call decision deep_json event firing hook json_types lean_json outcome problem record texts words
     """,

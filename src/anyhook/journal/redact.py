@@ -3,6 +3,8 @@ programs and passwords in URLs, at any depth of JSON inside JSON. It handles onl
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.journal.secret_names import is_auth, is_secret_name
 from anyhook.journal.secrets import (
     INSTEAD,
@@ -20,8 +22,9 @@ from anyhook.journal.secrets import (
 from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json as json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.journal.secrets import Span
     from anyhook.model.json_types import Json
 
@@ -64,24 +67,30 @@ def _hidden(value: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _in_list(value: list[Json]) -> list[Json]:
+    """A list; it may be the words of a command line, or a name and its value."""
     items = [
         INSTEAD
-        if item and isinstance(item, str) and _is_option(before) and not is_placeholder(item)
+        if _is_option(before) and item and isinstance(item, str) and not is_placeholder(item)
         else redacted(item)
         for before, item in zip(("", *value), value, strict=False)
     ]
     words = [item if isinstance(item, str) else "" for item in value]
-    if len(words) == 2 and is_secret_name(words[0]) and looks_random(words[1], 12):  # a name and its value
+    if len(words) == 2 and is_secret_name(words[0]) and looks_random(words[1], 12):
         items[1] = INSTEAD
-    for place, word in enumerate(words):
-        if place and words[place - 1] == "-t" and is_token(words[: place - 1], word):
-            items[place] = INSTEAD
-        elif word[:2] == "-t" and is_token(words[:place], word[2:].removeprefix("=")):
-            items[place] = f"-t{'=' if word[2] == '=' else ''}{INSTEAD}"
-    for start, word in enumerate(words):
-        for at, offset in of_words(words[start:]) if word else ():
-            items[start + at] = words[start + at][:offset] + INSTEAD
+    for place, begin in _hidden_words(words):
+        items[place] = words[place][:begin] + INSTEAD
     return items
+
+
+def _hidden_words(words: list[str]) -> Iterator[tuple[int, int]]:
+    """Of the words of a command line: which one is a secret, and from which letter on."""
+    for place, word in enumerate(words):
+        begin = 3 if word[:3] == "-t=" else 2 if word[:2] == "-t" else 0
+        before = words[: place if begin else place - 1]
+        if (begin or words[place - 1 : place] == ["-t"]) and is_token(before, word[begin:]):
+            yield place, begin
+    for start, word in enumerate(words):
+        yield from ((start + at, offset) for at, offset in (of_words(words[start:]) if word else ()))
 
 
 def _under(key: str, item: Json) -> Json:

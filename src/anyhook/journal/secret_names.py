@@ -175,8 +175,8 @@ HOOKS = (
     "hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/", "/api/webhooks/",
     "/webhookb2/",
     "outlook.office.com/webhook/", "hooks.zapier.com/hooks/", "maker.ifttt.com/", "api.telegram.org/bot",
-    "/open-apis/bot/v2/hook/", "://hook.",
+    "/open-apis/bot/v2/hook/",
 )  # fmt: skip
 """URLs that are secret after this prefix: anyone who has them may post there."""
-QUERY = ("sig", "key", "signature", "session", "sid", "sessionid", "phpsessid", "jsessionid", "hmac")
+QUERY = ("sig", "signature", "session", "sid", "sessionid", "phpsessid", "jsessionid", "hmac")
 """Names in URLs and cookies whose values are secrets if they look random. Elsewhere these are ordinary words."""
