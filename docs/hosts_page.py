@@ -193,7 +193,9 @@ compared with a no-op shell hook (the better of two runs, including the agent's 
 run starts the [warm server](warm.md#what-it-costs), which is most of the cost. Agents whose tool calls only Python can
 read, such as Grok Build, cost more: the launcher cannot answer those by itself. The figures for CodeBuddy Code,
 deepagents-code, Mastra Code and Reasonix are older, and without a server. Sub-agents: whether a hook's refusal also
-applies to a sub-agent that the agent starts."""
+applies to a sub-agent that the agent starts. Secrets: with the pack `redact` on, the agent's shell and its tool for
+files print a secret of every kind that anyhook knows, and the model's requests are searched for them. Agents in which
+all are shown let no hook replace an output; `anyhook status` shows the pack as `uncovered` there."""
 
 MATRIX = """\
 ### Every event and effect
@@ -260,13 +262,14 @@ def _shown(table: Host, path: str) -> str:
 
 def _agents(data: Mapping[str, Json]) -> str:
     """One line per agent that was tried."""
-    names = ("agent", "version", "date", "twenty calls", "sub-agents", "extra per event")
+    names = ("agent", "version", "date", "twenty calls", "sub-agents", "secrets shown", "extra per event")
     rows = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
     agents = data.get("agents")
     for name, seen in agents.items() if isinstance(agents, dict) else ():
         if isinstance(seen, dict):
             words = [host(name).title, seen.get("version"), seen.get("date")]
-            words += [_calls(seen.get("policy")), _sub_agents(name, seen.get("events")), _cost(seen.get("cost"))]
+            words += [_calls(seen.get("policy")), _sub_agents(name, seen.get("events"))]
+            words += [_secrets(seen.get("secrets")), _cost(seen.get("cost"))]
             rows.append(f"| {' | '.join(map(str, words))} |")
     return "\n".join(rows)
 
@@ -285,6 +288,14 @@ def _sub_agents(name: str, events: Json) -> str:
     seen = tried.get("block") if isinstance(tried, dict) else None
     words = {WORKS: "covered", NOTHING: "**not covered**"}
     return undriven(name, SUB_AGENTS, "block") or words.get(str(seen), "not tried")
+
+
+def _secrets(seen: Json) -> str:
+    """How many kinds of secrets reached the model, of those that the agent's tools read."""
+    if not isinstance(seen, dict):
+        return "not tried"
+    parts = [(how, part) for how, part in seen.items() if isinstance(part, dict) and part["read"]]
+    return ", ".join(f"{how}: {part['shown']} of {part['read']}" for how, part in parts)
 
 
 def _cost(cost: Json) -> str:

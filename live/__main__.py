@@ -17,13 +17,14 @@ from anyhook.gates.observed import PATH, SUB_AGENTS, load, promised, sights, und
 from anyhook.gates.versions import number_in, version_of
 from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
+from live.canaries import shown
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
 from live.trials import TRIALS
 
-POLICY, COST = "policy", "cost"
-PARTS = (*TRIALS, POLICY, COST)
+POLICY, SECRETS, COST = "policy", "secrets", "cost"
+PARTS = (*TRIALS, POLICY, SECRETS, COST)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -120,6 +121,9 @@ def tried(agent: str, name: str) -> dict[str, Any]:
     if name == POLICY:
         made[POLICY] = judged(agent)
         print(f"{agent}: twenty calls: {'; '.join(made[POLICY]['differences']) or 'as the policy says'}", flush=True)
+        return made
+    if name == SECRETS:
+        made[SECRETS] = shown(agent)
         return made
     if name == COST:
         made[COST] = spent(agent)

@@ -102,3 +102,17 @@ def test_where_outputs_cannot_be_replaced_status_says_so(guarded: World) -> None
         gates = seen["agents"][agent]["gates"] if "gates" in seen["agents"][agent] else seen["gates"]
         found = {gate["state"] for gate in gates if gate["id"].endswith("post_tool:tool-output")}
         assert found == {state}, (agent, found)
+
+
+GUTTERS = ("12\t", "00012| ", "12: ", "     12→", "12|", "12:", "L12: ", "> ", "+ ", "+", "-")
+"""What tools put before each line of a file: numbers, and the signs of a diff or a quote."""
+
+
+@each_of("kind", KINDS)
+def test_no_secret_is_shown_behind_a_line_number(kind: str) -> None:
+    text, secret = KINDS[kind]
+    for gutter in GUTTERS:
+        made, _ = without_secrets("".join(f"{gutter}{line}\n" for line in ("first", *text.split("\n"), "last")))
+        assert isinstance(made, str)
+        assert not holds(made, secret), (gutter, made)
+        assert made.startswith(f"{gutter}first\n")

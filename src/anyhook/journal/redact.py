@@ -139,6 +139,21 @@ def _in_text(text: str) -> str:
 
 def spans_in(text: str) -> list[Span]:
     """Where a text has secrets, and what to write instead of each."""
+    spans = _spans_in(text)
+    if "\n" in text and (widths := _gutter(lines := text.splitlines(keepends=True))):
+        # Where each line of the text without line numbers or signs begins, and how much later it does with them.
+        moved: list[tuple[int, int]] = []
+        begin = shift = 0
+        for line, width in zip(lines, widths, strict=True):
+            shift += width
+            moved.append((begin, shift))
+            begin += len(line) - width
+        plain = "".join([line[width:] for line, width in zip(lines, widths, strict=True)])
+        spans += [(_moved(moved, start), _moved(moved, end), instead) for start, end, instead in _spans_in(plain)]
+    return spans
+
+
+def _spans_in(text: str) -> list[Span]:
     low = text.lower()
     if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
@@ -147,6 +162,33 @@ def spans_in(text: str) -> list[Span]:
     spans += [(begin, end, INSTEAD) for begin, end in in_text(text, low)]
     spans += manifests(text, low)
     return spans
+
+
+def _gutter(lines: list[str]) -> list[int]:
+    """How much of each line its number takes, or the sign of a diff or a quote; [] if most lines have none: tools print
+    files so, and a secret may be known by how its line begins."""
+    numbers = [_number_of(line) for line in lines]
+    if sum(map(bool, numbers)) * 2 > len(lines):
+        return numbers
+    signs = [int(line[0] in "+-> ") for line in lines]
+    return signs if sum(signs) * 2 > len(lines) and any(line[0] in "+->" for line in lines) else []
+
+
+def _number_of(line: str) -> int:
+    """How many characters a line's number takes, with what parts it from the line."""
+    rest = line.lstrip(" L")
+    after = rest.lstrip("0123456789")
+    if after == rest:
+        return 0
+    after = after.lstrip(" ")
+    if after[:1] not in (":", "|", "→", "\t"):
+        return 0
+    return len(line) - len(after) + 1 + (after[1:2] == " ")
+
+
+def _moved(lines: list[tuple[int, int]], place: int) -> int:
+    """Where a place in the text without the gutter is in the text."""
+    return place + next(shift for begin, shift in reversed(lines) if begin <= place)
 
 
 def _without(line: str, spans: list[Span]) -> str:

@@ -129,7 +129,9 @@ def _has_any(low: str, parts: tuple[str, ...]) -> bool:
 def _has_option(low: str) -> bool:
     """Whether a program that takes a secret on its command line has an option for one, or several in one word."""
     has_one = "sudo -s" in low or _has_any(low, OPTIONS) or _has_bundle(low)
-    return has_one and ("sudo -s" in low or next(hiding(low), None) is not None)
+    if not has_one or "sudo -s" in low:
+        return has_one
+    return next(hiding(f"\n{low}".replace("\n-", "\n ")), None) is not None  # a diff has its signs before the program
 
 
 def _has_bundle(low: str) -> bool:
