@@ -78,15 +78,15 @@ lint: $(READY)
 # wait. Each begins with a quarter of them in order, so that what takes long to load is loaded by one, and takes from the
 # others when it is done.
 test: $(READY) $(TOOLS)
-	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 4 --dist worksteal -m "not slow"
+	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 4 --dist worksteal
 
 test-all: $(ALL) $(TOOLS)
-	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search
+	@sh scripts/test.sh $(MAKE) $(BIN)/python -n 3 --cold --hypothesis-profile=search -m "slow or not slow"
 
 # Slower than the tests, so not part of them. Many tests fork or start the command; those processes are measured too.
 coverage: $(READY) $(TOOLS)
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal -m "not slow" $(TESTS); \
+	@$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal $(TESTS); \
 		tests=$$?; $(BIN)/python scripts/coverage_table.py; exit $$tests
 
 # Every round looks for new examples: of what projects' files hold, of what agents send, of what hooks answer. The first
@@ -94,7 +94,7 @@ coverage: $(READY) $(TOOLS)
 fuzz: $(READY)
 	@end=$$(($$(date +%s) + 60 * $(MINUTES))); rounds=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
-	    $(BIN)/python -m pytest -q -x --timeout=0 --hypothesis-profile=fuzz tests/laws || exit 1; \
+	    $(BIN)/python -m pytest -q -x --timeout=0 --hypothesis-profile=fuzz -m "slow or not slow" tests/laws || exit 1; \
 	    rounds=$$((rounds + 1)); \
 	done; echo "$$rounds rounds, nothing found"
 
@@ -104,7 +104,7 @@ $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh
 	@touch $@
 
 frameworks: $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python -m pytest -W default tests/extra/frameworks
+	$(FRAMEWORKS)/bin/python -m pytest -W default -m "slow or not slow" tests/extra/frameworks
 
 # Real agents, from npm and PyPI, run without a network. The results go into the capability matrix, and from there into
 # the docs. It fails if they are not what the tables promise.

@@ -38,7 +38,7 @@ MAX_NESTED = 8
 MAX_LAST, MAX_OPEN, MAX_ROWS, MAX_SECRETS, MAX_MADE = 16, 400, 16, 200, 2_000
 """How many calls are held one by one, and how many of those that may not be decided yet; how many rows of equal calls,
 how many secrets, and how many names and digests of files that the session made."""
-MAX_CONDITION = 60
+CONDITION_SHOWN = 60
 """How much of a condition a refusal repeats."""
 OPEN_S = 600.0
 """How long a call may be under way that nobody has told about again."""
@@ -76,8 +76,8 @@ class Met(Record):
     def told(self, text: str) -> str:
         """Which call it was, and what it did; `text` is the condition as its author wrote it."""
         text = " ".join(text.strip("()").split())
-        if len(text) > MAX_CONDITION:
-            text = "" if self.what else f"{text[:MAX_CONDITION]}…"
+        if len(text) > CONDITION_SHOWN:
+            text = "" if self.what else f"{text[:CONDITION_SHOWN]}…"
         did = " ".join(filter(None, (text, f"({self.what})" if self.what and text else self.what)))
         return f"call {self.call} of this session, at {strftime('%H:%M', localtime(self.at_s))}: {did}"
 
