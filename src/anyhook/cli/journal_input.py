@@ -53,8 +53,8 @@ def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
     """The options, checked. `since` is the default if the call has no --since."""
     project = options.project if isinstance(options, JournalFilter) else None
     return Wanted(
-        _time("--since", since if options.since is None else options.since),
-        _time("--until", options.until),
+        time_of("--since", since if options.since is None else options.since),
+        time_of("--until", options.until),
         options.session,
         None if project is None else os.path.realpath(project),
         options.agent,
@@ -66,7 +66,8 @@ def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
     )
 
 
-def _time(flag: str, given: str | None) -> int | None:
+def time_of(flag: str, given: str | None) -> int | None:
+    """A point in time, in nanoseconds."""
     try:
         return None if given is None else parse_time(given, datetime.now())
     except ValueError as error:

@@ -1,15 +1,19 @@
-"""How to undo what a verb has just done: the one place where such commands are made, from what was done and where."""
+"""For verbs that change files: what keeps a file from being changed, and how to undo what was done. Such commands
+are made here only, from what was done and where."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from anyhook.cli import render
+from anyhook.cli import BadCall, render
+from anyhook.install.changes import CannotChange
+from anyhook.install.packages import BadPackage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Literal
 
     from anyhook.model.words import OwnScope
@@ -19,6 +23,17 @@ if TYPE_CHECKING:
 INVERSE: dict[Done, str] = {
     "install": "uninstall", "add": "remove", "shadow": "enforce", "disable": "enable", "enable": "disable",
 }  # fmt: skip
+
+
+@contextmanager
+def changing(path: str) -> Iterator[None]:
+    """Files are changed in here; a failure is a message. `path` is the file, if the error names none."""
+    try:
+        yield
+    except (CannotChange, BadPackage) as why:
+        raise BadCall(str(why)) from None
+    except OSError as error:
+        raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
 
 
 def undo(done: Done, names: Sequence[str], scope: OwnScope = "user", project: str | None = None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import PACK
 from anyhook.cli.options import JsonOptions, ProjectOptions, option, switch
-from anyhook.cli.person import require_person
-from anyhook.cli.undo import tell_undo, undo
+from anyhook.cli.person import may_change, require_person
+from anyhook.cli.undo import changing, tell_undo, undo
 from anyhook.cli.verb_guards import pack_table
 from anyhook.cli.verb_trust import approve_some, forget_removed, look, refuse_own_ledger
 from anyhook.cli.verbs import verb
@@ -24,8 +23,7 @@ from anyhook.cli.view.review_text import what_it_runs
 from anyhook.documents.pins import FOLDER
 from anyhook.gates.review import REMOVED
 from anyhook.install import packages
-from anyhook.install.changes import CannotChange
-from anyhook.install.packages import BadPackage, Package, write_files
+from anyhook.install.packages import Package, write_files
 from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.platform.places import state_dir
 from anyhook.rules.pack_list import GUARD, NAMES, members, path_of, read_pack
@@ -35,7 +33,6 @@ from anyhook.tables.shapes import guess
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anyhook.install.packages import Package
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
 
@@ -68,17 +65,13 @@ def add(what: str, options: AddOptions) -> int:
     """
     project = os.path.realpath(project_of(options.project))
     path = rule_file(options.scope or SCOPES[0], project, os.environ)
-    try:
+    with changing(path):
         packs = members(what)
         if packs:
             return _add_packs(packs, path, project, options)
         if packages.is_package(what):
             require_person(f"add {what}")  # it approves what the package runs
             return _add_package(packages.fetch(what), path, project, options)
-    except (CannotChange, BadPackage) as why:
-        raise BadCall(str(why)) from None
-    except OSError as error:
-        raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
     raise BadCall(f"there is no pack `{what}`.{guess(what, (GUARD, *NAMES))} Packs: {GUARD}, {', '.join(NAMES)}.")
 
 
@@ -94,7 +87,7 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
     """
     require_person("remove")
     project = os.path.realpath(project_of(options.project))
-    try:
+    with changing("the file"):
         on = _where_on(names, project)
         scope = options.scope or next((each for each, some in on.items() if some), SCOPES[0])
         path = rule_file(scope, project, os.environ)
@@ -102,10 +95,6 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
         confirmed = _confirmed(names, changed) if scope == SCOPES[0] else []
         if scope == "project" and changed:
             forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
-    except (CannotChange, BadPackage) as why:
-        raise BadCall(str(why)) from None
-    except OSError as error:
-        raise BadCall(f"{error.filename or 'the file'} cannot be written ({error.strerror}).") from None
     if options.json:
         _removed_json(changed, confirmed, scope, path)
     else:
@@ -211,7 +200,8 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
         return _already(packs, path, options)
     if not options.json:
         show(pack_table([(read_pack(name), "turn on" if name in fresh else "on") for name in packs]))
-    if not options.yes and not _agreed(f"Turn them on in {render.short_path(path)}?", options):
+    question = f"Turn them on in {render.short_path(path)}?"
+    if not options.yes and not may_change(question, as_json=options.json):
         return FINDINGS
     change_used(path, add=fresh)
     if options.scope != "project":
@@ -243,7 +233,7 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
     if not options.json:
         _show(package, before, shown)
     question = f"Add it to {render.short_path(path)}?"
-    if before != package.files and not options.yes and not _agreed(question, options):
+    if before != package.files and not options.yes and not may_change(question, as_json=options.json):
         return FINDINGS
     names = packages.put(package, path)
     old = [name for name in used_in(path) if name.startswith(f"{FOLDER}/{package.name}/")]
@@ -263,18 +253,6 @@ def _show(package: Package, before: Mapping[str, bytes], shown: Sequence[str]) -
     render.out(f"{package.name} from {package.source}{at}: {len(package.files)} files")
     for line in (*rule_lines(package), *shown) if not before else differences(before, package.files):
         render.out(line)
-
-
-def _agreed(question: str, options: AddOptions) -> bool:
-    """Whether a person says yes; False if no person can be asked."""
-    if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        render.say("Nothing was changed. Add --yes, or call it in a terminal.")
-        return False
-    render.say(f"{question} [y/N]")
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return True
-    render.say("Nothing was changed.")
-    return False
 
 
 def _approve(sources: Sequence[str], project: str, options: AddOptions) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -11,13 +10,12 @@ import click
 from anyhook.cli import BadCall, render
 from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import ProjectOptions
-from anyhook.cli.person import require_person
+from anyhook.cli.person import require_person, require_terminal
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.text import visible
 from anyhook.journal.read import about
 from anyhook.journal.search import Wanted, newest, record_of
 from anyhook.model.outcome import ASK, BLOCK
-from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.places import NOWHERE, state_dir
 from anyhook.state.allowed import HOLDS_S, allow, key_of
 
@@ -33,8 +31,7 @@ MAX_WIDTH = 300
 def allow_once(record: str | None, options: ProjectOptions) -> int:
     """Let one refused call pass, once, within ten minutes. RECORD is its number in `anyhook log`; without it, the last
     call of this project that was refused. Only a person at a terminal can do this. Every other hook is still asked."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
-        raise BadCall("only a person can let a call pass. Run it at a terminal, outside the agent.")
+    require_terminal("only a person can let a call pass.")
     require_person("allow-once")
     setup = setup_of(options)
     line = _refused(setup.project, record)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.person import require_person
+from anyhook.cli.person import require_person, require_terminal
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.approval_text import approval_lines
-from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.places import state_dir
 from anyhook.state.approvals import Approvals, PersonsAnswer
 
@@ -45,8 +43,7 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
     if (options.because is not None and allows) or (options.session and not allows):
         raise BadCall("--because goes with `deny`, and --session with `allow`.")
     require_person("approvals")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or RUN_VARIABLE in os.environ:
-        raise BadCall("only a person can answer. Run it at a terminal, outside the agent.")
+    require_terminal("only a person can answer.")
     return _answer(waiting, words[1], PersonsAnswer(allows, "terminal", options.because or "", options.session))
 
 

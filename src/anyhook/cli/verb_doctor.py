@@ -6,8 +6,6 @@ import os
 import shutil
 import signal
 import sys
-from dataclasses import dataclass
-from datetime import datetime
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -15,9 +13,10 @@ import click
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
+from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapped
 from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
@@ -27,21 +26,21 @@ from anyhook.gates.gate import SAFE_STATES, unguarded
 from anyhook.gates.status import gates
 from anyhook.gates.versions import Version, version
 from anyhook.install.organisation import decided
-from anyhook.journal.timespec import parse_time
+from anyhook.model.record import Record
 from anyhook.platform.places import home_of, state_dir
 from anyhook.replay.past import PastProof, counted, installed_since, keep, prove
 from anyhook.satellites import needed, part
 from anyhook.state.installs import Installs
 from anyhook.state.plans import Setup
 from anyhook.tables.host_rows import EFFECTS
-from anyhook.tables.registry import HOSTS, INSTALLABLE, host, past
-from anyhook.tables.shapes import guess
+from anyhook.tables.registry import INSTALLABLE, host, past
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
 
     from anyhook.engine.routes import Catalog
+    from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
 
@@ -88,15 +87,15 @@ def doctor(agents: tuple[str, ...], options: DoctorOptions) -> int:
     Exit status: 0 nothing wrong, 1 an entry or a guard that cannot work (INERT, REFUSING), or with --past a call that
     was not guarded, 3 bad call.
     """
-    for name in agents:
-        if name not in HOSTS:
-            raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    check_agents(agents)
     project = os.path.realpath(project_of(options.project))
     names = agents or INSTALLABLE
     limit_s = _limit_s(options.limit) if options.live else None
     if options.live:
         needed("live.check")
-    since_ns = _since_ns(options)
+    if options.since is not None and not options.past:
+        raise BadCall("--since goes with --past.")
+    since_ns = time_of("--since", options.since or SINCE) or 0
     setup = Setup.of(project, dict(os.environ))
     catalog = build(setup, may_start=False)
     found = {name: _look(host(name), setup, catalog, limit_s) for name in names}
@@ -133,15 +132,6 @@ def _tell_agents(found: Mapping[str, AgentState], *, every: bool, gaps: bool) ->
         _tell(host(name), state, gaps=gaps)
     if others := len(found) - len(here):
         render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
-
-
-def _since_ns(options: DoctorOptions) -> int:
-    if options.since is not None and not options.past:
-        raise BadCall("--since goes with --past.")
-    try:
-        return parse_time(options.since or SINCE, datetime.now())
-    except ValueError as error:
-        raise BadCall(f"--since: {error}") from None
 
 
 def _proofs(found: Mapping[str, AgentState], setup: Setup, since_ns: int) -> dict[str, PastProof]:
@@ -188,31 +178,30 @@ def _leave(number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-@dataclass(frozen=True)
-class AgentState:
+class AgentState(Record):
     """Everything known about one agent."""
 
     program: str | None
     version: Version
-    installed: list[str]
+    installed: tuple[str, ...]
     status: str
     reason: str
-    network: str | None
-    """How it was driven: `off`, or why the network was on; None if it was not driven."""
-    copied: list[str]
-    without_us: str
-    """What the agent does if our entry's program is gone."""
     guards: str
     """What is wrong with the guards there, or ""."""
+    without_us: str
+    """What the agent does if our entry's program is gone."""
     covers: dict[str, list[str]]
-    gaps: list[str]
-    never: list[str]
-    through: list[str]
+    gaps: tuple[str, ...]
+    never: tuple[str, ...]
+    through: tuple[str, ...]
     """Our entries in other agents' files that it also runs."""
-    organisation: list[str]
+    organisation: tuple[str, ...]
     """What the agent's managed files decide."""
-    mods: list[str]
+    mods: tuple[str, ...]
     """Code inside the agent that acts before or after our entry."""
+    network: str | None = None
+    """How it was driven: `off`, or why the network was on; None if it was not driven."""
+    copied: tuple[str, ...] = ()
 
     @property
     def is_here(self) -> bool:
@@ -242,53 +231,76 @@ class AgentState:
 
 def _look(table: Host, setup: Setup, catalog: Catalog, live_limit_s: float | None) -> AgentState:
     """Look at one agent; with a time limit, also drive it."""
-    program = shutil.which(table.program)
     seen = diagnose(table, home_of(os.environ), setup.project, os.environ)
     setup, catalog, others = seen_from(seen.fixed, setup, catalog)
     seen = diagnose(table, home_of(os.environ), setup.project, os.environ, wanted(catalog, table))
     found = covered(table, seen, catalog, gates(setup, catalog, table))
-    guards = unguarded(found) if seen.installed else ""
-    if others:
-        guards = "; ".join(filter(None, (guards, f"its entry fixes other places: {', '.join(others)}")))
-    status: str = seen.status
-    reason = seen.reason
-    network, copied = None, list[str]()
-    known = version(table, setup.project, os.environ, may_start=True)
-    if seen.status == UNKNOWN and known.contract == "changed" and live_limit_s is None:
-        status, reason = INERT, known.why
-    elif seen.status == UNKNOWN and program is None:
-        reason = "; ".join(filter(None, (f"`{table.program}` is not on the PATH", seen.waits)))
-    elif seen.status in (UNKNOWN, REFUSING) and live_limit_s is not None and program is not None:
-        signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders are removed
-        dead = seen.reason if seen.status == REFUSING else ""
-        verdict = needed("live.check").check(table, program, setup.project, os.environ, live_limit_s, dead)
-        status, reason = verdict.status, verdict.reason
-        network, copied = verdict.network or "off", [*verdict.copied]
-        if status == ARMED and (wrong := unguarded(in_own_files(table, found))):
-            nothing = not any(gate.state not in SAFE_STATES for gate in found)
-            status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {wrong}"
-    covers: dict[str, list[str]] = {}
-    for row in table.events:
-        for event in row.canonical if row.installed else ():
-            covers[event] = [effect for effect in EFFECTS if effect in row.at(event).says]
-    gaps = [*table.gaps, *(f"{row.native}: {row.why_not}" for row in table.events if row.why_not)]
-    gaps += filter(None, [unheard(table)])
-    never = [
-        hook.id
-        for hook in catalog.hooks
-        if hook.scope != "builtin" and hook.events and not set(hook.events) & set(covers)
-    ]
-    mods = [
-        f"{problem.where}: {problem.what}; {problem.why}"
-        for problem in catalog.problems
-        if problem.code == "agent-mod" and problem.dialect == table.name
-    ]
-    without_us = "closed" if seen.closed else table.without_us
-    through = borrowed(table, setup)
-    return AgentState(
-        program, known, [*seen.installed], status, reason, network, copied, without_us, guards, covers, gaps, never,
-        through, decided(table), mods,
-    )  # fmt: skip
+    guards = [unguarded(found) if seen.installed else ""]
+    guards += [f"its entry fixes other places: {', '.join(others)}"] if others else []
+    state = AgentState(
+        shutil.which(table.program),
+        version(table, setup.project, os.environ, may_start=True),
+        seen.installed,
+        seen.status,
+        seen.reason,
+        "; ".join(filter(None, guards)),
+        "closed" if seen.closed else table.without_us,
+        covers := _covers(table),
+        tuple(_all_gaps(table)),
+        tuple(_never(catalog, covers)),
+        tuple(borrowed(table, setup)),
+        tuple(decided(table)),
+        tuple(_mods(table, catalog)),
+    )
+    if seen.status == UNKNOWN and state.version.contract == "changed" and live_limit_s is None:
+        return state.replace(status=INERT, reason=state.version.why)
+    if seen.status == UNKNOWN and state.program is None:
+        away = f"`{table.program}` is not on the PATH"
+        return state.replace(reason="; ".join(filter(None, (away, seen.waits))))
+    if seen.status in (UNKNOWN, REFUSING) and live_limit_s is not None and state.program is not None:
+        return _driven(table, state, found, setup.project, live_limit_s)
+    return state
+
+
+def _covers(table: Host) -> dict[str, list[str]]:
+    """The events that its entry asks about, and what a hook's answer can do at each."""
+    return {
+        event: [effect for effect in EFFECTS if effect in row.at(event).says]
+        for row in table.events
+        for event in (row.canonical if row.installed else ())
+    }
+
+
+def _all_gaps(table: Host) -> Iterator[str]:
+    yield from table.gaps
+    yield from (f"{row.native}: {row.why_not}" for row in table.events if row.why_not)
+    if warning := unheard(table):
+        yield warning
+
+
+def _never(catalog: Catalog, covers: Mapping[str, list[str]]) -> Iterator[str]:
+    """The hooks none of whose events happens there."""
+    for hook in catalog.hooks:
+        if hook.scope != "builtin" and hook.events and covers.keys().isdisjoint(hook.events):
+            yield hook.id
+
+
+def _mods(table: Host, catalog: Catalog) -> Iterator[str]:
+    for problem in catalog.problems:
+        if problem.code == "agent-mod" and problem.dialect == table.name:
+            yield f"{problem.where}: {problem.what}; {problem.why}"
+
+
+def _driven(table: Host, state: AgentState, found: list[GateStatus], project: str, limit_s: float) -> AgentState:
+    """The same, after the agent itself was run."""
+    signal.signal(signal.SIGTERM, _leave)  # so that the temporary folders are removed
+    dead = state.reason if state.status == REFUSING else ""
+    verdict = needed("live.check").check(table, state.program, project, os.environ, limit_s, dead)
+    status, reason = verdict.status, verdict.reason
+    if status == ARMED and (wrong := unguarded(in_own_files(table, found))):
+        nothing = all(gate.state in SAFE_STATES for gate in found)
+        status, reason = UNKNOWN if nothing else INERT, f"it calls the entry and obeys, but {wrong}"
+    return state.replace(status=status, reason=reason, network=verdict.network or "off", copied=verdict.copied)
 
 
 def _tell(table: Host, state: AgentState, *, gaps: bool) -> None:
@@ -328,7 +340,7 @@ def _gaps(table: Host, state: AgentState, *, every: bool) -> list[str]:
     return lines
 
 
-def _joined(gaps: list[str]) -> list[str]:
+def _joined(gaps: Sequence[str]) -> list[str]:
     """Gaps as `EVENT: reason`, with all events of one reason in one."""
     events: dict[str, list[str]] = {}
     for gap in gaps:

@@ -6,14 +6,12 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall, render
+from anyhook.cli import render
 from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import check_agents, verb
 from anyhook.platform.places import home_of
 from anyhook.rules.calls import facts_of
-from anyhook.tables.registry import HOSTS
-from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +26,7 @@ def facts(options: FactsOptions) -> int:
     """Show what a tool call would do, as rules see it: the programs it runs (also through sudo, xargs or a pipe),
     the paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. Starts
     nothing."""
-    if options.agent is not None and options.agent not in HOSTS:
-        raise BadCall(f"there is no agent `{options.agent}`.{guess(options.agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    check_agents([options.agent] if options.agent is not None else [])
     event, _ = event_of("pre_tool", EventOptions(tool=options.tool or "Bash", input=options.input or "{}"))
     given = event.data["input"]
     folder = project_of(options.project, ())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.cli import DONE, BadCall, render
+from anyhook.cli import DONE, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.undo import changing
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import FAINT, GOOD, cell, grid, show
 from anyhook.engine.catalog import build
 from anyhook.install import packages
-from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.rules.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.state.plans import Setup
@@ -68,11 +68,9 @@ def guards(options: GuardsOptions) -> int:
 def _in_use(setup: Setup) -> tuple[dict[str, list[str]], list[tuple[str, str, dict[str, Json]]]]:
     """The packs that are on, by scope; and the packages, each with its scope and what is pinned of it."""
     files = {scope: rule_file(scope, setup.project, os.environ) for scope in SCOPES}
-    try:
+    with changing("the file"):
         used = {scope: used_in(path) for scope, path in files.items()}
         pins = [(scope, name, pin) for scope, path in files.items() for name, pin in packages.read_lock(path).items()]
-    except (CannotChange, packages.BadPackage) as why:
-        raise BadCall(str(why)) from None
     return used, pins
 
 

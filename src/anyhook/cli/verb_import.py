@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli import FINDINGS, BadCall, render
+from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.documents.files import Files
 from anyhook.journal.record import JournalPolicy, secrets_of
-from anyhook.journal.timespec import parse_time
 from anyhook.journal.writer import Bounds
 from anyhook.model.words import FULL
 from anyhook.platform.places import config_file, home_of, make_private_dir, state_dir
@@ -48,10 +47,7 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     for name in agents:
         if name not in readers:
             raise BadCall(f"transcripts of `{name}` cannot be read.{guess(name, readers)} Known: {', '.join(readers)}.")
-    try:
-        since_ns = 0 if options.since is None else parse_time(options.since, datetime.now())
-    except ValueError as error:
-        raise BadCall(f"--since: {error}") from None
+    since_ns = time_of("--since", options.since) or 0
     setup = Setup.of(os.getcwd(), dict(os.environ))
     folder = state_dir(os.environ)
     done: dict[str, Imported] = {}

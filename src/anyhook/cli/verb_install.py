@@ -15,7 +15,7 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.undo import tell_undo, undo
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import check_agents, verb
 from anyhook.engine.catalog import build
 from anyhook.engine.last_words import last_words, refusals, words_path
 from anyhook.gates.agents import unheard, wanted
@@ -41,7 +41,6 @@ from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, make_own_n
 from anyhook.state.plans import Setup
 from anyhook.state.start_variables import keep_start_variables
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
-from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -275,7 +274,7 @@ def named(agent: str) -> tuple[Host, Entry]:
         why = dialect(agent).no_host if agent in DIALECTS else runs_no_hooks(agent)
         if why:
             raise BadCall(f"there is nothing to install. {why}")
-        raise BadCall(f"there is no agent `{agent}`.{guess(agent, HOSTS)} Agents: {', '.join(HOSTS)}.")
+        check_agents([agent])
     table = host(agent)
     if table.entry is None:
         raise BadCall(f"{table.title} needs no bridge: its own hook files are read by anyhook as they are.")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import BadCall, render
+from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
+from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
+from anyhook.cli.view.record_text import when
 from anyhook.cli.view.text import visible
 from anyhook.engine.engine import EngineOptions, open_engine
-from anyhook.journal.timespec import parse_time
 from anyhook.platform.places import state_dir
 from anyhook.replay.report import reports_of
 
@@ -39,10 +39,7 @@ def report(hook: str, options: ReportOptions) -> int:
     """Show what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, its name,
     PACK/NAME or PACK for rules of a pack, or a pattern such as 'git/*'. A rule is also tried on calls from before it
     existed."""
-    try:
-        since_ns = None if options.since is None else parse_time(options.since, datetime.now())
-    except ValueError as error:
-        raise BadCall(f"--since: {error}") from None
+    since_ns = time_of("--since", options.since)
     catalog = catalog_of(options)
     found = find_hooks(hook, catalog.hooks)
     context = open_engine(EngineOptions(setup_of(options), mode="shadow", host="report"), catalog).context
@@ -81,11 +78,10 @@ def _show(made: HookReport) -> None:
         parts.append(f"would have stopped {made.would_stop:,}")
     render.out(f"{name}: {' and '.join(parts)} of {_calls(made.calls)}" + (":" if made.examples else "."))
     for each in made.examples[-SHOWN:]:
-        when = f"{datetime.fromtimestamp(each.at / 1e9):%Y-%m-%d %H:%M}" if each.at else "?"
         word = ("" if each.verdict == "block" else " (asks)") + ("" if each.enforced else " (not stopped)")
         told = visible(each.about)
         told = told if len(told) <= MAX_WIDTH else f"{told[:MAX_WIDTH]}…"
-        render.out(f"  {when}  {visible(each.tool or '')}: {told}{word}")
+        render.out(f"  {when(each.at or None, '%Y-%m-%d %H:%M')}  {visible(each.tool or '')}: {told}{word}")
     if len(made.examples) > SHOWN:
         render.out(f"  … and {made.stopped + made.would_stop - SHOWN:,} before.")
     if made.failed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -14,16 +13,16 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.undo import tell_undo, undo
+from anyhook.cli.person import may_change
+from anyhook.cli.undo import changing, tell_undo, undo
 from anyhook.cli.verb_add import remember
 from anyhook.cli.verb_install import InstallOptions, apply
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import wrapped
 from anyhook.engine.engine import Engine
 from anyhook.gates.agents import unheard
 from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, diagnose
 from anyhook.gates.versions import version
-from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import change_used, rule_file, used_in
 from anyhook.journal.search import PROOF
 from anyhook.model.event import Event
@@ -31,8 +30,7 @@ from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.rules.pack_list import GUARD, GUARDS, read_pack
 from anyhook.satellites import needed
-from anyhook.tables.registry import HOSTS, INSTALLABLE, host
-from anyhook.tables.shapes import guess
+from anyhook.tables.registry import INSTALLABLE, host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +42,7 @@ TRIED = "git push --force origin main"
 """The command for the proof. It is judged, but never run."""
 STANDING = {ARMED: "a refusal held", INERT: "OFF, does NOT work"}
 """What is known for certain about an agent."""
+ANSWERS = {"block": "refused", "ask": "asks you"}
 LIMIT_S = 60.0
 
 
@@ -81,42 +80,66 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
     \b
     Exit status: 0 done, 1 nothing done or a proof failed, 3 bad call.
     """
-    for name in agents:
-        if name not in HOSTS:
-            raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    check_agents(agents)
     if options.live:
         needed("live.check")  # if it is missing, nothing is changed
     project = os.path.realpath(project_of(options.project))
     path = rule_file("user", project, os.environ)
-    try:
+    with changing(path):
         fresh = [name for name in GUARDS if name not in used_in(path)]
-        seen = [_look(host(name), project, may_start=not options.dry_run) for name in agents or INSTALLABLE]
-        chosen = [agent for agent in seen if agent.found or agent.name in agents]
-        wanted = [agent for agent in chosen if not agent.installed]
+        chosen = _chosen(agents, project, may_start=not options.dry_run)
         if not options.json:
-            _plan(path, fresh, chosen, wanted)
+            _plan(path, fresh, chosen)
         if options.dry_run:
-            return _finish(options, path, fresh, chosen, {}, (), done=False)
-        if (fresh or wanted) and not options.yes and not _agreed(options):
+            return _done(options, path, fresh, chosen, {}, [])
+        wanted = fresh or not all(agent.installed for agent in chosen)
+        if wanted and not options.yes and not may_change("Do this?", as_json=options.json):
             return FINDINGS
         change_used(path, add=fresh)
         remember(path, GUARDS)
-    except CannotChange as why:
-        raise BadCall(str(why)) from None
-    except OSError as error:
-        raise BadCall(f"{error.filename or path} cannot be written ({error.strerror}).") from None
-    failed = {agent.name: reason for agent in wanted if (reason := _entered(agent, options))}
+    return _install(options, path, fresh, chosen, project)
+
+
+def _install(options: SetupOptions, path: str, fresh: list[str], chosen: list[AgentSetup], project: str) -> int:
+    """Add our entries, prove that a refusal works, and say what stands now."""
+    wanted = [agent.name for agent in chosen if not agent.installed]
+    failed = {name: reason for name in wanted if (reason := _entered(name, options))}
     proof = _prove(project)
-    after = [_checked(agent, project, options.live) for agent in chosen if agent.name not in failed]
-    after += [agent.replace(status=INERT, reason=failed[agent.name]) for agent in chosen if agent.name in failed]
-    entered = [agent.name for agent in wanted if agent.name not in failed]
-    return _finish(options, path, fresh, after, proof, entered, done=True)
+    after = [_checked(agent, project, options.live, failed.get(agent.name, "")) for agent in chosen]
+    undone = [undo("install", [name]) for name in wanted if name not in failed]
+    undone += [undo("add", [GUARD] if len(fresh) == len(GUARDS) else fresh)] if fresh else []
+    if not options.json:
+        _tell(after, proof, undone, live=options.live)
+    return _done(options, path, fresh, after, proof, undone)
 
 
-def _entered(agent: AgentSetup, options: SetupOptions) -> str:
+def _done(
+    options: SetupOptions,
+    path: str,
+    fresh: list[str],
+    agents: list[AgentSetup],
+    proof: dict[str, str],
+    undone: list[str],
+) -> int:
+    if options.json:
+        listed: list[Json] = [agent.as_dict() for agent in agents]
+        said: dict[str, Json] = {"dry_run": options.dry_run, "file": path, "guards": [*fresh], "agents": listed}
+        render.json_out({**said, "proof": {**proof}, "undo": [*undone]}, indent=2)
+    if options.dry_run or (proof["verdict"] in ANSWERS and not any(agent.status == INERT for agent in agents)):
+        return DONE
+    return FINDINGS
+
+
+def _chosen(names: tuple[str, ...], project: str, *, may_start: bool) -> list[AgentSetup]:
+    """The agents that were named, or all that are here."""
+    seen = [_look(host(name), project, may_start=may_start) for name in names or INSTALLABLE]
+    return [agent for agent in seen if agent.found or agent.name in names]
+
+
+def _entered(agent: str, options: SetupOptions) -> str:
     """Add our entry to an agent's config; returns why that could not be done. The other agents still get theirs."""
     try:
-        apply(agent.name, InstallOptions(project=options.project), install=True)
+        apply(agent, InstallOptions(project=options.project), install=True)
     except BadCall as why:
         return str(why)
     return ""
@@ -132,8 +155,10 @@ def _look(table: Host, project: str, *, may_start: bool) -> AgentSetup:
     return AgentSetup(table.name, table.title, found, installed, status, reason, seen.approved)
 
 
-def _checked(agent: AgentSetup, project: str, live: bool) -> AgentSetup:
-    """The current state; drives the agent if `live`."""
+def _checked(agent: AgentSetup, project: str, live: bool, failed: str) -> AgentSetup:
+    """The current state; drives the agent if `live`. `failed` says why it has no entry now, or ""."""
+    if failed:
+        return agent.replace(status=INERT, reason=failed)
     table = host(agent.name)
     now = _look(table, project, may_start=True)
     program = shutil.which(table.program)
@@ -150,18 +175,7 @@ def _prove(project: str) -> dict[str, str]:
     return {"command": TRIED, "verdict": decision.verdict or "pass", "reason": decision.reason or ""}
 
 
-def _agreed(options: SetupOptions) -> bool:
-    if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        render.say("Nothing was changed. Add --yes, or call it in a terminal.")
-        return False
-    render.say("Do this? [y/N]")
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return True
-    render.say("Nothing was changed.")
-    return False
-
-
-def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted: Sequence[AgentSetup]) -> None:
+def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup]) -> None:
     rules = sum(len(read_pack(name).rules) for name in GUARDS)
     if fresh:
         _say("Guards", f"turn on {', '.join(fresh)} ({rules} rules) in {render.short_path(path)}")
@@ -170,7 +184,7 @@ def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup], wanted:
     for agent in chosen:
         state = f"; OFF: {agent.reason}" if agent.status == INERT else ""
         has_entry = "calls anyhook already" if not state else "has our entry"
-        _say(agent.title, f"{'add our entry to its config' if agent in wanted else has_entry}{state}")
+        _say(agent.title, f"{'add our entry to its config' if not agent.installed else has_entry}{state}")
     if not chosen:
         _say("Agents", f"none found on the PATH. `anyhook setup AGENT` takes one of {', '.join(INSTALLABLE)}.")
 
@@ -180,39 +194,20 @@ def _say(about: str, text: str) -> None:
         render.out(line)
 
 
-def _finish(
-    options: SetupOptions,
-    path: str,
-    fresh: Sequence[str],
-    agents: Sequence[AgentSetup],
-    proof: dict[str, str],
-    entered: Sequence[str],
-    done: bool,
-) -> int:
-    """`entered` are the agents that have their entry from this call."""
-    refused = proof.get("verdict") in ("block", "ask")
-    dead = [agent for agent in agents if agent.status == INERT]
-    undone = [undo("install", [agent.name]) for agent in agents if agent.name in entered]
-    undone += [undo("add", [GUARD] if len(fresh) == len(GUARDS) else fresh)] if fresh else []
-    if options.json:
-        listed: list[Json] = [agent.as_dict() for agent in agents]
-        said: dict[str, Json] = {"dry_run": not done, "file": path, "guards": [*fresh], "agents": listed}
-        render.json_out({**said, "proof": {**proof}, "undo": [*undone] if done else []}, indent=2)
-    elif done:
-        render.out("")
-        answer = {"block": "refused", "ask": "asks you"}.get(proof["verdict"], "NOT refused")
-        _say("Proof", f"`{TRIED}` → {answer}: {proof['reason']}" if proof["reason"] else f"`{TRIED}` → {answer}")
-        for agent in agents:
-            table = host(agent.name)
-            if agent.status in STANDING:
-                _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
-            elif "user" in table.confirms and not agent.approved:
-                _say(agent.title, f"calls anyhook once you have approved it: {table.confirm}")
-            else:
-                _say(agent.title, f"calls anyhook ({agent.reason})")
-            if note := unheard(table):
-                render.say(note)
-        if not options.live and agents:
-            render.say("Prove it in the agents themselves:  anyhook doctor --live")
-        tell_undo(undone)
-    return DONE if (refused and not dead) or not done else FINDINGS
+def _tell(agents: Sequence[AgentSetup], proof: dict[str, str], undone: Sequence[str], *, live: bool) -> None:
+    render.out("")
+    answer = ANSWERS.get(proof["verdict"], "NOT refused")
+    _say("Proof", f"`{TRIED}` → {answer}" + (f": {proof['reason']}" if proof["reason"] else ""))
+    for agent in agents:
+        table = host(agent.name)
+        if agent.status in STANDING:
+            _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
+        elif "user" in table.confirms and not agent.approved:
+            _say(agent.title, f"calls anyhook once you have approved it: {table.confirm}")
+        else:
+            _say(agent.title, f"calls anyhook ({agent.reason})")
+        if note := unheard(table):
+            render.say(note)
+    if not live and agents:
+        render.say("Prove it in the agents themselves:  anyhook doctor --live")
+    tell_undo(undone)

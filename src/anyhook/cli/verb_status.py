@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anyhook.cli import DONE, FINDINGS, BadCall, render
+from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
@@ -22,13 +22,13 @@ from anyhook.engine.routes import from_plan
 from anyhook.gates.agents import agent_status, calling_agents, entry_files, gates_here, unheard
 from anyhook.gates.gate import ITSELF, KEEP_WORKING, OFF_STATES, SAFE_STATES, protected, summary
 from anyhook.gates.status import gates, grouped, owner
+from anyhook.model.record import Record
 from anyhook.platform.places import state_dir, upward
 from anyhook.replay.past import past_line
 from anyhook.state.installs import Installs
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.registry import HOSTS, INSTALLABLE, dialect, host, past
-from anyhook.tables.shapes import guess
+from anyhook.tables.registry import INSTALLABLE, dialect, host, past
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,65 +56,83 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     \b
     Exit status: 0 protected, 1 not, 3 bad call.
     """
-    for name in agents:
-        if name not in HOSTS:
-            raise BadCall(f"there is no agent `{name}`.{guess(name, HOSTS)} Agents: {', '.join(HOSTS)}.")
+    check_agents(agents)
     begun_ns = time_ns()
     setup = Setup.of(project_of(options.project), dict(os.environ))
     catalog = _catalog(setup)
-    tables = [host(name) for name in dict.fromkeys(agents)]
-    hosts = {} if tables else calling_agents(setup, catalog, may_start=True)
-    seen, found = (catalog, []) if tables else gates_here(setup, catalog, hosts)
-    for table in tables:
-        alone = gates(setup, catalog, table)
-        hosts[table.name], some = agent_status(table, setup, catalog, alone, may_start=True)
-        found += some
-    calling = [agent for agent in hosts.values() if agent.installed]
-    blind = any(agent.sees_too_little for agent in calling)
-    held = protected(found) and not blind and not (len(calling) == 1 and calling[0].changed)
-    status = DONE if held else FINDINGS
-    told, aside = _told(setup, seen, found, held, hosts, options, agents)
+    here = _named(agents, setup, catalog) if agents else _calling(setup, catalog)
+    status = DONE if here.held else FINDINGS
+    told, aside = _told(here, options)
     for line in aside:  # before the rest, whose last line is the verdict
         render.say(line)
     for line in told:
         render.exact_out(line)
-    if _may_be_kept(agents, options, hosts):
+    files = _depends_on(setup, catalog, here.gates) if _may_be_kept(here, options) else None
+    if files is not None:
         printed = ("".join(f"{line}\n" for line in told), "".join(f"{line}\n" for line in aside), status)
         words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
-        elsewhere = any(agent.entry for agent in calling)
-        files = _depends_on(setup, catalog, found) if catalog.complete and not elsewhere else None
-        if files is not None:
-            keep_status(setup, words, files.stamps, files.contents, printed, begun_ns)
+        keep_status(setup, words, files.stamps, files.contents, printed, begun_ns)
     return status
 
 
-def _told(
-    setup: Setup,
-    catalog: Catalog,
-    found: list[GateStatus],
-    held: bool,
-    hosts: dict[str, AgentStatus],
-    options: StatusOptions,
-    named: tuple[str, ...],
-) -> tuple[list[str], list[str]]:
+class ProjectStatus(Record):
+    """The guards of a project, and the agents that ask them."""
+
+    setup: Setup
+    catalog: Catalog
+    gates: list[GateStatus]
+    agents: dict[str, AgentStatus]
+    named: bool = False
+    """Whether the caller named the agents."""
+
+    @property
+    def calling(self) -> list[AgentStatus]:
+        return [agent for agent in self.agents.values() if agent.installed]
+
+    @property
+    def held(self) -> bool:
+        calling = self.calling
+        blind = any(agent.sees_too_little for agent in calling)
+        return protected(self.gates) and not blind and not (len(calling) == 1 and calling[0].changed)
+
+
+def _calling(setup: Setup, catalog: Catalog) -> ProjectStatus:
+    agents = calling_agents(setup, catalog, may_start=True)
+    return ProjectStatus(setup, *gates_here(setup, catalog, agents), agents)
+
+
+def _named(names: tuple[str, ...], setup: Setup, catalog: Catalog) -> ProjectStatus:
+    here = ProjectStatus(setup, catalog, [], {}, named=True)
+    for table in map(host, dict.fromkeys(names)):
+        alone = gates(setup, catalog, table)
+        here.agents[table.name], some = agent_status(table, setup, catalog, alone, may_start=True)
+        here.gates.extend(some)
+    return here
+
+
+def _told(here: ProjectStatus, options: StatusOptions) -> tuple[list[str], list[str]]:
     """The lines for stdout, and those for stderr."""
+    setup, problems = here.setup, here.catalog.problems
     if options.json:
-        listed: list[Json] = [gate.as_dict() for gate in found]
-        problems: list[Json] = [dict(problem.as_dict()) for problem in catalog.problems]
+        listed: list[Json] = [gate.as_dict() for gate in here.gates]
+        wrong: list[Json] = [dict(problem.as_dict()) for problem in problems]
         root = repository_root(setup.project)
-        told: dict[str, Json] = {"protected": held, "project": setup.project, "root": root, "gates": listed}
-        agents: dict[str, Json] = {name: agent.as_dict() for name, agent in hosts.items()}
-        return [render.json_text({**told, "agents": agents, "problems": problems}, 2)], []
+        told: dict[str, Json] = {"protected": here.held, "project": setup.project, "root": root, "gates": listed}
+        agents: dict[str, Json] = {name: agent.as_dict() for name, agent in here.agents.items()}
+        return [render.json_text({**told, "agents": agents, "problems": wrong}, 2)], []
     if options.short:
-        return [render.plain(f"anyhook: {summary(found)}{unasked(hosts, held=protected(found))}")], []
-    return _screen(setup, found, held, hosts, named=bool(named)), render.problem_lines(catalog.problems)
+        alone = unasked(here.agents, held=protected(here.gates))
+        return [render.plain(f"anyhook: {summary(here.gates)}{alone}")], []
+    return _screen(here), render.problem_lines(problems)
 
 
-def _may_be_kept(agents: tuple[str, ...], options: StatusOptions, hosts: Mapping[str, AgentStatus]) -> bool:
-    """Whether this output can be cached for the next call: not for named agents, for a terminal, or with what
-    transcripts say."""
-    told = any(agent.installed and past(name) is not None for name, agent in hosts.items())
-    return not agents and (options.json or options.short or not (told or sys.stdout.isatty()))
+def _may_be_kept(here: ProjectStatus, options: StatusOptions) -> bool:
+    """Whether this output can be cached for the next call: not for named agents, for a terminal, with what transcripts
+    say, or if an entry fixes other places."""
+    if here.named or not here.catalog.complete or any(agent.entry for agent in here.calling):
+        return False
+    told = any(agent.installed and past(name) is not None for name, agent in here.agents.items())
+    return options.json or options.short or not (told or sys.stdout.isatty())
 
 
 def _depends_on(setup: Setup, catalog: Catalog, found: list[GateStatus]) -> Files | None:
@@ -171,36 +189,34 @@ def unasked(agents: Mapping[str, AgentStatus], *, held: bool) -> str:
     return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
 
-def _screen(
-    setup: Setup, found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus], *, named: bool
-) -> list[str]:
+def _screen(here: ProjectStatus) -> list[str]:
     """The agents, then the gates, and the verdict last."""
-    lines = [*_agent_lines(setup, hosts), *([] if named else _other_agents(setup, hosts))]
+    lines = [*_agent_lines(here.setup, here.agents), *([] if here.named else _other_agents(here.setup, here.agents))]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for gate, alike in grouped(found):
-        event = gate.event or "any event"
-        place = f"{gate.agent}: {event}" if gate.agent else event
-        if alike > 1:
-            place = f"{place}: {alike} {'hooks' if gate.event in KEEP_WORKING else 'guards'}"
-        agent = hosts.get(gate.agent or "")
-        told_above = agent is not None and agent.why == gate.why
-        why = f"  ({gate.why})" if gate.why and not told_above else ""
-        fix = f"  → {gate.fix}" if gate.fix and gate.state not in SAFE_STATES else ""
+    for gate, alike in grouped(here.gates):
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")
         called = owner(gate) if alike > 1 else gate.id
-        table.add_row(cell(gate.state, style), cell(called), cell(f"{place}{why}{fix}"))
-    if found:
+        table.add_row(cell(gate.state, style), cell(called), cell(_about(gate, alike, here.agents)))
+    if here.gates:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
-    return [*lines, _verdict(found, held, hosts)]
+    alone = unasked(here.agents, held=protected(here.gates))
+    word = "NOT PROTECTED" if not here.held else "GUARDS ON" if alone else "PROTECTED"
+    return [*lines, render.plain(f"{word}: {summary(here.gates)}{alone}")]
 
 
-def _verdict(found: list[GateStatus], held: bool, hosts: Mapping[str, AgentStatus]) -> str:
-    alone = unasked(hosts, held=protected(found))
-    word = "NOT PROTECTED" if not held else "GUARDS ON" if alone else "PROTECTED"
-    return render.plain(f"{word}: {summary(found)}{alone}")
+def _about(gate: GateStatus, alike: int, agents: Mapping[str, AgentStatus]) -> str:
+    """Where a gate is asked, and what is wrong with it; `alike` is how many gates this line stands for."""
+    place = f"{gate.agent}: {gate.event or 'any event'}" if gate.agent else gate.event or "any event"
+    if alike > 1:
+        place += f": {alike} {'hooks' if gate.event in KEEP_WORKING else 'guards'}"
+    agent = agents.get(gate.agent or "")
+    told_above = agent is not None and agent.why == gate.why
+    why = f"  ({gate.why})" if gate.why and not told_above else ""
+    fix = f"  → {gate.fix}" if gate.fix and gate.state not in SAFE_STATES else ""
+    return f"{place}{why}{fix}"
 
 
 def _other_agents(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:

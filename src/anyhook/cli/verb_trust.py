@@ -6,13 +6,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
-from anyhook.cli.person import require_person
+from anyhook.cli.person import agreed, require_person
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import Trust
-    from anyhook.state.ledger import Ledger
     from anyhook.state.settings import Settings
 
 
@@ -65,6 +64,10 @@ class ProjectReview(Record):
     def project_of(self, entry: Reviewed) -> str:
         return entry.project or self.setup.project
 
+    def of(self, project: str, entries: Iterable[Reviewed]) -> list[Reviewed]:
+        """Those of them that belong to a folder."""
+        return [entry for entry in entries if self.project_of(entry) == project]
+
     @property
     def projects(self) -> list[str]:
         """The folders that the entries belong to."""
@@ -92,33 +95,42 @@ def trust(options: TrustOptions) -> int:
     """Show what the hooks and the case files of a project would run, and what our own agent would use (MCP servers,
     types of sub-agents, skills), with what changed since it was approved; ask, and approve it. Without
     a terminal, only --yes approves."""
-    other = next((flag for flag in ("yes", "revoke") if options.list and getattr(options, flag)), None)
-    if other:
-        raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
     if options.list:
+        if other := next((flag for flag in ("yes", "revoke") if getattr(options, flag)), None):
+            raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
         return _list(options.json, every=options.all)
     if options.revoke or options.yes:
         require_person("trust")
-    if options.revoke:
-        return _revoke(options)
+    return _revoke(options) if options.revoke else _review(options)
+
+
+def _review(options: TrustOptions) -> int:
     found = look(options, with_cases=not options.dialect, with_offers=not options.dialect)
-    as_json = options.json
-    items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if as_json else []
-    if not as_json:
+    items = [_as_dict(entry, found.ledger, found.project_of(entry)) for entry in found.entries] if options.json else []
+    if not options.json:
         show(found, every=options.all)
-    settled = not found.waiting and not found.gone and not (options.here and _counts_elsewhere(found))
-    narrow = not_reached(found.ledger, found.projects) if settled and not options.here else []
-    for line in () if as_json or options.yes else narrow:
-        render.say(line)
-    settled = settled and not (narrow and options.yes)
-    approved = not found.too_large and (settled or _approve(found, options.yes, as_json, options.here))
+    settled = _settled(found, options)
+    approved = not found.too_large and (settled or _approve(found, options.yes, options.json, options.here))
     events = _asked_for_events(found) if approved else {}
-    if as_json:
+    if options.json:
         _json(found, approved and not found.refused, items, events)
-    elif approved and found.entries:
+    else:
         for key, event in events.items():
             render.say(f"{visible(key)} is a hook of {visible(event)}.")
     return DONE if approved and not found.refused else FINDINGS
+
+
+def _settled(found: ProjectReview, options: TrustOptions) -> bool:
+    """Whether there is nothing to approve or to withdraw. What an approval does not reach yet is told, and settled by
+    `--yes`."""
+    if found.waiting or found.gone or (options.here and _counts_elsewhere(found)):
+        return False
+    narrow = [] if options.here else not_reached(found.ledger, found.projects)
+    if narrow and options.yes:
+        return False
+    for line in () if options.json else narrow:
+        render.say(line)
+    return True
 
 
 def look(
@@ -168,8 +180,7 @@ def show(found: ProjectReview, *, every: bool) -> None:
     for line in review_lines(found.entries, found.ledger, every=every):
         render.out(line)
     for project in found.projects:
-        mine = [entry for entry in found.entries if found.project_of(entry) == project]
-        render.out(summary(project, mine, found.ledger))
+        render.out(summary(project, found.of(project, found.entries), found.ledger))
 
 
 def _counts_elsewhere(found: ProjectReview) -> bool:
@@ -184,7 +195,7 @@ def _counts_elsewhere(found: ProjectReview) -> bool:
 def _approve(found: ProjectReview, yes: bool, as_json: bool, here: bool = False) -> bool:
     """Ask, and approve. True if everything shown is approved now."""
     refuse_own_ledger(found.setup)
-    if not yes and not (not as_json and _answered()):
+    if not yes and (as_json or not _answered()):
         return False
     approve(found, render.say, quiet=as_json, here=here)
     return True
@@ -194,24 +205,24 @@ def approve(found: ProjectReview, say: Callable[[str], None], *, quiet: bool = F
     """Approve what was shown, after a person has said yes."""
     entries = [entry for entry in found.entries if entry.status != REMOVED and entry.item.pinnable]
     refused = bool(found.ledger.problems)
-    try:
+    with _written(found.ledger):
         for project in found.projects:
-            mine = [entry for entry in entries if found.project_of(entry) == project]
+            mine = found.of(project, entries)
             items = [entry.item.replace(here=_is_here(entry)) for entry in mine]
             found.ledger.approve(project, items, contents(mine), found.kinds_of(project), here=here)
-    except OSError as error:
-        raise _unwritable(found.ledger, error) from None
     if refused:
         say(f"The unused ledger is now {visible(found.ledger.path)}.refused.")
     for entry in found.refused:
         say(f"{visible(entry.item.id)} cannot be approved: {'; '.join(_reasons(entry))}.")
     for project in () if quiet else found.projects:
-        count = sum(found.project_of(entry) == project for entry in entries)
-        gone = sum(found.project_of(entry) == project for entry in found.gone)
-        forgotten = f" No longer expected: {gone}." if gone else ""
-        unpinned = sum(found.project_of(entry) == project and bool(entry.item.unpinned) for entry in entries)
-        counts = reach(project, unpinned, here=here) if count else ""
-        say(f"Approved: {count} in {visible(project)}.{forgotten}{counts}")
+        say(_approved_line(project, found.of(project, entries), len(found.of(project, found.gone)), here=here))
+
+
+def _approved_line(project: str, entries: Sequence[Reviewed], gone: int, *, here: bool) -> str:
+    forgotten = f" No longer expected: {gone}." if gone else ""
+    unpinned = sum(bool(entry.item.unpinned) for entry in entries)
+    counts = reach(project, unpinned, here=here) if entries else ""
+    return f"Approved: {len(entries)} in {visible(project)}.{forgotten}{counts}"
 
 
 def _is_here(entry: Reviewed) -> bool:
@@ -226,39 +237,31 @@ def approve_one(found: ProjectReview, identity: str, written: dict[str, bytes]) 
         return False
     if any(entry.item.files.get(path) != hashlib.sha256(data).hexdigest() for path, data in written.items()):
         return False
-    project = found.project_of(entry)
-    kept = [item for key, item in found.ledger.items(project).items() if key != identity]
-    try:
-        found.ledger.approve(project, [*kept, entry.item], contents([entry]))
-    except OSError as error:
-        raise _unwritable(found.ledger, error) from None
+    _change_approvals(found, [entry])
     return True
 
 
 def forget_removed(found: ProjectReview) -> None:
     """Withdraw the approval of hooks that a person has just removed, so that they do not count as missing."""
-    for project in found.projects:
-        gone = {e.item.id for e in found.entries if e.status == REMOVED and found.project_of(e) == project}
-        if gone:
-            kept = [item for key, item in found.ledger.items(project).items() if key not in gone]
-            try:
-                found.ledger.approve(project, kept, {})
-            except OSError as error:
-                raise _unwritable(found.ledger, error) from None
+    _change_approvals(found, found.gone)
 
 
 def approve_some(found: ProjectReview, identities: Sequence[str]) -> int:
     """Approve more hooks whose content the user has just accepted. Returns how many."""
     entries = [entry for entry in found.entries if entry.item.id in identities and entry.item.pinnable]
-    for project in dict.fromkeys(found.project_of(entry) for entry in entries):
-        mine = [entry for entry in entries if found.project_of(entry) == project]
-        new = {entry.item.id for entry in mine}
-        kept = [item for key, item in found.ledger.items(project).items() if key not in new]
-        try:
-            found.ledger.approve(project, [*kept, *(entry.item for entry in mine)], contents(mine))
-        except OSError as error:
-            raise _unwritable(found.ledger, error) from None
+    _change_approvals(found, entries)
     return len(entries)
+
+
+def _change_approvals(found: ProjectReview, entries: Sequence[Reviewed]) -> None:
+    """Approve these as they are now, and withdraw the approval of those that are gone. All others stay."""
+    with _written(found.ledger):
+        for project in dict.fromkeys(map(found.project_of, entries)):
+            mine = found.of(project, entries)
+            changed = {entry.item.id for entry in mine}
+            there = [entry for entry in mine if entry.status != REMOVED]
+            kept = [item for key, item in found.ledger.items(project).items() if key not in changed]
+            found.ledger.approve(project, [*kept, *(entry.item for entry in there)], contents(there))
 
 
 def refuse_own_ledger(setup: Setup) -> None:
@@ -288,18 +291,8 @@ def _reasons(entry: Reviewed) -> list[str]:
 def _answered() -> bool:
     """Whether a person says yes; if no person can be asked, says how to approve, and returns False."""
     require_person("trust")
-    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
-        render.say("Not approved. `anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks.")
-        return False
-    try:
-        render.say("Approve exactly this? [y/N]")
-        answer = sys.stdin.readline()
-    except (KeyboardInterrupt, UnicodeDecodeError):
-        answer = ""
-    if answer.strip().lower() in ("y", "yes"):
-        return True
-    render.say("Not approved.")
-    return False
+    instead = "`anyhook trust --yes` approves exactly this; in a terminal `anyhook trust` asks."
+    return agreed("Approve exactly this?", "Not approved.", instead)
 
 
 def _asked_for_events(found: ProjectReview) -> dict[str, str]:
@@ -388,10 +381,8 @@ def _revoke(options: TrustOptions) -> int:
         project = next((folder for folder in upward(project, outer) if ledger.counts_for(folder)), project)
     if project not in ledger.approvals and not os.path.isdir(project):
         raise BadCall(f"--project {visible(project)}: there is no such directory, and no approval of it. See --list.")
-    try:
+    with _written(ledger):
         lost = ledger.revoke(project, options.dialect)
-    except OSError as error:
-        raise _unwritable(ledger, error) from None
     if options.json:
         _ascii_out({"project": project, "revoked": bool(lost)})
         return DONE
@@ -400,11 +391,16 @@ def _revoke(options: TrustOptions) -> int:
     return DONE
 
 
-def _unwritable(ledger: Ledger, error: OSError) -> BadCall:
-    return BadCall(
-        f"{visible(error.filename or ledger.path)}: the trust ledger cannot be written ({error.strerror}). "
-        "Make the folder yours alone (mode 700), or set XDG_STATE_HOME to one that is."
-    )
+@contextmanager
+def _written(ledger: Ledger) -> Iterator[None]:
+    """The ledger is written in here; a failure is a message."""
+    try:
+        yield
+    except OSError as error:
+        raise BadCall(
+            f"{visible(error.filename or ledger.path)}: the trust ledger cannot be written ({error.strerror}). "
+            "Make the folder yours alone (mode 700), or set XDG_STATE_HOME to one that is."
+        ) from None
 
 
 # Where else an approval counts: in which worktrees and clones, and which it does not reach yet.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import switch
-from anyhook.cli.person import require_person
+from anyhook.cli.person import may_change, require_person
 from anyhook.cli.verb_install import InstallOptions, apply, carry_out, named
 from anyhook.cli.verbs import verb
 from anyhook.gates.diagnosis import diagnose
@@ -137,16 +136,8 @@ def _kept() -> Iterator[tuple[str, str]]:
 def _agreed(kept: list[tuple[str, str]], options: UninstallOptions) -> bool:
     for path, what in kept:
         render.say(f"{render.short_path(path)}  ({what})")
-    if options.yes:
-        return True
-    if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        render.say("Nothing was changed. Add --yes, or call it in a terminal.")
-        return False
-    render.say("Remove these, and every entry in agents' settings? This cannot be undone. [y/N]")
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return True
-    render.say("Nothing was changed.")
-    return False
+    question = "Remove these, and every entry in agents' settings? This cannot be undone."
+    return options.yes or may_change(question, as_json=options.json)
 
 
 def _purge(kept: list[tuple[str, str]]) -> None:

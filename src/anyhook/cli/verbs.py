@@ -8,7 +8,7 @@ import click
 
 from anyhook.cli import BadCall
 from anyhook.cli.known_words import KINDS
-from anyhook.tables.registry import DIALECTS
+from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -57,6 +57,14 @@ def _option(option: Option) -> click.Option:
 
 
 def check_dialects(names: Sequence[str]) -> None:
+    _check("dialect", names, DIALECTS)
+
+
+def check_agents(names: Sequence[str]) -> None:
+    _check("agent", names, HOSTS)
+
+
+def _check(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
-        if name not in DIALECTS:
-            raise BadCall(f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}.")
+        if name not in known:
+            raise BadCall(f"there is no {kind} `{name}`.{guess(name, known)} {kind.title()}s: {', '.join(known)}.")

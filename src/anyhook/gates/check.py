@@ -171,8 +171,8 @@ def _ordered(parts: Sequence[Findings]) -> Findings:
 
 def split_place(where: str) -> tuple[str, int | None]:
     """A problem's place as file and line."""
-    path, colon, number = where.rpartition(":")
-    known = colon and number.isascii() and number.isdigit() and len(number) < 10
+    path, _, number = where.rpartition(":")
+    known = path and number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0
     return (path, int(number)) if known else (where, None)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
+from anyhook.gates.check import split_place
 from anyhook.model.problem import ERROR, Problem
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _message(text: str, roots: Sequence[str]) -> dict[str, Json]:
 
 
 def _location(where: str, roots: Sequence[str]) -> dict[str, Json]:
-    path, line = _split(where)
+    path, line = split_place(where)
     artifact = _artifact(path, roots)
     if artifact is None:
         return {"logicalLocations": [{"fullyQualifiedName": where}]}
@@ -97,13 +98,6 @@ def _location(where: str, roots: Sequence[str]) -> dict[str, Json]:
     if line is not None:
         physical["region"] = {"startLine": line}
     return {"physicalLocation": physical}
-
-
-def _split(where: str) -> tuple[str, int | None]:
-    path, colon, number = where.rpartition(":")
-    if colon and path and number.isascii() and number.isdigit() and int(number) > 0:
-        return path, int(number)
-    return where, None
 
 
 def _artifact(path: str, roots: Sequence[str]) -> dict[str, Json] | None:

@@ -192,12 +192,7 @@ def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, 
     plain = all(name.isidentifier() and name.isascii() for name in env)
     if not plain or any(name in env for name in ("BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "ENV")):
         return None
-    here_dir = env.get("PWD", "")
-    try:
-        is_kept = here_dir == os.path.normpath(here_dir) and os.path.samefile(here_dir, call.cwd)
-    except OSError:
-        is_kept = False
-    here_dir = here_dir if is_kept else os.path.realpath(call.cwd)
+    here_dir = _current_dir(env.get("PWD", ""), call.cwd)
     if kind == "dash":
         return {**env, "PWD": here_dir}
     if kind == "bash" and (not env.get("SHLVL") or env["SHLVL"].isdecimal()):
@@ -209,6 +204,15 @@ def _through_shell(kind: str, script: PythonScript, call: Call) -> Mapping[str, 
             "_": script.command if "/" in script.command else script.interpreter,
         }
     return None
+
+
+def _current_dir(named: str, cwd: str) -> str:
+    """What a shell calls the current folder: as its environment does, if that is so."""
+    try:
+        is_kept = named == os.path.normpath(named) and os.path.samefile(named, cwd)
+    except OSError:
+        is_kept = False
+    return named if is_kept else os.path.realpath(cwd)
 
 
 def start_zygote(door: Interpreters, task: WarmTask) -> None:
