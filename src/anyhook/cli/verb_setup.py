@@ -42,7 +42,7 @@ TRIED = "git push --force origin main"
 """The command for the proof. It is judged, but never run."""
 STANDING = {ARMED: "a refusal held", INERT: "OFF, does NOT work"}
 """What is known for certain about an agent."""
-ANSWERS = {"block": "refused", "ask": "asks you"}
+PROVEN = {"block": "refused", "ask": "asks you"}
 LIMIT_S = 60.0
 
 
@@ -125,7 +125,7 @@ def _done(
         listed: list[Json] = [agent.as_dict() for agent in agents]
         said: dict[str, Json] = {"dry_run": options.dry_run, "file": path, "guards": [*fresh], "agents": listed}
         render.json_out({**said, "proof": {**proof}, "undo": [*undone]}, indent=2)
-    if options.dry_run or (proof["verdict"] in ANSWERS and not any(agent.status == INERT for agent in agents)):
+    if options.dry_run or (proof["verdict"] in PROVEN and not any(agent.status == INERT for agent in agents)):
         return DONE
     return FINDINGS
 
@@ -196,7 +196,7 @@ def _say(about: str, text: str) -> None:
 
 def _tell(agents: Sequence[AgentSetup], proof: dict[str, str], undone: Sequence[str], *, live: bool) -> None:
     render.out("")
-    answer = ANSWERS.get(proof["verdict"], "NOT refused")
+    answer = PROVEN.get(proof["verdict"], "NOT refused")
     _say("Proof", f"`{TRIED}` → {answer}" + (f": {proof['reason']}" if proof["reason"] else ""))
     for agent in agents:
         table = host(agent.name)
