@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from anyhook.extra.agent.headless import STATUS, Headless
-from anyhook.extra.agent.options import SessionOptions
+from anyhook.extra.agent.settings import SessionOptions
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json

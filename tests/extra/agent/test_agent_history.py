@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from agent_box import LS, Ran, agent, kodik, record, recorded, times
 
-from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.settings import BadSetup
 from conftest import World
 
 FULL: dict[str, Any] = {"input_tokens": 900, "output_tokens": 10}

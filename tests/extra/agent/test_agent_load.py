@@ -16,12 +16,10 @@ import pytest
 from agent_box import script
 from pydantic_ai import Agent, UsageLimits
 
-from anyhook.extra.agent.equipment import Equipment
+from anyhook.extra.agent.equipment import EXPLORE, GENERAL, Equipment
 from anyhook.extra.agent.models import open_model
-from anyhook.extra.agent.options import SessionOptions
 from anyhook.extra.agent.session import INSTRUCTIONS, Session
-from anyhook.extra.agent.settings import AgentSettings
-from anyhook.extra.agent.subagents import EXPLORE, GENERAL
+from anyhook.extra.agent.settings import AgentSettings, SessionOptions
 from anyhook.extra.agent.tools import tools
 from anyhook.model.event import Event
 from conftest import World

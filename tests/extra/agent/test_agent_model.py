@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from agent_box import LS, agent, record, recorded, script, times, traces
 
-from anyhook.extra.agent.failure import BadSetup
 from anyhook.extra.agent.models import open_model
+from anyhook.extra.agent.settings import BadSetup
 from anyhook.extra.live.model_server import ModelRequest, ModelServer
 from anyhook.extra.live.wire import ModelCall, ModelReply
 from conftest import World
@@ -125,7 +125,7 @@ def agent_with(world: World, model: str) -> dict[str, Any]:
     import asyncio
 
     from anyhook.extra.agent.headless import Headless
-    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.settings import SessionOptions
 
     options = SessionOptions(project=str(world.project), env=world.env, model=model, permission="auto", trust="all")
     headless = Headless(options, lambda text: None, lambda event, decision: None)

@@ -16,7 +16,7 @@ from anyhook.cli.view.review_text import brief_lines
 from anyhook.cli.view.text import wrapped
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import open_ledger
-from anyhook.extra.agent import trouble
+from anyhook.extra.agent import models
 from anyhook.extra.agent.chat import keyboard
 from anyhook.extra.agent.chat.approval import counted, outline_lines
 from anyhook.extra.agent.chat.screen import Screen
@@ -101,7 +101,7 @@ def test_a_connection_that_fails_is_named_while_it_is_tried_again() -> None:
 
     error = ModelConnectionError("m", "Connection error.")
     error.__cause__ = OSError(111, "Connection refused")
-    line = trouble.Pause(error, cast("Any", Endpoint()), 0, 1.0).line()
+    line = models.Pause(error, cast("Any", Endpoint()), 0, 1.0).line()
     assert line == (
         "No connection to http://127.0.0.1:9/v1 (Connection error: [Errno 111] Connection refused). "
         "Trying again in 1 s (1 of 4)."

@@ -25,18 +25,16 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook.cli.verb_trust import ProjectReview, approve_one
 from anyhook.extra.agent.chat.activity import lines
-from anyhook.extra.agent.chat.commands import is_command
-from anyhook.extra.agent.chat.draft_check import check_draft
+from anyhook.extra.agent.chat.commands import is_command, past_sessions
 from anyhook.extra.agent.chat.loop import Chat
+from anyhook.extra.agent.chat.new_hook import Draft, check_draft, write_hook
 from anyhook.extra.agent.chat.screen import Screen, call_line
-from anyhook.extra.agent.failure import Failed
-from anyhook.extra.agent.history import past_sessions
-from anyhook.extra.agent.hook_writer import Draft, write_hook
 from anyhook.extra.agent.permission import ALWAYS, NO, ONCE, Permission
 from anyhook.extra.agent.session import BLOCKED, TurnResult
+from anyhook.extra.agent.settings import Failed
 from anyhook.extra.agent.undo import Snapshots
 from anyhook.extra.frameworks.pydantic_ai import Hooked
-from anyhook.extra.testing.scaffold.script import Lang, Script, brief, text
+from anyhook.extra.testing.hook_script import Lang, Script, brief, text
 from anyhook.gates.review import review
 from anyhook.model.decision import Decision, Report
 from anyhook.state.conversations import Conversation, Conversations

@@ -18,9 +18,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook.adapters.pydantic_ai import Hooked, Refused
 from anyhook.extra.frameworks.conversation import HookedConversation
-from anyhook.extra.frameworks.lifecycle import Lifecycle
+from anyhook.extra.frameworks.lifecycle import GuardOffWarning, Lifecycle
 from anyhook.extra.frameworks.messages import plain
-from anyhook.extra.frameworks.off_warning import GuardOffWarning
 from anyhook.model.event import Event
 from anyhook.model.outcome import Outcome
 from conftest import World

@@ -17,8 +17,7 @@ from zipfile import ZipFile
 import pytest
 
 from anyhook.extra.testing.conformance import runner
-from anyhook.extra.testing.conformance.coverage import coverage, report
-from anyhook.extra.testing.conformance.runner import VectorResult, conform, run_all, run_vector
+from anyhook.extra.testing.conformance.runner import VectorResult, conform, coverage, report, run_all, run_vector
 from anyhook.extra.testing.conformance.vectors import Vector, VectorError, load_suite, read_vector
 from command import CORE, LIMIT_S, MODELS, call_of_a_vector, servers
 

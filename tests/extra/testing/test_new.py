@@ -16,8 +16,8 @@ from new_place import Place, check_syntax, texts, the_hook
 
 from anyhook.documents.files import Files
 from anyhook.engine.interpret import interpret
-from anyhook.extra.testing.scaffold.answers import EFFECTS as STOPS
-from anyhook.extra.testing.scaffold.answers import answers
+from anyhook.extra.testing.hook_script import EFFECTS as STOPS
+from anyhook.extra.testing.hook_script import answers
 from anyhook.model.call import Run
 from anyhook.state.plans import Setup
 from anyhook.tables.registry import DIALECTS, dialect

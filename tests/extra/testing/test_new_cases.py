@@ -43,9 +43,8 @@ def test_a_dialect_without_project_hooks_gets_one_of_the_user(world: World, name
 def test_every_event_gets_cases_that_can_be_read(world: World) -> None:
     from anyhook.documents.parse import parse_yaml
     from anyhook.extra.testing.kit.cases import cases_in
-    from anyhook.extra.testing.scaffold.plan import Order, find_row
-    from anyhook.extra.testing.scaffold.try_out import first_cases
-    from anyhook.extra.testing.scaffold.write import write
+    from anyhook.extra.testing.new_hook import Order, find_row, write
+    from anyhook.extra.testing.verb_new import first_cases
 
     for number, (name, native) in enumerate(PAIRS):
         table = dialect(name)

@@ -13,7 +13,7 @@ import pytest
 from anyhook.engine.receive import receive
 from anyhook.extra.testing.kit.cases import cases_in
 from anyhook.extra.testing.kit.events import Events, payload_of_agent
-from anyhook.extra.testing.kit.recorded import case_of
+from anyhook.extra.testing.verb_record import case_of
 from anyhook.journal.read import JournalLine
 from anyhook.model.event import FIELDS
 from anyhook.model.json_types import Json

@@ -14,7 +14,7 @@ import pytest
 from kit_box import Box
 
 from anyhook.documents.parse import parse_yaml
-from anyhook.extra.testing.kit.recorded import LeftOut, case_of
+from anyhook.extra.testing.verb_record import LeftOut, case_of
 from anyhook.journal.read import JournalLine
 from conftest import World
 

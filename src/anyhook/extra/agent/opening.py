@@ -12,7 +12,7 @@ from anyhook.state.plans import Setup
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.settings import SessionOptions
     from anyhook.model.json_types import Json
     from anyhook.state.settings import Settings
 

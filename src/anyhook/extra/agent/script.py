@@ -17,7 +17,7 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel, FunctionSt
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.usage import RequestUsage
 
-from anyhook.extra.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.settings import BadSetup, Failed
 from anyhook.extra.frameworks.messages import plain
 from anyhook.extra.frameworks.run_state import running
 from anyhook.handlers import inside_hook

@@ -10,27 +10,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pydantic_ai
-from pydantic_ai import Agent, ModelRequestNode, UsageLimits
+from pydantic_ai import Agent, ModelRequestNode, UsageLimits, UserPromptNode
+from pydantic_ai.capabilities import AbstractCapability, ProcessEventStream
 from pydantic_ai.exceptions import ModelContextWindowExceededError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, repair_messages
 
 from anyhook.documents.files import Files
 from anyhook.engine.engine import Engine
 from anyhook.engine.tell import telling
-from anyhook.extra.agent import trouble
-from anyhook.extra.agent.attachments import attachments, with_images
-from anyhook.extra.agent.equipment import Equipment, equip
-from anyhook.extra.agent.failure import BadSetup
-from anyhook.extra.agent.models import SCRIPT, model_name, open_model, spoken_name
-from anyhook.extra.agent.named_prompts import expanded
+from anyhook.extra.agent.equipment import LOAD, Equipment, equip, loaded_in
+from anyhook.extra.agent.models import SCRIPT, SessionModel, explained, model_name, open_model, pause_for, spoken_name
 from anyhook.extra.agent.opening import open_engine, session_facts
-from anyhook.extra.agent.options import CONTEXT_WINDOW, SessionOptions
-from anyhook.extra.agent.overheard import listeners
 from anyhook.extra.agent.permission import Permission
-from anyhook.extra.agent.recipes import COMPACT, cook, folders, recipe_text
-from anyhook.extra.agent.session_model import SessionModel
-from anyhook.extra.agent.settings import read_agent_settings
-from anyhook.extra.agent.skills import LOAD, loaded_in
+from anyhook.extra.agent.prompts import COMPACT, attachments, cook, expanded, folders, recipe_text, with_images
+from anyhook.extra.agent.settings import CONTEXT_WINDOW, BadSetup, SessionOptions, read_agent_settings
 from anyhook.extra.agent.spent import Spent
 from anyhook.extra.agent.tools import exit_code, tools
 from anyhook.extra.frameworks.lifecycle import Lifecycle
@@ -45,17 +38,21 @@ from anyhook.state.conversations import Conversation, Conversations
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 
+    from pydantic_ai import RunContext
     from pydantic_ai.messages import AgentStreamEvent, ModelMessage, UserContent
     from pydantic_ai.run import AgentRun
 
+    from anyhook.extra.agent.models import Pause, explained, pause_for
     from anyhook.extra.agent.permission import Ask
-    from anyhook.extra.agent.trouble import Pause
     from anyhook.extra.frameworks.lifecycle import Announcer, Observer
     from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.firing import Firing
     from anyhook.model.json_types import Json
+
+    Stream = Callable[[AgentStreamEvent], None]
+    Said = Callable[[ModelMessage], None]
 
 DONE, BLOCKED, REFUSED = "done", "blocked", "refused"
 MAX_TURNS, ERROR, INTERRUPTED = "max_turns", "error", "interrupted"
@@ -290,7 +287,7 @@ class Session:
             except Exception as error:  # noqa: BLE001 (whatever a model, a tool or a provider's client raises)
                 if len(self.history) > reached:  # there was an answer since the last time
                     attempt, reached = 0, len(self.history)
-                pause = trouble.pause_for(error, self.model, attempt, in_stream=True) if self.history else None
+                pause = pause_for(error, self.model, attempt, in_stream=True) if self.history else None
                 if pause is None:
                     return self._failed(error)
                 attempt += 1
@@ -381,7 +378,7 @@ class Session:
             self._unkept = True
 
     def _told(self, error: Exception) -> str:
-        return trouble.explained(error, self.model)
+        return explained(error, self.model)
 
     # -- recipes
 
@@ -397,3 +394,66 @@ class Session:
             why = self._told(error)
             self.tell(f"The recipe `{name}` did not work, and the conversation stays as it is: {why}")
             return ""
+
+
+# -- what is said in a run: the agent's own words and its sub-agents', and the results of their tools, for those who
+# show or report them as they come. Not the prompt, which the caller knows
+
+
+def listeners(stream: Stream | None, said: Said | None) -> list[AbstractCapability[Any]]:
+    """Who hears the events of a run as they come, and who its messages; None if nobody does."""
+    found: list[AbstractCapability[Any]] = []
+    if stream is not None:
+
+        async def forward(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
+            async for event in events:
+                stream(event)
+
+        found.append(ProcessEventStream(forward))
+    if said is not None:
+        found.append(Overheard(said))
+    return found
+
+
+@dataclass
+class Overheard(AbstractCapability[Any]):
+    """One run's listener."""
+
+    tell: Said
+    """Called with each message once, or with what was added to one."""
+    _begun: bool = False
+    """Whether the model has answered: until then there is only what it was asked, and what was said before."""
+    _first: object = None
+    """The conversation's first words, as long as it is the same conversation."""
+    _count: int = 0
+    _parts: int = 0
+    """The number of messages that are known, and of parts of the last one."""
+
+    async def for_run(self, ctx: RunContext[Any]) -> Overheard:
+        return replace(self)
+
+    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
+        if isinstance(node, UserPromptNode):
+            return result
+        if not self._begun:
+            self._begun = True
+            self._know(ctx.messages[:-1])
+        said = [*ctx.messages, *([result.request] if isinstance(result, ModelRequestNode) else [])]
+        if _first(said) is self._first:  # else a hook or a summary has replaced it
+            self._tell_rest(said)
+        self._know(said)
+        return result
+
+    def _know(self, said: list[ModelMessage]) -> None:
+        self._first, self._count, self._parts = _first(said), len(said), len(said[-1].parts) if said else 0
+
+    def _tell_rest(self, said: list[ModelMessage]) -> None:
+        last = self._count - 1
+        if last >= 0 and len(said[last].parts) > self._parts:  # a hook had something to add
+            self.tell(replace(said[last], parts=said[last].parts[self._parts :]))  # type: ignore[arg-type]
+        for message in said[self._count :]:
+            self.tell(message)
+
+
+def _first(said: list[ModelMessage]) -> object:
+    return said[0].parts[0] if said and said[0].parts else None

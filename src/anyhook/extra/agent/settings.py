@@ -1,19 +1,51 @@
-"""The table `[agent]` of the user's config, checked. A project cannot set it. Mistakes in it are reported before
-anything runs."""
+"""What a session is called with: the options of the call, and the table `[agent]` of the user's config, which a project
+cannot set. Mistakes are reported before anything runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from anyhook.extra.agent.failure import BadSetup
-from anyhook.extra.agent.options import THRESHOLD
 from anyhook.state.agent_table import agent_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anyhook.model.json_types import Json
+    from anyhook.model.words import Trust
+
+MAX_TURNS = 50
+THRESHOLD = 0.80
+CONTEXT_WINDOW = 128_000
+"""For models that do not say how large it is."""
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """The checked options of the call."""
+
+    project: str
+    env: Mapping[str, str]
+    model: str | None = None
+    permission: str = "ask"
+    resume: str | None = None
+    follow: bool = False
+    recipe: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    max_turns: int = MAX_TURNS
+    hooks: bool = True
+    trust: Trust = "ask"
+    dialects: tuple[str, ...] = ()
+    plugin_dirs: tuple[str, ...] = ()
+    state_dir: str | None = None
+    web_fetch: bool = False
+    max_cost: float | None = None
+    """In US dollars."""
+    mode: str | None = None
+    """None if the user's settings decide."""
+
+
+# -- the table
 
 LOCAL = "local"
 KEYS = ("model", "auto_compact", "web_fetch", "pass_env", "mcp")
@@ -61,3 +93,14 @@ def _servers(value: object) -> dict[str, dict[str, Json]]:
 
 def _wrong(key: str, what: str) -> BadSetup:
     return BadSetup(f"`{key}` under [agent] in config.toml {what}")
+
+
+# -- errors that keep the agent from starting or finishing a run
+
+
+class BadSetup(Exception):  # noqa: N818 (it says what is bad)
+    """The call cannot be carried out."""
+
+
+class Failed(Exception):  # noqa: N818
+    """The run failed."""

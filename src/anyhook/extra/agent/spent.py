@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from anyhook.extra.agent.failure import Failed
+from anyhook.extra.agent.settings import Failed
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

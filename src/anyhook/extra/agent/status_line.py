@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from anyhook.extra.frameworks.run_state import running
 from anyhook.model.event import AFTER_CALL
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ SILENT_S, SLOW_HOOK_S = 2.0, 1.0
 """How long to wait before the status line appears."""
 MODEL = "the model"
 WIPE = "\r\x1b[K"
+INDENT = "  "
+
+
+def nesting() -> str:
+    """The indentation of the current run's lines: a sub-agent's are indented below it."""
+    run = running.get()
+    return INDENT * (run.depth if run is not None else 0)
 
 
 class StatusLine:

@@ -3,6 +3,7 @@ read. The last line has the run's usage and cost."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -20,11 +21,10 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from anyhook.extra.agent.named_prompts import recipes, skills
+from anyhook.extra.agent.models import RETRIES, status_of
+from anyhook.extra.agent.prompts import recipes, skills
 from anyhook.extra.agent.spent import TooExpensive, Used
-from anyhook.extra.agent.stream_tasks import SubagentTask
 from anyhook.extra.agent.tools import ShellText
-from anyhook.extra.agent.trouble import RETRIES, status_of
 from anyhook.extra.frameworks.messages import prompt_text
 from anyhook.extra.frameworks.plain_values import jsonable, text_of
 from anyhook.extra.frameworks.run_state import running
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage
 
+    from anyhook.extra.agent.models import Pause
     from anyhook.extra.agent.session import Session, TurnResult
-    from anyhook.extra.agent.trouble import Pause
     from anyhook.extra.frameworks.tool_calls import ToolRecord
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
@@ -244,3 +244,55 @@ def _model_usage(used: Used) -> Json:
         "cacheCreationInputTokens": used.written_tokens,
         "costUSD": used.cost,
     }
+
+
+# -- sub-agents, which this format calls tasks: each has lines when it starts, at each of its tool calls, and when it
+# ends
+
+
+@dataclass
+class SubagentTask:
+    """One sub-agent at work."""
+
+    id: str
+    call_id: str
+    """The call that started it."""
+    type: str
+    prompt: str
+    depth: int
+    tokens: int = 0
+    tools: int = 0
+    """How many tools it has called."""
+    _began_s: float = field(default_factory=monotonic)
+
+    def start(self) -> dict[str, Json]:
+        return {
+            **self._about(), "description": self.prompt, "prompt": self.prompt, "task_type": "local_agent",
+            "subagent_type": self.type, "is_backgrounded": False, "spawn_depth": self.depth,
+        }  # fmt: skip
+
+    def progress(self, tool: str) -> dict[str, Json]:
+        about = {"description": f"Running {tool}", "subagent_type": self.type, "last_tool_name": tool}
+        return {**self._about(), **about, "usage": self._usage()}
+
+    def ending(self, status: str, output: Json) -> dict[str, Json]:
+        """`output_file` is for a transcript, which is not kept."""
+        summary = text_of(output) if output is not None else ""
+        return {**self._about(), "status": status, "summary": summary, "output_file": "", "usage": self._usage()}
+
+    def result(self, content: Json) -> Json:
+        blocks: Json = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        return {
+            "status": "completed", "prompt": self.prompt, "agentId": self.id, "agentType": self.type,
+            "content": blocks, "totalDurationMs": self._past_ms(), "totalTokens": self.tokens,
+            "totalToolUseCount": self.tools,
+        }  # fmt: skip
+
+    def _about(self) -> dict[str, Json]:
+        return {"task_id": self.id, "tool_use_id": self.call_id}
+
+    def _usage(self) -> Json:
+        return {"total_tokens": self.tokens, "tool_uses": self.tools, "duration_ms": self._past_ms()}
+
+    def _past_ms(self) -> int:
+        return int((monotonic() - self._began_s) * 1000)

@@ -13,7 +13,7 @@ from pydantic_ai_harness.repair_tool_arguments import RepairToolArguments
 from pydantic_ai_harness.repo_context import RepoContext
 from pydantic_ai_harness.shell import Shell
 
-from anyhook.extra.agent.failure import BadSetup
+from anyhook.extra.agent.settings import BadSetup
 from anyhook.model.extras import install_command
 
 if TYPE_CHECKING:

@@ -6,41 +6,23 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
 import click
 
-from anyhook.cli import BadCall, render
+from anyhook.cli import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.verbs import verb
-from anyhook.extra.agent.hook_debug import debug_lines, debugged
-from anyhook.extra.agent.nesting import nesting
 from anyhook.extra.agent.reaper import Reaper
-from anyhook.model import lean_json
+from anyhook.extra.agent.settings import MAX_TURNS, SessionOptions
 from anyhook.model.extras import install_command
-from anyhook.platform.run import AnswerOnStdout, fill_streams
+from anyhook.platform.run import fill_streams
 from anyhook.satellites import missing
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from anyhook.extra.agent.options import SessionOptions
-    from anyhook.extra.agent.session import TurnResult
-    from anyhook.extra.agent.status_line import StatusLine
-    from anyhook.extra.agent.trouble import Pause
-    from anyhook.extra.frameworks.tool_calls import ToolRecord
-    from anyhook.model.decision import Decision
-    from anyhook.model.event import Event
-    from anyhook.model.firing import Firing
-    from anyhook.model.json_types import Json
-
-FAILED = 1
 CREATE_HOOK = "/create-hook"
-SHORT = 60
-"""How many characters of each field of a tool's input are shown."""
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
 
 
@@ -98,16 +80,16 @@ def run(prompt: str | None, call: AgentOptions) -> int:
         approve_all(call, call.trust)
     fill_streams()
     with Reaper():
-        return _run(prompt_text, options, call)
+        status: int = loaded("headless").run(prompt_text, options, call)
+    return status
 
 
-@contextmanager
-def loading() -> Iterator[None]:
-    """Turns the garbage collector off while the agent is imported, and never scans those modules: that would take a
-    seventh of the time."""
+def loaded(name: str) -> Any:
+    """A module of the agent, which needs packages of its extra. The garbage collector is off meanwhile, and never scans
+    those modules: that would take a seventh of the time."""
     gc.disable()
     try:
-        yield
+        return import_module(f"anyhook.extra.agent.{name}")
     except ImportError as error:
         if missing(error):
             raise
@@ -119,8 +101,6 @@ def loading() -> Iterator[None]:
 
 def session_options(call: AgentOptions) -> SessionOptions:
     """The checked values of a call."""
-    with loading():
-        from anyhook.extra.agent.options import MAX_TURNS, SessionOptions
     most, cost = call.max_turns or str(MAX_TURNS), call.max_cost
     pairs = [pair.partition("=") for pair in call.arg]
     wrong = _wrong(call, most)
@@ -164,93 +144,6 @@ def _wrong(call: AgentOptions, most: str) -> str:
     return ""
 
 
-def _run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
-    with loading():
-        import asyncio
-
-        from anyhook.extra.agent.failure import BadSetup, Failed
-        from anyhook.extra.agent.headless import STATUS, Headless
-        from anyhook.extra.agent.status_line import StatusLine
-        from anyhook.extra.agent.stream_json import StreamJson
-    as_json, streams = call.json or call.output_format == "json", call.output_format == "stream-json"
-    talk = Talk(debugged(options.env, debug=call.debug), StatusLine(sys.stderr, {} if as_json else options.env))
-    answer = AnswerOnStdout()
-    stream = StreamJson(lambda line: answer.line(lean_json.dumps(line))) if streams else None
-    headless = Headless(
-        options, talk.show, talk.event, keep=as_json, called=talk.call, announce=talk.status.begins, stream=stream,
-        debug=talk.debug if talk.shown else None,
-    )  # fmt: skip
-
-    def pauses(pause: Pause) -> None:
-        talk.status.pauses(pause.wait_s)
-        if stream is not None:
-            stream.pauses(pause)
-
-    headless.session.pauses = pauses
-
-    async def watched() -> TurnResult:
-        async with talk.status.shown():
-            return await headless.run(prompt)
-
-    with answer:
-        try:
-            turn = asyncio.run(watched())
-        except BadSetup as error:
-            raise BadCall(str(error)) from None
-        except Failed as error:
-            render.say(str(error))
-            return FAILED
-    if turn.why:
-        render.say(f"{turn.stop}: {turn.why}")
-    if as_json:
-        render.json_out(headless.report(turn))
-    elif turn.text and not streams:
-        render.out(turn.text)
-    return STATUS[turn.stop]
-
-
-class Talk:
-    """Shows the user what the hooks do while the agent works."""
-
-    def __init__(self, shown: Collection[str], status: StatusLine) -> None:
-        """`shown` are the dialects whose hooks are shown in detail."""
-        self.shown, self.status = shown, status
-        self.told: set[tuple[str, str]] = set()
-
-    def show(self, text: str) -> None:
-        self.status.wipe()
-        render.say(nesting() + text)
-
-    def debug(self, firing: Firing) -> None:
-        for line in debug_lines(firing, self.shown):
-            self.show(line)
-
-    def event(self, event: Event, decision: Decision) -> None:
-        self.status.ends(event, decision)
-        for message in decision.messages:
-            self.show(message)
-        if decision.verdict == "block" and decision.reason:
-            shadow = "" if decision.enforced else " (shadow mode)"
-            self.show(f"[{decision.hook}] {decision.effect}{shadow}: {decision.reason}")
-        for text in decision.follow_ups:
-            self.show(f"follow-up: {text}")
-        fresh = [problem for problem in decision.problems if (problem.code, problem.what) not in self.told]
-        self.told.update((problem.code, problem.what) for problem in fresh)
-        for line in render.problem_lines(fresh):
-            self.show(line)
-
-    def call(self, record: ToolRecord) -> None:
-        """One line about a finished tool call."""
-        given = ", ".join(f"{key}={_short(value)}" for key, value in record.input.items())
-        self.show(f"{record.tool}({given})" + (": denied" if record.denied else ""))
-
-
-def _short(value: Json) -> str:
-    text = value if isinstance(value, str) else lean_json.dumps(value)
-    line = " ".join(text.split())
-    return line if len(line) <= SHORT else f"{line[:SHORT]}…"
-
-
 CHAT_EXAMPLE = "anyhook agent chat --model anthropic:NAME"
 
 
@@ -271,24 +164,8 @@ def chat(prompt: str | None, call: AgentOptions) -> int:
         raise BadCall("-: a chat's stdin is the terminal. Write the prompt itself, or nothing.")
     options = session_options(call)
     with Reaper():
-        return _chat(prompt or "", options, call)
-
-
-def _chat(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
-    with loading():
-        import asyncio
-
-        from anyhook.extra.agent.chat.loop import Chat
-        from anyhook.extra.agent.failure import BadSetup, Failed
-    if call.trust_hooks:
-        approve_all(call, call.trust)
-    try:
-        return asyncio.run(Chat(options, call, prompt).run())
-    except BadSetup as error:
-        raise BadCall(str(error)) from None
-    except Failed as error:
-        render.say(str(error))
-        return FAILED
+        status: int = loaded("chat.loop").run(prompt or "", options, call)
+    return status
 
 
 agent.add_command(run)

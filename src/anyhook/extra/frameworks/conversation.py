@@ -17,8 +17,8 @@ from anyhook.extra.frameworks.lifecycle import (
     instruction,
     notes_of,
     unconfirmed,
+    warned,
 )
-from anyhook.extra.frameworks.off_warning import warned
 from anyhook.extra.frameworks.plain_values import fields_of, text_of
 from anyhook.model.outcome import ASK
 from anyhook.tables.registry import agent_of

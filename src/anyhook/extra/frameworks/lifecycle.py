@@ -3,10 +3,13 @@ context until the model can get it. It knows no framework."""
 
 from __future__ import annotations
 
+import logging
+import warnings
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from anyhook.engine.receive import recalled
+from anyhook.engine.tell import telling
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.state.turns import exhausted, keeper
@@ -159,3 +162,22 @@ def instruction(decision: Decision) -> str:
     if any(reason in text for text in decision.context):
         return "\n\n".join(decision.context)
     return "\n\n".join(text for text in (reason, *decision.context) if text)
+
+
+# -- one warning for a program that adds hooks to an agent's loop while guards are off
+
+
+class GuardOffWarning(UserWarning):
+    """A guard of the project is off."""
+
+
+def warned(lifecycle: Lifecycle, framework: str) -> Lifecycle:
+    """The lifecycle, after its one warning: through `warnings`, and the logger that the framework's users look at."""
+    if lifecycle.warned:
+        return lifecycle
+    lifecycle.warned = True
+    line = telling(lifecycle.engine.setup, lifecycle.engine.catalog)
+    if line:
+        warnings.warn(line, GuardOffWarning, stacklevel=4)
+        logging.getLogger(framework).warning("%s", line)
+    return lifecycle

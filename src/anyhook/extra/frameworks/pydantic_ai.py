@@ -17,9 +17,8 @@ from pydantic_graph import End
 
 from anyhook.extra.frameworks import tool_calls
 from anyhook.extra.frameworks.conversation import Prompt
-from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction
+from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction, warned
 from anyhook.extra.frameworks.messages import final_text, from_plain, last_size, plain, prompt_text, user_request
-from anyhook.extra.frameworks.off_warning import warned
 from anyhook.extra.frameworks.plain_values import jsonable
 from anyhook.extra.frameworks.run_state import RunState, running
 from anyhook.extra.frameworks.tool_calls import delegated

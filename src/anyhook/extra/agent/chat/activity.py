@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anyhook.cli.view.console import BAD, FAINT, WARN
 from anyhook.extra.agent.chat.screen import call_line
 from anyhook.extra.agent.hook_debug import debug_lines
-from anyhook.extra.agent.nesting import INDENT, nesting
+from anyhook.extra.agent.status_line import INDENT, nesting
 
 if TYPE_CHECKING:
     from collections.abc import Collection

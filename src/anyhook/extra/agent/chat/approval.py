@@ -14,7 +14,7 @@ from anyhook.cli.view.review_text import brief_lines, entry_lines, summary
 from anyhook.cli.view.text import visible, wrapped
 from anyhook.extra.agent.chat.keyboard import ENDED, INTERRUPTED
 from anyhook.extra.agent.chat.screen import Screen
-from anyhook.extra.agent.nesting import INDENT
+from anyhook.extra.agent.status_line import INDENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

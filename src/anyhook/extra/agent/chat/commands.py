@@ -9,18 +9,21 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+from pydantic_ai.messages import ModelMessagesTypeAdapter
+
 from anyhook.cli import BadCall
 from anyhook.cli.verb_list import hook_table
 from anyhook.cli.view.console import BAD, BOLD, FAINT, WARN, drawn
 from anyhook.cli.view.text import visible
-from anyhook.extra.agent import named_prompts
+from anyhook.extra.agent import prompts
 from anyhook.extra.agent.chat import approval
 from anyhook.extra.agent.chat.new_hook import create_hook
 from anyhook.extra.agent.chat.screen import Screen, tilde
-from anyhook.extra.agent.history import past_sessions
-from anyhook.extra.agent.nesting import INDENT
 from anyhook.extra.agent.session import BLOCKED, DONE
+from anyhook.extra.agent.status_line import INDENT
 from anyhook.extra.agent.undo import NoSnapshot
+from anyhook.extra.frameworks.messages import plain
 from anyhook.gates.status import gates
 from anyhook.tables.shapes import guess
 
@@ -28,10 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.extra.agent.history import PastSession
     from anyhook.extra.agent.session import Session
     from anyhook.model.hook import Hook
-
+    from anyhook.state.conversations import Conversations
 
 RESTART = "restart"
 WIDE = 100
@@ -69,7 +71,7 @@ async def carry_out(chat: Chat, line: str) -> None:
         await command.act(chat, rest.strip())
     elif (recipe := word in _recipes(chat)) or word in _skills(chat):
         chat.screen.line(f"{'recipe' if recipe else 'skill'} {word}", BOLD)
-        await chat.take_turn(_session(chat).turn(named_prompts.expanded(_session(chat), line)))
+        await chat.take_turn(_session(chat).turn(prompts.expanded(_session(chat), line)))
     else:
         hint = guess(f"/{word}", names(chat))
         chat.screen.prose(f"There is no command /{word}.{hint} /help lists all.", BAD)
@@ -269,8 +271,42 @@ COMMANDS = {
 
 
 def _skills(chat: Chat) -> list[str]:
-    return [name for name in named_prompts.skills(_session(chat)) if name not in COMMANDS]
+    return [name for name in prompts.skills(_session(chat)) if name not in COMMANDS]
 
 
 def _recipes(chat: Chat) -> list[str]:
-    return [name for name in named_prompts.recipes(_session(chat)) if name not in COMMANDS]
+    return [name for name in prompts.recipes(_session(chat)) if name not in COMMANDS]
+
+
+# -- earlier sessions of the project: when, how long, and their first prompt
+
+
+MAX_SESSIONS = 20
+"""Nobody reads a longer list."""
+
+
+@dataclass
+class PastSession:
+    """One session that can be resumed."""
+
+    id: str
+    when_s: float
+    turns: int
+    began: str
+    """The start of the first prompt."""
+
+
+def past_sessions(kept: Conversations) -> list[PastSession]:
+    """The latest first. Sessions that cannot be read are left out, because they cannot be resumed either."""
+    found: list[PastSession] = []
+    for when_s, identity in kept.by_time()[:MAX_SESSIONS]:
+        conversation = kept.load(identity)
+        if conversation is None:
+            continue
+        try:
+            said = plain(ModelMessagesTypeAdapter.validate_python(conversation.messages))
+        except ValidationError:
+            continue
+        began = next((message["content"] for message in said if message["role"] == "user"), "")
+        found.append(PastSession(identity, when_s, conversation.turns, " ".join(began.split())))
+    return found

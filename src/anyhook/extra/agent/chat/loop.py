@@ -11,23 +11,22 @@ import shutil
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyhook.cli import BadCall
+from anyhook.cli import FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
+from anyhook.cli.verb_trust import approve_all
 from anyhook.cli.view.console import BAD, FAINT, WARN, wants_colour
 from anyhook.extra.agent.chat import approval, commands
 from anyhook.extra.agent.chat.activity import Activity
-from anyhook.extra.agent.chat.diff import edit_lines
 from anyhook.extra.agent.chat.keyboard import ENDED, Keyboard, unechoed
 from anyhook.extra.agent.chat.keyboard import INTERRUPTED as CTRL_C
-from anyhook.extra.agent.chat.screen import Screen, call_line, tilde
-from anyhook.extra.agent.failure import BadSetup, Failed
+from anyhook.extra.agent.chat.screen import Screen, call_line, edit_lines, tilde
 from anyhook.extra.agent.headless import SIGNALS, STATUS
 from anyhook.extra.agent.hook_debug import debugged
-from anyhook.extra.agent.nesting import INDENT, nesting
 from anyhook.extra.agent.permission import ALWAYS, NO, ONCE
-from anyhook.extra.agent.recipes import COMPACT
+from anyhook.extra.agent.prompts import COMPACT
 from anyhook.extra.agent.session import BLOCKED, DONE, INTERRUPTED, REFUSED, Session
-from anyhook.extra.agent.status_line import MODEL
+from anyhook.extra.agent.settings import BadSetup, Failed
+from anyhook.extra.agent.status_line import INDENT, MODEL, nesting
 from anyhook.extra.agent.undo import Snapshots
 from anyhook.extra.frameworks.messages import final_text
 from anyhook.model.hook import ARMED, CHANGED, UNTRUSTED
@@ -36,10 +35,9 @@ from anyhook.platform.places import state_dir
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from anyhook.extra.agent.chat.draft_check import DraftCheck
-    from anyhook.extra.agent.hook_writer import Draft
-    from anyhook.extra.agent.options import SessionOptions
+    from anyhook.extra.agent.chat.new_hook import Draft, DraftCheck
     from anyhook.extra.agent.session import TurnResult
+    from anyhook.extra.agent.settings import SessionOptions
     from anyhook.extra.agent.verb_agent import AgentOptions
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
@@ -282,11 +280,20 @@ class Chat:
                 return known[answer]
             self.screen.line(f"Please answer y{', a' if lasting else ''} or n.", FAINT, indent)
 
-    async def confirmed(self, question: str) -> bool:
-        """A yes to a question; everything else is a no."""
-        return await self.keyboard.answer(f"{question} [y/N]") in ("y", "yes")
-
 
 def _undo_folder(options: SessionOptions) -> str:
     name = hashlib.sha256(options.project.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return f"{state_dir(options.env)}/agent/undo/{name}-{os.getpid()}"
+
+
+def run(prompt: str, options: SessionOptions, call: AgentOptions) -> int:
+    """What `agent chat` does with a checked call."""
+    if call.trust_hooks:
+        approve_all(call, call.trust)
+    try:
+        return asyncio.run(Chat(options, call, prompt).run())
+    except BadSetup as error:
+        raise BadCall(str(error)) from None
+    except Failed as error:
+        render.say(str(error))
+        return FINDINGS

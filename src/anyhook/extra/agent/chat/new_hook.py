@@ -5,32 +5,48 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import shlex
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+from pydantic_ai import Agent, ModelRetry, UnexpectedModelBehavior
 
 from anyhook.cli import BadCall
+from anyhook.cli.fire import event_of
+from anyhook.cli.options import EventOptions
+from anyhook.cli.verb_explain import lines
 from anyhook.cli.verb_trust import approve_one, look
 from anyhook.cli.view.console import BAD, BOLD, FAINT, GOOD, WARN
-from anyhook.extra.agent.chat.draft_check import DraftCheck, check_draft, order_of
+from anyhook.engine.catalog import build
+from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.extra.agent.chat.keyboard import ENDED, INTERRUPTED
-from anyhook.extra.agent.failure import Failed
-from anyhook.extra.agent.hook_writer import write_hook
-from anyhook.extra.agent.nesting import INDENT
-from anyhook.extra.testing.scaffold.plan import CannotScaffold, plan
-from anyhook.extra.testing.scaffold.script import brief
-from anyhook.extra.testing.scaffold.write import write
-from anyhook.tables.registry import DIALECTS, dialect, module_of, part
+from anyhook.extra.agent.models import explained
+from anyhook.extra.agent.script import HOOK_WRITER, asked_apart
+from anyhook.extra.agent.settings import Failed
+from anyhook.extra.agent.status_line import INDENT
+from anyhook.extra.testing.hook_script import brief
+from anyhook.extra.testing.new_hook import CannotScaffold, Order, find_row, plan, write
+from anyhook.gates.check import checkup
+from anyhook.model.problem import ERROR
+from anyhook.platform.other_programs import ask
+from anyhook.state.plans import Setup
+from anyhook.tables.registry import DIALECTS, VARIABLES, dialect, module_of, part
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from pydantic_ai.models import Model
 
     from anyhook.extra.agent.chat.loop import Chat
-    from anyhook.extra.agent.hook_writer import Draft
-    from anyhook.extra.testing.scaffold.plan import Order, Plan
+    from anyhook.extra.testing.new_hook import Order, Plan
     from anyhook.model.hook import Hook
     from anyhook.model.words import OwnScope
-    from anyhook.tables.rows import Dialect
+    from anyhook.tables.rows import Dialect, Roots
 
 SCOPES: tuple[OwnScope, ...] = ("project", "user")
 OTHER: dict[OwnScope, OwnScope] = {"project": "user", "user": "project"}
@@ -174,3 +190,144 @@ def _trial(order: Order, draft: Draft, project: str | None) -> str:
     where = ["--project", project] if project else []
     words = ["fire", order.row.native, "--dialect", order.dialect.name, *where, "--data", json.dumps(draft.sample)]
     return shlex.join(["anyhook", *words])
+
+
+# -- the check, in an empty temporary project and home: write it there, check it like `anyhook check`, and explain it
+# with an event. None of it is started, and nothing is left behind
+
+
+SYNTAX_LIMIT_S = 10
+
+
+@dataclass
+class DraftCheck:
+    """The result as text, with the paths of the real place."""
+
+    errors: list[str]
+    """If there are any, the draft is not offered at all."""
+    warnings: list[str]
+    explained: list[str]
+
+
+def order_of(draft: Draft, table: Dialect, roots: Roots, scope: OwnScope) -> Order:
+    """The order that `anyhook new` would get; raises CannotScaffold if that is not possible."""
+    row, _ = find_row(table, draft.event)
+    return Order(draft.name, table, row, scope, draft.lang, draft.tool, roots)
+
+
+def check_draft(draft: Draft, table: Dialect, setup: Setup, scope: OwnScope) -> DraftCheck:
+    """Write it to an empty place, and check it."""
+    with _empty_place(setup, table) as place:
+        try:
+            order = order_of(draft, table, place.roots(()), scope)
+            write(order, draft.script)
+            errors, warnings = _checked(place)
+            errors += _syntax(draft)
+            found, why = _explained(draft, order, place)
+        except (CannotScaffold, BadCall) as error:
+            return DraftCheck([_here(str(error), place, setup)], [], [])
+        errors += [f"with the sample event the hook would not run: {why}"] if why else []
+        return DraftCheck(*([_here(text, place, setup) for text in texts] for texts in (errors, warnings, found)))
+
+
+@contextmanager
+def _empty_place(setup: Setup, table: Dialect) -> Iterator[Setup]:
+    with TemporaryDirectory(prefix="anyhook-") as folder:
+        project, home = f"{folder}/project", f"{folder}/home"
+        os.mkdir(project)
+        os.mkdir(home)
+        places = set(VARIABLES) - {"PATH"}
+        env = {key: value for key, value in setup.env.items() if key not in places}
+        yield Setup.of(project, {**env, "HOME": home}, [table.name], "all")
+
+
+def _here(text: str, place: Setup, setup: Setup) -> str:
+    """A message about the temporary place, with the paths of the real one."""
+    return text.replace(place.project, setup.project).replace(place.env["HOME"], setup.env.get("HOME", "~"))
+
+
+def _checked(place: Setup) -> tuple[list[str], list[str]]:
+    problems = checkup(place).problems
+    errors = [problem.sentence() for problem in problems if problem.severity == ERROR]
+    return errors, [problem.sentence() for problem in problems if problem.severity != ERROR]
+
+
+def _syntax(draft: Draft) -> list[str]:
+    """Syntax errors in the script, found without running it."""
+    if not draft.script.startswith("#!"):
+        return ["the script needs a first line that names its interpreter, such as `#!/usr/bin/env bash`"]
+    if draft.lang == "python":
+        try:
+            compile(draft.script, draft.name, "exec")
+        except (SyntaxError, ValueError) as error:
+            return [f"the script is not valid Python: {error}"]
+        return []
+    try:
+        looked = ask(("bash", "-n"), SYNTAX_LIMIT_S, stdin=draft.script.encode())
+    except OSError:
+        return []  # no bash on this system: `check` has reported that
+    return [f"the script is not valid bash: {looked.complaint()}"] if looked.status else []
+
+
+def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str]:
+    """What `anyhook explain` shows for the sample, and why the hook would not run, or ""."""
+    event, _ = event_of(order.row.native, EventOptions(data=json.dumps(draft.sample)))
+    options = EngineOptions(place, mode="enforce", host="explain")
+    records = open_engine(options, build(place, may_start=False).with_lines()).explain(event)
+    # A hook that declares its own event would have to be started.
+    asked = bool(order.dialect.ask_type)
+    why = "" if asked or any(record["would_run"] for record in records) else str(records[0]["why"] if records else "")
+    return list(lines(event.name, records)), why
+
+
+# -- the model writes it. The caller examines the draft, and the model gets the mistakes and tries again
+
+
+TRIES = 3
+INSTRUCTIONS = (
+    "You write one lifecycle hook for a coding agent: a script that is started when an event happens, reads one JSON "
+    "object on stdin and answers by its exit status and what it prints. Write the smallest script that does what the "
+    "user describes and nothing else; it must need no network and no package that is not installed everywhere, and "
+    "must not change any file unless the description says so. Choose the event by the description. What a hook of "
+    "this kind reads and may answer:"
+)
+
+
+class Draft(BaseModel):
+    """One hook, as the model wrote it."""
+
+    name: Annotated[str, Field(description="Short, of lower-case letters, digits and dashes.")]
+    event: Annotated[str, Field(description="One of the events, spelled as in the list.")]
+    tool: Annotated[str, Field(description="The tool it is for, by its name or a pattern of names; empty for all.")] = (
+        ""
+    )
+    lang: Literal["bash", "python"]
+    script: Annotated[str, Field(description="The whole script, with its first line `#!/usr/bin/env …`.")]
+    explanation: Annotated[str, Field(description="One sentence: what it does, and when.")]
+    sample: Annotated[
+        dict[str, Any], Field(description="An event that the hook acts on: some of the keys it reads on stdin.")
+    ]
+
+
+async def write_hook(model: Model, about: str, description: str, examine: Callable[[Draft], list[str]]) -> Draft:
+    """A draft that passes `examine`; raises Failed if the model does not manage that."""
+    writer = Agent(model, output_type=Draft, instructions=f"{INSTRUCTIONS}\n\n{about}", retries=TRIES - 1)
+    found: list[str] = []
+
+    @writer.output_validator
+    def check(draft: Draft) -> Draft:
+        found[:] = examine(draft)
+        if found:
+            raise ModelRetry("This hook is not good yet:\n" + "\n".join(f"- {each}" for each in found))
+        return draft
+
+    token = asked_apart.set(HOOK_WRITER)
+    try:
+        return (await writer.run(description)).output
+    except UnexpectedModelBehavior as error:
+        said = "; ".join(found) or f"it was asked {TRIES} times, and its answers were not a draft ({error})"
+        raise Failed(said) from None
+    except Exception as error:  # noqa: BLE001 (whatever a model or a provider's client raises)
+        raise Failed("; ".join(found) if found else explained(error, model)) from None
+    finally:
+        asked_apart.reset(token)

@@ -3,11 +3,13 @@ each hook that did something."""
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from prompt_toolkit.utils import get_cwidth
 from pydantic_ai.messages import (
@@ -19,21 +21,21 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
 )
+from rich.markdown import Heading, Markdown
+from rich.text import Text
 
 from anyhook.cli import render
-from anyhook.cli.view.console import BAD, BOLD, FAINT, PLAIN
+from anyhook.cli.view.console import BAD, BOLD, FAINT, GOOD, PLAIN, drawn
 from anyhook.cli.view.text import visible, wrapped
-from anyhook.extra.agent.chat.diff import changes, diff_lines, edited_path, text_now
-from anyhook.extra.agent.chat.markdown import MarkdownStream, rendered
-from anyhook.extra.agent.nesting import INDENT, nesting
-from anyhook.extra.agent.status_line import StatusLine
+from anyhook.extra.agent.status_line import INDENT, StatusLine, nesting
 from anyhook.extra.frameworks.plain_values import text_of
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic_ai.messages import AgentStreamEvent
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from anyhook.model.json_types import Json
 
@@ -238,3 +240,137 @@ def tilde(path: str, env: Mapping[str, str]) -> str:
     """A path with `~` for the home folder."""
     home = os.path.realpath(env.get("HOME") or "/nowhere")
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+
+
+# -- an edit as a diff, before a person allows it and after it happened: the path first, then the lines
+
+
+MAX_LINES = 60
+"""How many lines of a diff are shown."""
+MAX_BYTES = 1_000_000
+"""For a larger file only the path is shown."""
+
+
+def edit_lines(tool: str, given: Mapping[str, Json], project: str) -> list[tuple[str, str]]:
+    """The lines of an edit with their styles; [] for any other call."""
+    path = edited_path(tool, given)
+    if not path:
+        return []
+    old, new = ("", given.get("content")) if tool == "write_file" else (given.get("old_text"), given.get("new_text"))
+    if tool == "write_file":
+        old = text_now(path, project)
+    return diff_lines(path, old, new) if isinstance(old, str) and isinstance(new, str) else []
+
+
+def edited_path(tool: str, given: Mapping[str, Json]) -> str:
+    """The file that a call changes; "" if it is not an edit."""
+    path = given.get("path")
+    return path if isinstance(path, str) and tool in ("write_file", "edit_file") else ""
+
+
+def diff_lines(path: str, old: str, new: str) -> list[tuple[str, str]]:
+    found = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
+    lines = [(visible(line), _style(line)) for line in found[:MAX_LINES]]
+    if len(found) > MAX_LINES:
+        lines.append((f"… {len(found) - MAX_LINES} more lines", FAINT))
+    return [(visible(path), BOLD), *lines]
+
+
+def changes(lines: list[tuple[str, str]]) -> list[str]:
+    """What a diff adds and removes, without the context lines."""
+    return [text for text, style in lines if style in (GOOD, BAD)]
+
+
+def text_now(path: str, project: str) -> str | None:
+    """The current text; None if it cannot be shown."""
+    path = os.path.join(project, path)
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            return None
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _style(line: str) -> str:
+    return {"+": GOOD, "-": BAD, "@": FAINT}.get(line[:1], PLAIN)
+
+
+# -- the model's text as it arrives, rendered as markdown. A block is drawn once it is complete, so that nothing on
+# the screen has to be redrawn; `unfinished` returns the rest
+
+
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+CODE_THEME = "ansi_dark"
+"""The terminal's own colours, which fit light and dark themes."""
+
+
+class _Title(Heading):
+    """A left-aligned heading."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield Text("")
+        yield Text.assemble(self.text, style="bold underline" if self.tag == "h1" else "bold")
+
+
+class _ChatMarkdown(Markdown):
+    elements: ClassVar = {**Markdown.elements, "heading_open": _Title}
+
+
+def rendered(text: str, width: int, *, colour: bool) -> list[str]:
+    """A text as lines for the terminal, with control characters escaped."""
+    made = _ChatMarkdown(visible(text, keep="\n\t"), code_theme=CODE_THEME, hyperlinks=False)
+    lines = drawn(made, width, colour=colour)
+    shown = [number for number, line in enumerate(lines) if COLOUR.sub("", line).strip()]
+    return lines[shown[0] : shown[-1] + 1] if shown else []
+
+
+class MarkdownStream:
+    """One answer."""
+
+    def __init__(self, draw: Callable[[str], None]) -> None:
+        """`draw` gets each block when it is complete."""
+        self._draw, self._text = draw, ""
+
+    def add(self, text: str) -> None:
+        self._text += text
+        while (end := _first_block(self._text)) is not None:
+            block, self._text = self._text[:end], self._text[end:]
+            self._flush(block)
+
+    def end(self) -> None:
+        """Draw the rest: the answer is complete."""
+        rest, self._text = self._text, ""
+        self._flush(rest)
+
+    @property
+    def unfinished(self) -> str:
+        """The line that is being written."""
+        return self._text.rstrip().rpartition("\n")[2]
+
+    def _flush(self, block: str) -> None:
+        if block.strip():
+            self._draw(block.strip("\n"))
+
+
+def _first_block(text: str) -> int | None:
+    """The end of the first complete block, or None. A blank line ends a block, unless it is in code."""
+    at, fence, seen = 0, "", False
+    while (end := text.find("\n", at)) >= 0:
+        line = text[at:end]
+        at = end + 1
+        mark = FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line.strip(" `~"):
+                return at
+        elif mark:
+            fence = mark[1]
+        elif not line.strip() and seen:
+            return at
+        seen = seen or bool(line.strip())
+    return None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.testing.conformance.matching import is_operation, mismatches, parse_json
-from anyhook.extra.testing.kit.hook_names import means
 from anyhook.extra.testing.kit.keys import DECISION_FIELDS
+from anyhook.extra.testing.kit.one_shot import means
 from anyhook.journal.read import objects
 from anyhook.programs.named import within
 

@@ -8,17 +8,20 @@ import sys
 from typing import TYPE_CHECKING
 
 from anyhook.engine.engine import EngineOptions, open_engine
+from anyhook.engine.hook_names import likely
 from anyhook.engine.routes import open_catalog
 from anyhook.extra.testing.kit.events import event_of
-from anyhook.extra.testing.kit.hook_names import keep_only
 from anyhook.model import lean_json
+from anyhook.model.hook import DISABLED
 from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, word_of
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from anyhook.engine.routes import Catalog
     from anyhook.model.json_types import Json
 
 BAD_TASK = 3
@@ -66,3 +69,27 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+# -- which hooks people mean by an id, a name or a part of an id
+
+
+def means(name: str, identity: str, hook_name: str = "") -> bool:
+    """Whether a name means a hook: its id, its name, or a part of its id."""
+    return name == hook_name or name in identity
+
+
+def keep_only(catalog: Catalog, names: Sequence[str]) -> Catalog:
+    """The catalog with only those hooks on that the names mean. LookupError for one that means none."""
+    hooks = catalog.hooks
+    for name in names:
+        if not any(means(name, hook.id, hook.name) for hook in hooks):
+            known = ", ".join(hook.id for hook in hooks) or "none"
+            raise LookupError(f"there is no hook `{name}`.{likely(name, hooks)} Hooks: {known}")
+    kept = [
+        hook
+        if any(means(name, hook.id, hook.name) for name in names)
+        else hook.replace(status=DISABLED, why="not asked for")
+        for hook in hooks
+    ]
+    return catalog.replace(hooks=kept)

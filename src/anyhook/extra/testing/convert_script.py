@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from anyhook.extra.testing.hook_script import GRANTS
 from anyhook.extra.testing.kit.events import leaves, marked, path_of
-from anyhook.extra.testing.scaffold.answers import GRANTS
 from anyhook.tables import spoken
 from anyhook.tables.rows import BLOCKING, SPECIFIC
 from anyhook.tables.spoken import Spoken, put, reply_of

@@ -1,1 +1,0 @@
-"""Convert hooks from one dialect to another, and prove that they decide the same."""
