@@ -46,11 +46,9 @@ async def tool_calls(folder: Path, rounds: int) -> list[Row]:
     """The same tools and the same script, with and without the engine."""
     from pydantic_ai import Agent, UsageLimits
 
-    from anyhook.extra.agent.equipment import Equipment
-    from anyhook.extra.agent.settings import CONTEXT_WINDOW, THRESHOLD
+    from anyhook.extra.agent.equipment import EXPLORE, GENERAL, Equipment
     from anyhook.extra.agent.permission import Permission
-    from anyhook.extra.agent.settings import AgentSettings
-    from anyhook.extra.agent.equipment import EXPLORE, GENERAL
+    from anyhook.extra.agent.settings import CONTEXT_WINDOW, THRESHOLD, AgentSettings
     from anyhook.extra.agent.tools import exit_code, tools
     from anyhook.extra.frameworks.pydantic_ai import Hooked
     from anyhook.journal import journal

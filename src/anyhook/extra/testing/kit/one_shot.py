@@ -67,10 +67,6 @@ def main() -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
-    main()
-
-
 # -- which hooks people mean by an id, a name or a part of an id
 
 
@@ -93,3 +89,7 @@ def keep_only(catalog: Catalog, names: Sequence[str]) -> Catalog:
         for hook in hooks
     ]
     return catalog.replace(hooks=kept)
+
+
+if __name__ == "__main__":
+    main()
