@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyhook.state.plans import Setup
 
 WAITING = (UNTRUSTED, CHANGED)
-MAX_CONDITION = 60
+MAX_MATCHER = 60
 """A rule may have a long condition; `--json` and `anyhook guards --rules` show more."""
 MAX_UNREAD = 10
 """A folder may hold many plug-ins."""
@@ -133,5 +133,5 @@ def _why(hook: Hook, gate: GateStatus | None, *, shown: bool) -> str:
 
 def _matcher(matcher: Json) -> str:
     if isinstance(matcher, dict):
-        return "".join(f" {key}={cut(' '.join(str(value).split()), MAX_CONDITION)}" for key, value in matcher.items())
+        return "".join(f" {key}={cut(' '.join(str(value).split()), MAX_MATCHER)}" for key, value in matcher.items())
     return "" if matcher in (None, "", "*") else f" {matcher}"
