@@ -320,6 +320,16 @@ def test_two_entries_of_one_agent_run_hooks_once(world: World) -> None:
     assert (world.root / "ran").read_text() == "ran\n" * 3, "another input or id is another call"
 
 
+def test_two_entries_of_which_the_first_had_nothing_to_say(world: World) -> None:
+    """Then the second one has nothing to say either, and no file is written for it."""
+    world.hook("kodik", "PreToolUse", f"cat > /dev/null; echo ran >> {world.root}/ran")
+    given = payload(world, "claude/PreToolUse")
+    assert call(world, "claude", "PreToolUse", given) == call(world, "claude", "PreToolUse", given)
+    assert (world.root / "ran").read_text() == "ran\n"
+    assert [problem["code"] for problem in world.journal()[1]["decision"]["problems"]] == ["fired-twice"]
+    assert [path.name for path in (world.state / "firings").iterdir()] == ["claims"]
+
+
 def test_calls_without_an_id_are_never_taken_for_one(world: World) -> None:
     world.hook("kodik", "PreToolUse", LOG.format(world.root))
     for _ in range(2):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from anyhook.guard.calls import refused
 from anyhook.guard.guard import refusal
 from anyhook.model.event import Event
 from anyhook.tables.registry import host
@@ -56,6 +57,30 @@ def test_what_comes_first_hides_nothing(place: tuple[dict[str, str], Path], befo
     env, project = place
     given: dict[str, Any] = {**before, "command": line.replace("{home}", env["HOME"])}
     assert refusal(Event.pre_tool("shell", given).replace(ours="shell"), env, str(project)) is not None
+
+
+def test_a_quick_look_misses_nothing(place: tuple[dict[str, str], Path]) -> None:
+    """Most lines are let through after a look at their texts, and at those of the scripts that they run. The whole look
+    would not refuse them either."""
+    env, project = place
+    entries = [f"{env['HOME']}/.claude/settings.json", f"{project}/.codex/hooks.json"]
+    (project / "sub").mkdir()
+    for name, there in (("link", f"{env['HOME']}/.local/state/anyhook"), ("cfg", f"{env['HOME']}/.claude")):
+        (project / "sub" / name).symlink_to(there)
+    script, found, missed = project / "sub/run", 0, []
+    script.touch(0o755)
+    for row in filter(lambda row: row["refused"], TABLE):
+        command = row["command"].replace("{home}", env["HOME"]).replace("{project}", str(project))
+        script.write_text(f"#!/bin/sh\n{command}\n")
+        (project / "package.json").write_text(json.dumps({"scripts": {"x": command}}))
+        for line in (f"cd sub && {command}", "sh sub/run", "cd sub && ./run", "npm run x"):
+            event = Event.pre_tool("shell", {"command": line}).replace(ours="shell")
+            if refusal(event, env, str(project)) is not None:
+                found += 1
+            elif why := refused(event, env, str(project), (), entries):
+                missed.append((line, command, why))
+    assert not missed
+    assert found > 250
 
 
 def test_the_table_is_worth_its_name() -> None:

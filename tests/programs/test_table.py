@@ -12,6 +12,7 @@ from anyhook.programs.facts import Facts
 from anyhook.programs.row_check import mistakes
 from anyhook.programs.rows import ProgramRow, Wraps
 from anyhook.programs.table import BY_NAME, KNOWN_PROGRAMS, row_of
+from anyhook.rules import calls
 from anyhook.rules.calls import facts_of
 
 CWD, HOME = "/nowhere/project", "/nowhere/home"
@@ -103,3 +104,11 @@ def test_what_is_asked_before_the_table_is_loaded_is_what_its_rows_say() -> None
     assert {name for name, row in rows if row.has("removes")} == quick.REMOVERS
     code = {name for name, row in rows if row.language or row.has("makes") or row.has("scripts")}
     assert code == quick.CODE_READERS
+
+
+def test_what_goes_into_a_file_is_never_read_as_a_path() -> None:
+    named = (calls.PATHS, calls.SOURCES, calls.TARGETS, calls.FOLDERS, calls.PATCHES, calls.LINES)
+    assert quick.CONTENTS.isdisjoint(key for keys in named for key in keys)
+    for key in quick.CONTENTS:
+        facts = calls.facts_of("save_note", {"path": "a", key: "/etc/b"}, cwd="/p", home="/h", project=None)
+        assert (*facts.reads, *facts.writes, *facts.deletes) == ("/p/a",), key

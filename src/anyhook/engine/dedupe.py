@@ -27,6 +27,8 @@ QUICK = ("callable", "builtin", "rule")
 TEXTS = ("context", "messages", "follow_ups")
 KEPT = ("verdict", "effect", "reason", "hook", "tool_input", "tool_output", "prompt", "end_turn", "enforced", *TEXTS)
 
+SAID_NOTHING = Decision("")
+"""What most decisions are: no file is written for them."""
 REMEMBERED_S = 5.0
 """How long a decision is remembered: an agent calls all its entries about one call within moments."""
 WAIT = 0.1
@@ -83,6 +85,8 @@ class Recent:
         other one takes too long."""
         while (found := self._first()) is not None:
             decided = found.get("decision")
+            if found.get("silent"):
+                return self._repeated({})
             if isinstance(decided, dict) and all(field in decided for field in KEPT):
                 return self._repeated(decided)
             if not is_running(found.get("pid")):
@@ -114,7 +118,10 @@ class Recent:
     def _first(self) -> dict[str, Json] | None:
         """What is known about the entry that was first; None if this one is."""
         self._begun_s = time()
-        return self._store.claim(self._key, {"pid": os.getpid(), "at": self._begun_s}, self._same)
+        return self._store.claim(self._key, self._claim(), self._same)
+
+    def _claim(self) -> dict[str, Json]:
+        return {"pid": os.getpid(), "at": self._begun_s}
 
     def _same(self, claim: dict[str, Json]) -> dict[str, Json] | None:
         """What another entry has said and decided about this call, if that is not too long ago."""
@@ -127,14 +134,17 @@ class Recent:
     def _kept(self, claim: dict[str, Json]) -> dict[str, Json]:
         return self._store.read_object(f"{self._key}-{claim.get('at')}")
 
-    def keep(self, decision: Decision, *, later: bool = True) -> None:
+    def keep(self, decision: Decision) -> None:
         """Store what this entry decided in a separate file, for the other entries; in a warm worker, after the agent
         has the answer. A decision with a failure is not stored: another run may not fail. Old decisions are deleted
         soon, because they contain everything that hooks printed."""
         if not decision.stops and any(problem.severity == "error" for problem in decision.problems):
             return
-        if later and here.tell_duty is not None:
-            here.afterwards.append(lambda: self.keep(decision, later=False))
+        here.after_answer(lambda: self._keep(decision))
+
+    def _keep(self, decision: Decision) -> None:
+        if all(getattr(decision, field) == getattr(SAID_NOTHING, field) for field in KEPT):
+            self._store.update_claim(self._key, {**self._claim(), "silent": True})
             return
         made: dict[str, Json] = {field: getattr(decision, field) for field in KEPT}
         for field in TEXTS:

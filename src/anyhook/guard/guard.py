@@ -10,11 +10,12 @@ import sys
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
-from anyhook.programs.quick import CODE_READERS, LOOKERS, REMOVERS
+from anyhook.programs.quick import CODE_READERS, CONTENTS, LOOKERS, REMOVERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
@@ -45,15 +46,11 @@ SPECIAL = (
     "_DIR=",
     "/proc/",
     "-K",
-    "./",
-    ". ",
     "ENV=",
-    ".sh",
-    ".py",
-    ".js",
 )
-"""Shell characters with which a line can name other paths than it shows, variables that move an agent's settings, and
-what shows that it runs a script, which may do anything."""
+"""Shell characters with which a line can name other paths than it shows, and variables that move settings."""
+RUNS = ("./", ". ", ".sh", ".py", ".js")
+"""What shows that a line runs a script, which may do anything."""
 IMPORTABLE = (".py", ".pyc", ".so")
 """Endings of Python modules."""
 LINE_KEYS = ("command", "cmd", "description")
@@ -74,32 +71,50 @@ def refusal(
     if ("command" in given or "cmd" in given) and _only_looks(given):
         return None
     entries = [*(read_object(f"{state_dir(env)}/{INSTALLS}") or ())]  # the files of agents that contain our entry
-    if not _may_matter(given, env, project, (*places, *entries), host):
+    telling = told_by(env, project, (*places, *entries), host)
+    if not (matters := _matters(given, project, telling)):
         return None
-    from anyhook.guard.calls import refused
+    from anyhook.guard.calls import refused, runs_nothing_of_ours
 
+    if matters == "code" and runs_nothing_of_ours(event, env, project, telling):
+        return None
     return refused(event, env, project, places, entries, host)
 
 
-def _may_matter(
-    given: dict[str, Json], env: Mapping[str, str], project: str, places: tuple[str, ...], host: Host | None
-) -> bool:
-    """Whether any text of the input could name us, a protected file, or a folder above one."""
-    texts = [text.replace("\\\n", "").translate(_QUOTES) for text in lean_json.every_text(given)]
-    text = "\n".join(texts)
+def _matters(given: dict[str, Json], project: str, telling: Telling) -> Literal["", "yes", "code"]:
+    """Whether any text of the input could name us, a protected file, or a folder above one; `code` if that depends on
+    what is in the files that it runs."""
     is_line = "command" in given or "cmd" in given
+    if not is_line and (filled := {key: value for key, value in given.items() if key in CONTENTS}):
+        contents = "\n".join(_plain(lean_json.every_text(filled))).lower()
+        if any(name in contents for name in telling.switches):
+            return "yes"
+        given = {key: value for key, value in given.items() if key not in CONTENTS}
+    return texts_matter([*lean_json.every_text(given)], project, telling, is_line=is_line)
+
+
+def texts_matter(
+    given: Sequence[str], project: str, telling: Telling, *, is_line: bool = True
+) -> Literal["", "yes", "code"]:
+    """The same of these texts; `is_line` if a shell reads them."""
+    texts = _plain(given)
+    text = "\n".join(texts)
     programs = {word.rstrip("0123456789.") for word in text.translate(_WORDS).split()} if is_line else set()
-    telling = told_by(env, project, places, host)
     # Some disks do not tell upper and lower case apart.
     folded = text.lower()
-    if any(name in folded for name in telling.names):
-        return True
-    if is_line and (any(sign in text for sign in SPECIAL) or not CODE_READERS.isdisjoint(programs)):
-        return True
+    if any(name in folded for name in telling.names) or (is_line and any(sign in text for sign in SPECIAL)):
+        return "yes"
     real = os.path.realpath(project)
     # Most lines that name the project only go there.
     visited = real if is_line and REMOVERS.isdisjoint(programs) else None
-    return _leads_to(_words_of(texts), real, telling.folders, visited)
+    if leads_to(_words_of(texts), real, telling.folders, visited):
+        return "yes"
+    runs = is_line and (not CODE_READERS.isdisjoint(programs) or any(sign in text for sign in RUNS))
+    return "code" if runs else ""
+
+
+def _plain(texts: Iterable[str]) -> list[str]:
+    return [text.replace("\\\n", "").translate(_QUOTES) for text in texts]
 
 
 def _words_of(texts: list[str]) -> set[str]:
@@ -107,7 +122,7 @@ def _words_of(texts: list[str]) -> set[str]:
     return {part.strip(";&|<>()") for part in parts} - {""}
 
 
-def _leads_to(words: set[str], project: str, folders: set[str], visited: str | None) -> bool:
+def leads_to(words: set[str], project: str, folders: set[str], visited: str | None) -> bool:
     """Whether one of these words, in the project, is another name of a path or one of the folders, except `visited`: a
     link leads elsewhere, and a folder may contain protected files."""
     real_paths = RealPaths()
@@ -142,6 +157,8 @@ class Telling(Record):
 
     names: set[str]
     """Parts of texts, in lower case."""
+    switches: set[str]
+    """Those of texts that go into a file: what is in it matters only if it names us or what turns hooks off."""
     folders: set[str]
     """Every folder above a protected path, in lower case, with a slash at its end."""
 
@@ -162,10 +179,11 @@ def told_by(env: Mapping[str, str], project: str, places: tuple[str, ...], host:
 
 def _telling(home: str, path: str, project: str, places: tuple[str, ...], host: Host | None) -> Telling:
     home, inside = home.rstrip("/") + "/", project.rstrip("/") + "/"
-    names = {*OWN_NAMES}
+    switches = {OWN_NAMES[0]}
     if host is not None:
-        names.update([*host.off_words, *host.off_variables, *host.moving_variables])
+        switches.update([*host.off_words, *host.off_variables, *host.moving_variables])
         places = (*places, *host.settings)
+    names = {*OWN_NAMES, *switches}
     for place in places:
         start = inside if place.startswith(inside) else home if place.startswith(home) else "/"
         rest = place[len(start) :]
@@ -175,7 +193,13 @@ def _telling(home: str, path: str, project: str, places: tuple[str, ...], host: 
     folders = filter(None, [f"{sys.prefix}/bin", *path.split(":")])  # where our command is, or would be
     held = [*places, __file__, *map("{}/anyhook".format, folders)]
     above = {each[: end + 1] for each in map(str.lower, held) for end, sign in enumerate(each) if sign == "/"}
-    return Telling({*map(str.lower, names)}, above)
+    return Telling(_shortest(names), _shortest(switches), above)
+
+
+def _shortest(names: set[str]) -> set[str]:
+    """In lower case, without names that contain another one."""
+    names = {*map(str.lower, names)}
+    return {each for each in names if not any(other in each for other in names - {each})}
 
 
 def _only_looks(given: dict[str, Json]) -> bool:

@@ -197,9 +197,19 @@ class RealPaths:
 
     def is_same(self) -> bool:
         """Whether all of it is as it was: each path is the same file, and each link leads to the same place."""
-        return all(_is_same_file(self._seen[path], _lstat(path)) for path in self._looked) and all(
-            os.path.realpath(path) == real for path, real in self._followed.items()
-        )
+        for path in self._looked:
+            seen = self._seen[path]
+            if is_there(path, follows=False) if seen is None else not _is_same_file(seen, _lstat(path)):
+                return False
+        return all(os.path.realpath(path) == real for path, real in self._followed.items())
+
+
+def is_there(path: str, *, follows: bool = True) -> bool:
+    """Whether `stat` finds something, or `lstat` if links are not followed. It takes half their time if nothing is
+    there."""
+    if hasattr(os, "getuid") and os.getuid() == os.geteuid():  # `access` asks for the first of them
+        return os.access(path, os.F_OK, follow_symlinks=follows)
+    return (stamp(path) if follows else _lstat(path)) is not None
 
 
 def _lstat(path: str) -> os.stat_result | None:
@@ -237,6 +247,9 @@ def stamp(path: str) -> Stamp | None:
 MAX_PARTS = 200
 """Paths with more parts are left to `os.path.realpath`."""
 MAX_HASHED_BYTES = 256 * 1024 * 1024
+MAX_COMPARED_BYTES, MAX_COMPARED = 64 * 1024, 64
+_compared: dict[str, tuple[bytes, str]] = {}
+"""Path → what a small file held, and its digest: to compare bytes takes a fifth of the time of hashing them."""
 
 
 def content(path: str) -> str:
@@ -255,10 +268,21 @@ def content(path: str) -> str:
             return names_digest(os.listdir(descriptor))
         if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_HASHED_BYTES:
             return "unread"
+        size = min(seen.st_size, MAX_COMPARED_BYTES)
+        chunk = os.read(descriptor, size + 1)
+        whole, known = chunk if len(chunk) <= size else None, _compared.get(path)
+        if known is not None and known[0] == whole:
+            return known[1]
         hashed = lean_json.hasher()
-        while chunk := os.read(descriptor, 1 << 20):
+        while chunk:
             hashed.update(chunk)
-        return hashed.hexdigest()
+            chunk = os.read(descriptor, 1 << 20)
+        digest: str = hashed.hexdigest()
+        if whole is not None:
+            if len(_compared) >= MAX_COMPARED:
+                _compared.clear()
+            _compared[path] = whole, digest
+        return digest
     except OSError:
         return "unread"
     finally:

@@ -62,6 +62,13 @@ class Here:
             act, self.at_first = self.at_first, None
             act()
 
+    def after_answer(self, act: Callable[[], None]) -> None:
+        """Do it when the agent has its answer, in a worker; elsewhere at once."""
+        if self.tell_duty is None:
+            act()
+        else:
+            self.afterwards.append(act)
+
 
 here = Here()
 after_fork(here.alive.clear)  # a fork of the host must not kill its parent's hooks

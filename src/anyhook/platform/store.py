@@ -137,10 +137,9 @@ class Store:
         write_private(path, data)
         is_large = len(data) > self.max_bytes // self.bound
         if is_new or is_large:
-            try:
-                self._tidy(os.path.basename(path), at_once=is_large)
-            except OSError:
-                return  # the value is there; the next one tidies
+            from anyhook.platform.spawn import here
+
+            here.after_answer(lambda: self._tidied(os.path.basename(path), at_once=is_large))
 
     def put_once(self, key: str, data: bytes) -> bool:
         """Store a value if there is none under this key: of several processes, one does. OSError if that is not
@@ -190,11 +189,12 @@ class Store:
             do()
 
     def claim(
-        self, key: str, own: dict[str, Json], known: Callable[[dict[str, Json]], dict[str, Json] | None]
-    ) -> dict[str, Json] | None:
+        self, key: str, own: dict[str, Json], known: Callable[[dict[str, Json]], dict[str, Json] | None],
+        *, is_there: bool = False,
+    ) -> dict[str, Json] | None:  # fmt: skip
         """The claim of another process on this key, as `known` returns it; None if there is none that counts, and then
-        this process has it. All claims are in one file, because it takes much longer to create a file for each. If
-        nothing can be claimed, everyone is the first."""
+        this process has it; with `is_there`, only if there is one. All claims are in one file, because it takes much
+        longer to create a file for each. If nothing can be claimed, everyone is the first."""
         from anyhook.platform.locks import locked
 
         name = short_digest(key)
@@ -205,8 +205,11 @@ class Store:
                     return None
                 offset = int(name, 16) % CLAIM_SLOTS * CLAIM_BYTES
                 slot = read_at(lock.descriptor, CLAIM_BYTES, offset)
-                if slot.startswith(name.encode()) and (found := known(_object(slot.partition(b" ")[2]))) is not None:
+                is_same = slot.startswith(name.encode())
+                if is_same and (found := known(_object(slot.partition(b" ")[2]))) is not None:
                     return found
+                if is_there and not is_same:
+                    return None
                 slot = f"{name} {lean_json.dumps(own)}".encode()
                 if len(slot) <= CLAIM_BYTES:
                     write_at(lock.descriptor, slot.ljust(CLAIM_BYTES), offset)
@@ -214,11 +217,25 @@ class Store:
             pass
         return None
 
+    def update_claim(self, key: str, own: dict[str, Json]) -> None:
+        """Change this process's claim, if it is still there."""
+
+        def other(found: dict[str, Json]) -> dict[str, Json] | None:
+            return None if all(own.get(name) == value for name, value in found.items()) else found
+
+        self.claim(key, own, other, is_there=True)
+
     def delete(self, key: str) -> None:
         try:
             os.unlink(self.path(key))
         except OSError:
             return
+
+    def _tidied(self, just_written: str, *, at_once: bool) -> None:
+        try:
+            self._tidy(just_written, at_once=at_once)
+        except OSError:
+            return  # the value is there; the next one tidies
 
     def _tidy(self, just_written: str, *, at_once: bool) -> None:
         """Delete what is too old, and the oldest of what is too much. The folder is looked through if it has too many

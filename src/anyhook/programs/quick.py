@@ -36,6 +36,12 @@ CODE_READERS = frozenset({
     "zsh",
 })  # fmt: skip
 """Programs that run code from a file. A version may follow their names."""
+CONTENTS = frozenset({
+    "content", "contents", "new_string", "new_text", "newText", "file_text", "old_string", "old_text", "oldText",
+    "new_source", "new_str", "old_str",
+})  # fmt: skip
+"""Keys of a tool's input whose texts go into a file, or are looked for in one: they name none. A test compares them
+with the keys that do."""
 _NAME_SIGNS = "-_.@"
 
 

@@ -11,6 +11,7 @@ from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
 from anyhook.programs.effects import URL
+from anyhook.programs.quick import CONTENTS
 from anyhook.programs.special import patched
 from anyhook.programs.table import row_of
 
@@ -95,6 +96,7 @@ READING = (
     "head",
     "query",
 )
+FILLING = CONTENTS | {"text", "data", "body"}
 NOT_FILES = (
     "issue",
     "comment",
@@ -143,24 +145,47 @@ def facts_of_event(
 ) -> Facts:  # fmt: skip
     """The facts of a tool event, with the names of any agent. With `keep`, the next question about this event is
     answered with them, if it is the same one: self-protection asks before the rules do."""
-    given = event.data.get("input")
-    given = given if isinstance(given, dict) else {}
-    variables, budget = variables or {}, ScriptBudget() if reads_files else None
+    variables = variables or {}
     known = kept.facts.pop((id(event), cwd, home), None)
     if known is not None and known.event is event and _says_the_same(known, variables):
         return known.facts
+    facts, texts = _read_event(event, cwd, home, variables, ScriptBudget() if reads_files else None)
+    if keep and reads_files:
+        _keep(event, cwd, home, variables, facts, texts)
+    return facts
+
+
+def read_event(
+    event: Event, *, cwd: str | None, home: str, variables: Mapping[str, str]
+) -> tuple[Facts, tuple[str, ...]]:
+    """The facts of a tool event, for the next question about it too, and the texts of the files that it runs."""
+    facts, texts = _read_event(event, cwd, home, variables, ScriptBudget())
+    _keep(event, cwd, home, variables, facts, texts)
+    return facts, texts
+
+
+def _read_event(
+    event: Event, cwd: str | None, home: str, variables: Mapping[str, str], budget: ScriptBudget | None
+) -> tuple[Facts, tuple[str, ...]]:
+    given = event.data.get("input")
+    given = given if isinstance(given, dict) else {}
     tool = event.ours or str(event.data.get("tool") or "")
     if event.inputs:
         from anyhook.tables.translate import restored
 
         given = restored(given, event.inputs)
     facts = _read(tool, given, None, cwd, Collector(home, variables, budget))
-    if keep and budget is not None:
-        if len(kept.facts) >= MAX_READ_CALLS:
-            kept.facts.clear()
-        texts = (*lean_json.every_text(given), *budget.texts())
-        kept.facts[id(event), cwd, home] = ReadCall(event, variables, texts, facts)
-    return facts
+    return facts, () if budget is None else budget.texts()
+
+
+def _keep(
+    event: Event, cwd: str | None, home: str, variables: Mapping[str, str], facts: Facts, texts: tuple[str, ...]
+) -> None:
+    if len(kept.facts) >= MAX_READ_CALLS:
+        kept.facts.clear()
+    kept.facts[id(event), cwd, home] = ReadCall(
+        event, variables, (*lean_json.every_text(event.data.get("input")), *texts), facts
+    )
 
 
 MAX_READ_CALLS = 8
@@ -361,20 +386,4 @@ def _files(tool: str, words: Sequence[str], given: dict[str, Json], cwd: str | N
 
 
 def _has_text(given: dict[str, Json]) -> bool:
-    return any(
-        key in given
-        for key in (
-            "content",
-            "contents",
-            "new_string",
-            "new_text",
-            "newText",
-            "text",
-            "file_text",
-            "old_string",
-            "new_source",
-            "new_str",
-            "data",
-            "body",
-        )
-    )
+    return not given.keys().isdisjoint(FILLING)

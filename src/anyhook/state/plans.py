@@ -11,7 +11,7 @@ import sys
 from anyhook import __version__
 from anyhook.model.event import GATES
 from anyhook.model.record import Record
-from anyhook.platform.places import believed_dir, is_unchanged, make_private_dir, stamp
+from anyhook.platform.places import believed_dir, is_there, is_unchanged, make_private_dir, stamp
 from anyhook.platform.store import Store, slot_of
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -218,10 +218,8 @@ def read_plan(setup: Setup) -> CatalogPlan | None:
 def _is_current(plan: CatalogPlan) -> bool:
     """Whether every file that a plan was made from is as it was. Stamps are checked first, because they tell most
     changes without reading; contents decide."""
-    is_plain = not hasattr(os, "getuid") or os.getuid() == os.geteuid()  # `access` asks for the first of them
     for path, seen in plan.checks.items():
-        # Nearly none is there, and to be told so without an exception takes a sixth of the time.
-        if os.access(path, os.F_OK) if seen is None and is_plain else stamp(path) != seen:
+        if is_there(path) if seen is None else stamp(path) != seen:
             return False
     return is_unchanged(plan.contents)
 

@@ -35,7 +35,7 @@ TURNS = 10
 """Python specialises code that has run eight times."""
 MAX_TOOLS = 3
 """For how many of an agent's tools the server prepares."""
-MAX_TOLD = 4000
+MAX_NEWS = 4000
 """The longest message that arrives in one piece."""
 
 
@@ -65,7 +65,7 @@ def news(words: list[str]) -> bytes:
         words[1:3],
     )
     told = binascii.b2a_base64(marshal.dumps(values))
-    return told if len(told) <= MAX_TOLD else b""
+    return told if len(told) <= MAX_NEWS else b""
 
 
 def _named(env: Mapping[str, str]) -> dict[str, str]:

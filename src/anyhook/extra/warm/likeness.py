@@ -99,9 +99,9 @@ def _field(status: bytes, name: bytes) -> bytes:
 def _read(path: str) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        parts = [part := os.read(fd, 65536)]
+        parts = [part := os.read(fd, 4096)]
         while part:
-            parts.append(part := os.read(fd, 65536))
+            parts.append(part := os.read(fd, 4096))
     finally:
         os.close(fd)
     return b"".join(parts)
