@@ -50,6 +50,11 @@ FILES = {
     "outer.sh": "echo start\n./by-name\n",
     "remote.sh": "rm -rf /srv/data\n",
     ".env": "KEY=value\n",
+    "line": f"{LOSS.replace('~', HOME)}\n",
+    "value": f"a[$({LOSS})]\n",
+    "list": "a.txt\nb.txt\n",
+    "count": "3\n",
+    "array.sh": 'x=(1 2)\necho ${x[$(date +%N)]} ${x[`cat count`]}\n',
 }  # fmt: skip
 RUN = (
     "bash loss.sh", "sh -x loss.sh", "./by-name", "source loss.sh", ". ./loss.sh", "bash < loss.sh",
@@ -67,7 +72,31 @@ RUN = (
     "psql shop -f loss.sql", "psql shop < loss.sql", "cat loss.sql | psql shop", "mysql shop < loss.sql",
     "sqlite3 shop.db < loss.sql", "ssh host bash -s < remote.sh", "tmux new -d 'sh loss.sh'",
 )  # fmt: skip
+INTO_VARIABLES = (
+    'x=$(cat line); eval "$x"', "x=$(cat line); $x", "$(cat line)", "$(< line)", "`head -1 line`",
+    'read x < line; eval "$x"', "read x < line; $x", 'mapfile -t x < line; eval "${x[0]}"',
+    'while read x; do eval "$x"; done < line', "cat line | while read x; do $x; done", 'set -- $(cat line); "$@"',
+)  # fmt: skip
+"""The words of a file are run."""
+GIVEN = (
+    "x=$(cat value); @", "x=$(<value); @", "read x < value; @", "mapfile -t x < value; @",
+    "for x in $(cat value); do @; done",
+    "while read x; do @; done < value", "cat value | while read x; do @; done", "export x=$(tail -n1 value); @",
+    'printf -v x %s "$(cat value)"; @', "cp value y; read x < y; @", 'f() { x=$1; @; }; f "$(cat value)"',
+    'set -- "$(cat value)"; x=$1; @', "x=$(cat value) bash -c '@'", 'bash -c \'x=$1; @\' sh "$(cat value)"',
+)  # fmt: skip
+COUNTS = ("((x))", "echo $((x))", "[[ $x -gt 0 ]]", "[[ -v $x ]]", "let x", "echo ${y[x]}")
+AT_ONCE = (
+    "(($(cat value)))", "echo $(( $(cat value) ))", "[[ $(cat value) -gt 3 ]]", 'test -v "$(cat value)"',
+    "echo ${y[$(cat value)]}", "y[$(cat value)]=1", 'unset "$(cat value)"', 'let "$(cat value)"',
+    "for ((i=$(cat value);i<3;i++)); do :; done", "declare -i y=$(cat value)",
+)  # fmt: skip
+"""A shell that counts with the value of a variable runs the substitutions in its subscripts."""
 PASSES = (
+    "x=$(cat count); ((x > 3)) && echo $((x + 1))", "read n < count; ((n++))", "while read n; do wc -l $n; done < list",
+    "x=$(cat array.sh); ((x))", "((i++))", "[[ -v name ]]", "x=$(date +%s); ((x > 3))",
+    "x=$(cat value | wc -l); echo $x",
+    "for f in $(cat list); do wc $f; done", "mapfile -t all < list; wc \"${all[@]}\"", "cat value", "cat line > other",
     "bash plain.sh", "bash -n loss.sh", "cat loss.sh", "chmod +x loss.sh", "python3 plain.py", "node plain.js",
     "make -f more.mk", "make -f more.mk plain", "make -f ways.mk", "make -f ways.mk quoted", "make -f apart.mk",
     "make -f asked.mk", "make -f name.mk", "npm run", "npm install left-pad",
@@ -94,6 +123,12 @@ def judge_in(project: Path) -> Judge:
 
 def test_what_is_in_a_file_is_refused(judge: Judge) -> None:
     assert [line for line in RUN if judge.verdict("Bash", {"command": line}) != "deny"] == []
+
+
+def test_what_a_file_puts_into_variables_is_refused(judge: Judge) -> None:
+    counted = [given.replace("@", counts) for given in GIVEN for counts in COUNTS]
+    lines = [*INTO_VARIABLES, *AT_ONCE, *counted]
+    assert [line for line in lines if judge.verdict("Bash", {"command": line}) != "deny"] == []
 
 
 def test_what_looks_like_it_passes(judge: Judge) -> None:

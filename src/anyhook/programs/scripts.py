@@ -14,6 +14,7 @@ from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
 from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
 from anyhook.programs.rows import Wraps
+from anyhook.programs.statements import expanded, is_evaluated
 from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
@@ -67,7 +68,9 @@ def scripts_named(program: Program) -> Iterator[Word]:
 
 
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    if row.has("makes"):
+    if not program.name and not program.path:
+        yield from _held(program)
+    elif row.has("makes"):
         yield from _recipes(program, row)
     elif row.has("scripts") and (found := [*_package_lines(program)]):
         yield from found
@@ -80,6 +83,14 @@ def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
         yield from _module(program)
     elif "/" in program.path or (program.via and program.path.endswith(SCRIPT_ENDS)):
         yield from _started(program)
+
+
+def _held(program: Program) -> Iterator[FileCode]:
+    """What a variable gets from a file: a shell that counts with it runs the substitutions in its subscripts."""
+    for word in inputs(program):
+        for path, text in _texts_at(word, program.cwd):
+            if lines := "\n".join(filter(is_evaluated, text.splitlines())):
+                yield FileCode(path, expanded(lines), "sh", program.cwd)
 
 
 def _fed(program: Program, row: ProgramRow) -> Iterator[FileCode]:
@@ -160,8 +171,10 @@ def text_at(path: str) -> str:
 def inputs(program: Program) -> Iterator[Word]:
     """The files that a program gets as its input, also through `cat`."""
     yield from (each.target for each in program.redirections if each.reads)
-    for each in program.stdin_from:
-        if row_of(each.name).has("filters") and not each.remote:
+    producers = program.stdin_from
+    counted = [each for last in producers if not row_of(last.name).has("filters") for each in last.stdin_from]
+    for each in producers:
+        if row_of(each.name).has("filters") and not each.remote and each not in counted:
             yield from (word for word in each.words if not word.text.startswith("-"))
             yield from (redirection.target for redirection in each.redirections if redirection.reads)
 

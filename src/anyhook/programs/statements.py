@@ -62,6 +62,10 @@ class MadeFiles:
                 if name not in ("-", "") and UNKNOWN not in name:
                     self.scope.files[self._absolute(name)] = Stream(None, (program,))
 
+    def _printed(self, word: Word) -> Stream:
+        """What `cat` would print of a file."""
+        return Stream(None, (Program("cat", (word.source,), (word,), cwd=self.scope.cwd),))
+
     def _file(self, path: str) -> str | None:
         kept = self.scope.files.get(self._absolute(path))
         return kept.text if kept else None
@@ -161,6 +165,8 @@ class Commands(MadeFiles):
         name = _name_of(first)
         if not first.known:
             self.unknown.append(f"program from {first.source}")
+            if first.text == UNKNOWN and first.origins:  # `$(cat FILE)` runs what is in the file
+                self._tell(Word("eval", "eval"), [first], (), (), NOTHING, ())
             if first.text == UNKNOWN and len(words) > 1 and not words[1].text.startswith("-"):
                 self._apart(lambda: self.command(words[1:], redirections, set_, stdin))  # `$NOTHING rm x` is `rm x`
         if first.globs and (meant := likely_programs(name)):
@@ -170,14 +176,17 @@ class Commands(MadeFiles):
         if name in self.scope.functions and "/" not in first.text:
             return self._call(name, words, stdin)
         self._set_for(set_)
-        self.scope.variables["_"] = (words[-1].text.replace(UNKNOWN, self.unknowns.sign(words[-1].source)),)
+        self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
 
     def _input(self, name: str, words: Sequence[Word], redirections: tuple[Redirection, ...], stdin: Stream) -> Stream:
-        """What a program reads: a file that the line has written, or what it got."""
+        """What a program reads: a file that the line has written, or what it got. What is read into variables may be
+        any file's."""
         for redirection in redirections:
             if redirection.sign == "<" and redirection.target.known:
                 path = self._absolute(redirection.target.text)
+                if row_of(name).state in ("read", "mapfile") or not name:
+                    stdin = self._printed(redirection.target)
                 stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
         if name == "xargs" and (file := argument_file(words)) is not None:
             return self._behind(file) or Stream(None, file.origins)
@@ -238,11 +247,12 @@ class Commands(MadeFiles):
     def prompt(self, text: str) -> None:
         """A text that a shell expands once more, as it does with a prompt: the substitutions in it run."""
         if "$(" in text or "`" in text:
-            self._apart(lambda: self.line(f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n", self.scope))
+            self._apart(lambda: self.line(expanded(text), self.scope))
 
     def evaluate(self, words: Sequence[Word]) -> None:
         """Names of variables: a shell evaluates the subscript of an array, also a quoted one."""
         for word in words:
+            self._take(word.origins)
             if "[" in word.text:
                 self.prompt(word.text)
 
@@ -250,9 +260,15 @@ class Commands(MadeFiles):
         """What a variable or a test holds. Wherever a shell counts (`((x))`, `${a[x]}`, `[[ $x -gt 0 ]]`), it evaluates
         that text and the subscripts in it. A substitution in a subscript is written for nothing else."""
         for text in texts:
-            found = SUBSCRIPT.search(text)
-            if found and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]"):
+            if is_evaluated(text):
                 self.prompt(text)
+            if not text.isascii():
+                self._take(self.unknowns.word(text).origins)
+
+    def _take(self, origins: tuple[Program, ...]) -> None:
+        """What other programs print becomes a value."""
+        if origins:
+            self.programs.append(Program("", stdin_from=origins, cwd=self.scope.cwd))
 
     def _set_for(self, set_: tuple[tuple[str, str], ...]) -> None:
         """Variables that are set for one command."""
@@ -297,16 +313,14 @@ class Commands(MadeFiles):
         if inner.folder is not None:
             self.scope.cwd = self._moved(inner.folder)
         for key, word in inner.set:
-            self._assign(key, [word.text.replace(UNKNOWN, self.unknowns.sign(word.source))])
+            self._assign(key, [self._marked(word)])
         if inner.line is None:
             set_ = (*outer, *((key, word.source) for key, word in inner.set))
             return self.command(inner.words, (), set_, stdin)
         for place, word in enumerate(inner.params):
-            self.scope.variables[str(place)] = (word.text.replace(UNKNOWN, self.unknowns.sign(word.source)),)
-        self.scope.variables["@"] = self.scope.variables["*"] = tuple(
-            word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in inner.params[1:]
-        )
-        self.hold(self.scope.variables["@"])
+            self.scope.variables[str(place)] = (self._marked(word),)
+        self.scope.variables["@"] = self.scope.variables["*"] = tuple(self._marked(word) for word in inner.params[1:])
+        self.hold([self._marked(word) for word in inner.params])
         return self._text(inner.line, stdin)
 
     def _text(self, word: Word, stdin: Stream) -> Stream:
@@ -374,6 +388,10 @@ class Commands(MadeFiles):
             return None, ()
         return (None if kept.text is None else self._shown(kept.text)), kept.origins
 
+    def _marked(self, word: Word) -> str:
+        """A finished word as a value."""
+        return word.text.replace(UNKNOWN, self.unknowns.sign(word.source, word.origins))
+
     def _shown(self, text: str) -> str:
         return self.unknowns.word(text).source
 
@@ -400,7 +418,7 @@ class Commands(MadeFiles):
             return NOTHING
         calls, kept = self.scope.calls, {key: self.scope.variables.get(key) for key in ("@", "*", *"123456789")}
         self.scope.calls = (*calls, call)
-        given = [word.text.replace(UNKNOWN, self.unknowns.sign(word.source)) for word in words[1:]]
+        given = [self._marked(word) for word in words[1:]]
         self._number(given)
         try:
             if isinstance(body, str):
@@ -478,6 +496,17 @@ class Commands(MadeFiles):
     def called(self, node: Node, stdin: Stream) -> Stream:
         """Walks through the body of a function."""
         raise NotImplementedError
+
+
+def is_evaluated(text: str) -> bool:
+    """Whether a subscript in a value has a substitution."""
+    found = SUBSCRIPT.search(text)
+    return found is not None and found.end() <= max(text.rfind("$("), text.rfind("`")) < text.rfind("]")
+
+
+def expanded(text: str) -> str:
+    """A line that does nothing but expand a text."""
+    return f": <<__END_OF_TEXT__\n{text}\n__END_OF_TEXT__\n"
 
 
 def plain(marked: str) -> str:
@@ -579,8 +608,7 @@ def _link(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     named = [word for word in words[1:] if not word.text.startswith("-")]
     if len(named) != 2 or not named[1].known:
         return
-    source = Program("cat", (named[0].source,), (named[0],), cwd=shell.scope.cwd)
-    shell.scope.files.setdefault(shell._absolute(named[1].text), Stream(None, (source,)))
+    shell.scope.files.setdefault(shell._absolute(named[1].text), shell._printed(named[0]))
     if not named[0].text.startswith("/"):
         return
     if _name_of(words[0]) == "ln" or PROGRAM_FOLDER.match(named[0].text):
@@ -605,13 +633,14 @@ def _printf(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
         name, given = words[2].text, words[3:]
         program = Program("printf", tuple(word.text for word in given), tuple(given))
         out = output_of(program, shell.scope.cwd, shell._file)
-        shell._assign(name, [out if out is not None else shell.unknowns.sign(f"${name}")])
+        origins = tuple(origin for word in given for origin in word.origins)
+        shell._assign(name, [out if out is not None else shell.unknowns.sign(f"${name}", origins)])
 
 
 def _set_options(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     texts = [word.text for word in words]
     if "--" in texts:
-        shell._number(texts[texts.index("--") + 1 :])
+        shell._number([shell._marked(word) for word in words[texts.index("--") + 1 :]])
 
 
 def _shift(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
@@ -957,8 +986,10 @@ class LineReader(Commands):
     def run(self, node: Node, stdin: Stream) -> Stream:
         self.step()
         kind = node.type
-        if kind in SUBSTITUTIONS:
-            return Stream(*self._substituted(node))
+        if kind in SUBSTITUTIONS:  # one that is no part of a word: a shell may count with what it prints
+            out = Stream(*self._substituted(node))
+            self._take(out.origins)
+            return out
         self.visited[node.id] = node
         act: Callable[[Node, Stream], Stream] | None = getattr(self, f"_run_{kind}", None)
         if act is not None:
@@ -988,8 +1019,8 @@ class LineReader(Commands):
     def _look_inside(self, node: Node) -> None:
         """Substitutions in tests, arithmetic and other places run too."""
         for child in node.children:
-            if child.type in ("command_substitution", "process_substitution"):
-                self._substituted(child)
+            if child.type in SUBSTITUTIONS:
+                self.run(child, NOTHING)
             else:
                 self._look_inside(child)
 
@@ -1159,7 +1190,7 @@ class LineReader(Commands):
 
     def _run_unset_command(self, node: Node, _stdin: Stream) -> Stream:
         for child in node.named_children:
-            self.prompt(text_of(child) if "[" in text_of(child) else "")
+            self.evaluate([self.unknowns.word(each) for each in expand.expand(child, self.values)])
             self.scope.variables[text_of(child)] = ("",)
         return Stream("")
 
@@ -1182,7 +1213,7 @@ class LineReader(Commands):
             out = self._command(body, stdin, redirections, [word for node in nodes for word in _words_behind(node)])
         else:
             self._tell(Word("", ""), (), redirections, (), NOTHING, ())
-            out = self.run(body, stdin)
+            out = self.run(body, self._input("", (), redirections, stdin))
         self._keep(redirections, out)
         for each in after:
             self.run(each, out) if each.type == "pipeline" else self.run(each, NOTHING)
