@@ -95,10 +95,22 @@ person can make the change outside the agent and approve it with `anyhook trust`
 
 The guard uses the [facts](facts.md) of a call: it parses command lines with a grammar and follows folders, variables,
 wildcards, braces, links, pipes, nested shells and one-liners of interpreters. A tool that it does not know (an MCP
-server's) is judged by its name and input. The guard does not see paths that exist only at run time, a script's content,
-or a program that writes to a place the call does not name.
+server's) is judged by its name and input. The guard does not see paths that exist only at run time, what a program
+computes or downloads and a shell then evaluates, or a program that writes to a place the call does not name.
 
 So it is a fence, not a sandbox. `protect = false` in the [settings](config.md) turns it off.
+
+### Verbs that are for people
+
+`trust`, `disable`, `shadow`, `remove`, `relax`, `uninstall`, `allow-once`, `approvals` and `add` of a package also look
+who started them, whatever the line was. They refuse if an agent is above them, if they or a process above them has a
+variable that agents set, and if what started them is gone, no terminal is there, and an agent is running that was there
+before and uses the same home, settings or state. Without an agent, scripts and CI can run them without a terminal
+(`trust` with `--yes`; `allow-once` and `approvals` need one).
+
+They cannot recognise a process without those variables that waits until its agent has ended, or that opens a new
+terminal. There, only the check of the line that starts it can refuse. Without `/proc`, as on macOS, they know the
+processes above them and their own variables, and nothing else.
 
 If an agent calls several anyhook entries for one event (from its user's and its project's config, or from another
 agent's file that it also reads), the hooks run once, and every entry gives the same answer in its own agent's format.

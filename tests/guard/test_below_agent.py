@@ -123,6 +123,33 @@ def test_by_any_road(guarded: World, line: str) -> None:
     assert '"disabled"' not in listed
 
 
+LET_GO = "(env -i {env} setsid sh -c '{line} > done.txt 2>&1; echo $? >> done.txt' < /dev/null > /dev/null 2>&1 &)"
+
+
+@pytest.mark.parametrize("elsewhere", ["", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"])
+def test_let_go_by_a_running_agent(guarded: World, elsewhere: str) -> None:
+    """A grandchild without an environment, whose parents are gone: refused while the agent runs."""
+    kept = {name: guarded.env[name] for name in ("PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    kept |= {elsewhere: str(guarded.root / "elsewhere")} if elsewhere else {}
+    env = " ".join(f"{name}={value}" for name, value in kept.items())
+    started = LET_GO.format(env=env, line=f"{sys.executable} -m anyhook remove guard")
+    below(guarded, "claude", f"{started}; until test -s done.txt && tail -1 done.txt | grep -qx 3; do sleep 0.05; done")
+    assert "Claude Code is running" in (guarded.project / "done.txt").read_text()
+
+
+def test_let_go_by_another_program(guarded: World) -> None:
+    """A script of a person, in the background, beside an agent that works for somebody else."""
+    env = " ".join(f"{name}={value}" for name, value in guarded.env.items())
+    wait = "until test -s done.txt && tail -1 done.txt | grep -qx '[0-9]'; do sleep 0.05; done"
+    started = LET_GO.format(env=env, line=f"{sys.executable} -m anyhook remove guard")
+    with subprocess.Popen(
+        [fake_agent(guarded, "claude"), "-c", "read x"], stdin=subprocess.PIPE, env={"HOME": "/x"}
+    ) as it:
+        below(guarded, "some-shell", f"{started}; {wait}")
+        it.communicate(b"\n")
+    assert FOR_PEOPLE not in (guarded.project / "done.txt").read_text()
+
+
 def test_a_page_below_an_agent_takes_no_answer(world: World) -> None:
     """`serve` starts there, and what it starts with says that nobody can answer on it."""
     lines = [

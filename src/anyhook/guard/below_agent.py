@@ -1,5 +1,6 @@
 """Whether this process was started by an agent: one of the programs above it is an agent of our tables, or it or one of
-them has a variable that agents set for what they start. Only verbs that weaken protection ask, so it may take time."""
+them has a variable that agents set for what they start; or nothing shows who started it while an agent runs. Only verbs
+that weaken protection ask, so it may take time."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from anyhook.model.words import RUN_VARIABLE
-from anyhook.platform.above import above, environment_of
+from anyhook.platform.above import above, adopted, beside, environment_of
+from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.programs.rows import UNKNOWN_ROW
 from anyhook.programs.table import row_of
 from anyhook.tables.registry import HOSTS, host
@@ -32,7 +34,21 @@ def agent_above(env: Mapping[str, str]) -> str:
             return f"{title} is above it (process {pid})"
         if found := _mark(environment_of(pid), marks):
             return f"{found} is set for a process above it ({pid})"
+    return _beside(env, programs)
+
+
+def _beside(env: Mapping[str, str], programs: Mapping[str, str]) -> str:
+    """A process that nobody's terminal and no living parent vouches for, while an agent runs that is older and uses the
+    same home, settings or state: the agent may have started it and let it go."""
+    orphan = adopted(os.getpid())
+    for pid, words in beside(orphan) if orphan is not None else ():
+        if (title := _agent(words, programs)) and _places(env) & _places(environment_of(pid)):
+            return f"what started it is gone, it has no terminal, and {title} is running (process {pid})"
     return ""
+
+
+def _places(env: Mapping[str, str]) -> set[str]:
+    return {os.path.realpath(path) for path in (home_of(env), state_dir(env), config_file(env))} if env else set()
 
 
 def _mark(env: Mapping[str, str], marks: Mapping[str, str]) -> str:

@@ -6,10 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.platform.places import NO_WAIT
-from anyhook.platform.tree import PS_LIMIT_S, contents, read_process
+from anyhook.platform.tree import PS_LIMIT_S, contents, processes, read_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from anyhook.platform.tree import Process
 
 MAX_ABOVE = 64
 PS = ("ps", "-axww", "-o", "pid=,ppid=,args=")
@@ -30,6 +32,24 @@ def above(pid: int) -> Iterator[tuple[int, list[str]]]:
         words = _command_line(parent)
         yield parent, listed[parent][1] if not words and listed and parent in listed else words
         pid = parent
+
+
+def adopted(pid: int) -> Process | None:
+    """The process above one, or itself, that lost its own parent: it belongs to the first process of the system, or of
+    a session. None if there is none, or if one of them has a terminal. A service looks the same."""
+    row = read_process(pid)
+    while row is not None and not row.terminal and row.parent:
+        if row.parent == 1 or contents(f"/proc/{row.parent}/comm") == b"systemd\n":
+            return row
+        row = read_process(row.parent)
+    return None
+
+
+def beside(row: Process) -> Iterator[tuple[int, list[str]]]:
+    """Every process that was there when another one began, with its command line."""
+    for each in processes():
+        if each.born <= row.born:
+            yield each.pid, _command_line(each.pid)
 
 
 def _command_line(pid: int) -> list[str]:

@@ -55,7 +55,7 @@ def scripts_of(program: Program) -> Iterator[FileCode]:
         if variable in START_VARIABLES:
             yield from _read_scripts(Word(value, value), "sh", program)
     if program.code is None:
-        yield from _run_by(program, row_of(program.name))
+        yield from _run_by(program, row_of(program.name)) if program.name or program.path else _held(program)
 
 
 def scripts_named(program: Program) -> Iterator[Word]:
@@ -68,9 +68,7 @@ def scripts_named(program: Program) -> Iterator[Word]:
 
 
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    if not program.name and not program.path:
-        yield from _held(program)
-    elif row.has("makes"):
+    if row.has("makes"):
         yield from _recipes(program, row)
     elif row.has("scripts") and (found := [*_package_lines(program)]):
         yield from found

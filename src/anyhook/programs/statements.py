@@ -164,11 +164,7 @@ class Commands(MadeFiles):
         first = words[0]
         name = _name_of(first)
         if not first.known:
-            self.unknown.append(f"program from {first.source}")
-            if first.text == UNKNOWN and first.origins:  # `$(cat FILE)` runs what is in the file
-                self._tell(Word("eval", "eval"), [first], (), (), NOTHING, ())
-            if first.text == UNKNOWN and len(words) > 1 and not words[1].text.startswith("-"):
-                self._apart(lambda: self.command(words[1:], redirections, set_, stdin))  # `$NOTHING rm x` is `rm x`
+            self._computed(words, redirections, set_, stdin)
         if first.globs and (meant := likely_programs(name)):
             self.unknown.append(f"program from {first.source}")
             outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
@@ -178,6 +174,18 @@ class Commands(MadeFiles):
         self._set_for(set_)
         self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
+
+    def _computed(
+        self, words: Sequence[Word], redirections: tuple[Redirection, ...], set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> None:  # fmt: skip
+        """A command whose program only running the line would show."""
+        first = words[0]
+        self.unknown.append(f"program from {first.source}")
+        if first.text == UNKNOWN and first.origins:  # `$(cat FILE)` runs what is in the file
+            self._tell(Word("eval", "eval"), [first], (), (), NOTHING, ())
+        if first.text == UNKNOWN and len(words) > 1 and not words[1].text.startswith("-"):
+            self._apart(lambda: self.command(words[1:], redirections, set_, stdin))  # `$NOTHING rm x` is `rm x`
 
     def _input(self, name: str, words: Sequence[Word], redirections: tuple[Redirection, ...], stdin: Stream) -> Stream:
         """What a program reads: a file that the line has written, or what it got. What is read into variables may be
@@ -986,7 +994,7 @@ class LineReader(Commands):
     def run(self, node: Node, stdin: Stream) -> Stream:
         self.step()
         kind = node.type
-        if kind in SUBSTITUTIONS:  # one that is no part of a word: a shell may count with what it prints
+        if kind in SUBSTITUTIONS:  # outside a word, so a shell may count with what it prints
             out = Stream(*self._substituted(node))
             self._take(out.origins)
             return out
