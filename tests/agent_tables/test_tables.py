@@ -137,7 +137,7 @@ def test_extend_says_what_is_wrong(changes: dict[str, Any], told: str) -> None:
 
 def test_one_broken_table_takes_no_other_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anyhook.agents.gemini.DIALECT", None, raising=False)
-    monkeypatch.setattr("anyhook.agents.gemini.dialect.DIALECT", None)
+    monkeypatch.setattr("anyhook.agents.gemini.DIALECT", None)
     found: dict[str, Dialect] = {name: dialect(name) for name in DIALECTS}
     assert [name for name, table in found.items() if table.broken] == ["gemini"]
 

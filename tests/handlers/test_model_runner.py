@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook import Engine, Event
-from anyhook.agents.kolega.dialect import ASKING
+from anyhook.agents.kolega import ASKING
 from anyhook.handlers.question import indented, question
 from anyhook.handlers.tools import MAX_MATCHES, MAX_TEXT, Workplace, clipped
 from conftest import World

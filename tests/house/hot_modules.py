@@ -6,16 +6,11 @@ from __future__ import annotations
 HOT_MODULES = {
     "": "__init__ entry ",
     "agents": """
-        _claude_family _claude_replies _family _patches _results agenthooks amp antigravity antigravity.dialect
-        anyhook augment augment.dialect claude claude.dialect claude.files claude.host claude.other_events
-        claude.permission_rules claude.servers cline cline.dialect codebuddy codebuddy.dialect codepuppy
-        codepuppy.dialect codex codex.dialect codex.replies copilot copilot.dialect crush crush.dialect cursor
-        cursor.dialect deepagents deepagents.dialect devin devin.dialect droid droid.dialect gemini
-        gemini.dialect goose goose.dialect grok grok.dialect hermes hermes.dialect junie junie.dialect kilo kimi
-        kimi.dialect kimicli kiro kiro.dialect kode kode.dialect kodelet kodik kodik.dialect kolega
-        kolega.dialect letta letta.dialect mastra mastra.dialect muse muse.dialect openclaw opencode openhands
-        openhands.dialect
-        pi qwen qwen.dialect reasonix reasonix.dialect vibe vibe.dialect vscode vscode.dialect
+        _claude_family _claude_replies _family _patches _results agenthooks amp antigravity anyhook augment
+        claude claude.dialect claude.files claude.host claude.other_events claude.permission_rules
+        claude.servers cline codebuddy codepuppy codex copilot crush cursor deepagents devin droid gemini
+        goose grok hermes junie kilo kimi kimicli kiro kode kodelet kodik kolega letta mastra muse openclaw
+        opencode openhands pi qwen reasonix vibe vscode
     """,
     "cli": "bridge fire options render",
     "documents": "managed parse",

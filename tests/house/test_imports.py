@@ -164,8 +164,8 @@ def test_an_agent_that_calls_us(world: World, agent: str, hooked: bool) -> None:
     assert (found, said) == (0, "")
     assert too_much(modules) == set()
     assert agents_of(modules) == ({agent, "kodik"} if hooked else {agent})
-    assert f"anyhook.agents.{agent}.dialect" not in modules, "its own hooks are another matter"
-    if not hooked:
+    assert "anyhook.agents.claude.dialect" not in modules, "its own hooks are another matter"
+    if agent == "claude" and not hooked:
         assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_strategies import TABLES, objects, texts, values
 
-from anyhook.agents.goose.dialect import FACETS
+from anyhook.agents.goose import FACETS
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
 from anyhook.engine import present

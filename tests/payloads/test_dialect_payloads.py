@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from anyhook.agents.codex.replies import ALLOWED
+from anyhook.agents.codex import ALLOWED
 from anyhook.engine.express import completed, express
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import judge

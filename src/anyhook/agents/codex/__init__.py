@@ -1,24 +1,65 @@
 """Codex CLI, by OpenAI: Claude's shapes with every key checked, and an answer that fails the check does not refuse. So
-answers have only keys of its schemas. Edits come as patches. Measured with 0.166.0."""
+answers have only keys of its schemas. Edits come as patches. Measured with 0.166.0.
+
+How Codex reads a hook's answer: the keys that its schemas allow for each event, and what makes an answer unusable.
+
+As a dialect: `hooks.json` or the `[hooks]` of `config.toml`; Claude's shapes with every key checked, and an answer
+that fails the check, or refuses without a reason, refuses nothing."""
 
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BASE, HALT, TASK, event, grouped, specific
 from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.programs.commands import check_text
+from anyhook.tables.cells import agent_id, always, named_or_found, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
+from anyhook.tables.hosted import (
+    alone,
+    event_rows,
+    in_a_shell,
+    not_in_a_stop_hook,
+    plugin,
+    switched,
+    tool_rows,
+    without,
+)
+from anyhook.tables.patterns import check_pattern
+from anyhook.tables.readers import object_or_words
+from anyhook.tables.rows import (
+    SPECIFIC,
+    Dialect,
+    Field,
+    Key,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+    ToolRow,
+    differences,
+)
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.rows import EventRow
     from anyhook.tables.sample_rows import Sample
     from anyhook.tables.version_rows import ProductChange
+
 
 VERSION = "0.166.0"
 
 REWRITE = specific("PreToolUse", permissionDecision="allow", updatedInput="{input}")
 """Without `allow`, Codex rejects a rewrite and runs the tool unchanged; with it, approvals still apply."""
 
-EVENTS = (
+HOST_EVENTS = (
     event("SessionStart", "context message"),
     event("UserPromptSubmit", "block end_turn context message"),
     event("PreToolUse", "block input context message", {"input": REWRITE}),
@@ -46,7 +87,7 @@ LAYERS = (
 HOST = Host(
     name="codex",
     title="Codex CLI",
-    events=EVENTS,
+    events=HOST_EVENTS,
     base=BASE,
     tools={
         # A shell call that only applies a patch arrives as `apply_patch`; one that does more does not.
@@ -77,6 +118,290 @@ HOST = Host(
     confirm="a new or changed hook waits until you have approved it there: start `codex` and open `/hooks`.",
     gaps=("hosted web search", "a rewritten part of a patch", "input written into a running shell (`write_stdin`)"),
     max_context=10_000,  # about 2,500 tokens
+)
+
+
+ANY = ("continue", "stopReason", "suppressOutput", "systemMessage")
+JUDGING = (*ANY, "decision", "reason")
+CONTEXT = ("hookEventName", "additionalContext")
+ALLOWED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "session_start": ((*ANY, SPECIFIC), CONTEXT),
+    "user_prompt_submit": ((*JUDGING, SPECIFIC), CONTEXT),
+    "pre_tool": (
+        (*JUDGING, SPECIFIC),
+        (*CONTEXT, "permissionDecision", "permissionDecisionReason", "updatedInput"),
+    ),
+    "permission_request": ((*ANY, SPECIFIC), ("hookEventName", "decision")),
+    "post_tool": ((*JUDGING, SPECIFIC), (*CONTEXT, "updatedMCPToolOutput")),
+    "subagent_start": ((*ANY, SPECIFIC), CONTEXT),
+    "subagent_stop": (JUDGING, ()),
+    "stop": (JUDGING, ()),
+    "pre_compact": (ANY, ()),
+    "post_compact": (ANY, ()),
+    "session_end": ((), ()),
+}
+"""Canonical event → the keys that its answer may hold, and those inside `hookSpecificOutput`."""
+REFUSED = {"pre_tool": ("continue", "stopReason", "suppressOutput")}
+"""Keys that the schema has and the product rejects."""
+HALTING = ("session_start", "user_prompt_submit", "post_tool", "subagent_start", "subagent_stop", "stop")
+CONTEXT_EVENTS = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "subagent_start")
+
+
+def spoils(answer: dict[str, Json], event: str) -> str:
+    """Why the product would count this answer as a failed run."""
+    top, inner = ALLOWED[event]
+    given = answer.get(SPECIFIC)
+    specific = given if isinstance(given, dict) else {}
+    unknown = [key for key in answer if key not in top] + [f"{SPECIFIC}.{key}" for key in specific if key not in inner]
+    if unknown:
+        return f"`{unknown[0]}` is not a key of this event's answers"
+    refused = [key for key in REFUSED.get(event, ()) if key in answer]
+    if refused:
+        return f"`{refused[0]}` is not taken before a tool runs"
+    if given is not None and "hookEventName" not in specific:
+        return f"`{SPECIFIC}` does not repeat the event's name as hookEventName"
+    return _unreasoned(answer, specific, event)
+
+
+def _unreasoned(answer: dict[str, Json], specific: dict[str, Json], event: str) -> str:
+    word = specific.get("permissionDecision")
+    if word == "ask":
+        return "`ask` is not taken"
+    if word == "allow" and "updatedInput" not in specific:
+        return "`allow` counts with an `updatedInput` only"
+    if word == "deny" and not str(specific.get("permissionDecisionReason") or "").strip():
+        return "a refusal needs its `permissionDecisionReason`"
+    decision = specific.get("decision")
+    if event == "permission_request" and isinstance(decision, dict):
+        extra = [
+            key for key in ("updatedInput", "updatedPermissions", "interrupt") if decision.get(key) not in (None, False)
+        ]
+        return f"`decision.{extra[0]}` is not taken" if extra else ""
+    if answer.get("decision") == "block" and not str(answer.get("reason") or "").strip():
+        return "a block needs its `reason`"
+    return ""
+
+
+DOCUMENTED = tuple(
+    dict.fromkeys(
+        [key for top, _ in ALLOWED.values() for key in top if key != SPECIFIC]
+        + [f"{SPECIFIC}.{key}" for _, inner in ALLOWED.values() for key in inner if key != "decision"]
+        + [f"{SPECIFIC}.decision.{key}" for key in ("updatedInput", "updatedPermissions", "interrupt")]
+    )
+)
+COMMAND = Reply(
+    read=object_or_words,
+    also=DOCUMENTED,
+    exits={0: "pass", 2: "block_if_said"},
+    exit_reasons=("stderr",),
+    json_reasons=("reason",),
+    spoils=spoils,
+    text_on=("session_start", "subagent_start", "user_prompt_submit"),
+    keys=(
+        Key(("decision",), "string", "verdict", words=(("block", "block", ()), ("approve", "none", ()))),
+        Key(("reason",), "string", "reason"),
+        Key(
+            (SPECIFIC, "permissionDecision"),
+            "string",
+            "verdict",
+            on=("pre_tool",),
+            words=(("deny", "block", ()), ("allow", "none", ())),
+        ),
+        Key((SPECIFIC, "permissionDecisionReason"), "string", "reason", on=("pre_tool",)),
+        Key((SPECIFIC, "updatedInput"), "object", "tool_input", on=("pre_tool",)),
+        Key(
+            (SPECIFIC, "decision", "behavior"),
+            "string",
+            "verdict",
+            on=("permission_request",),
+            words=(("deny", "block", ()), ("allow", "allow", ())),
+        ),
+        Key((SPECIFIC, "decision", "message"), "string", "reason", on=("permission_request",)),
+        Key((SPECIFIC, "additionalContext"), "string", "context", on=CONTEXT_EVENTS),
+        Key(("systemMessage",), "string", "messages"),
+        Key(("continue",), "bool", "end_turn_unless", on=HALTING),
+        Key(("stopReason",), "string", "messages"),
+    ),
+)
+_HALTS = tuple(key for key in COMMAND.keys if key.path != ("continue",))
+COMMAND = COMMAND.replace(
+    on_event={
+        "pre_compact": COMMAND.replace(
+            keys=(*_HALTS, Key(("continue",), "bool", "block_unless")), json_reasons=("message",)
+        )
+    }
+)
+"""Before a compaction, `continue: false` is the way to stop it."""
+
+
+def _nowhere(_scene: Scene) -> Json:
+    return None
+
+
+def _turn(scene: Scene) -> Json:
+    return scene.event.get("turn_id") or f"{scene.session}-{scene.event.get('turn_number')}"
+
+
+def _mode(scene: Scene) -> Json:
+    return scene.event.get("permission_mode") or "default"
+
+
+MODEL, MODE, TURN = Field("model", "model"), Field("permission_mode", _mode), Field("turn_id", _turn)
+AGENT = Field("agent_id", agent_id)
+STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
+EVENTS = event_rows(
+    HOST,
+    extra={
+        "SessionStart": (MODEL, MODE),
+        "UserPromptSubmit": (MODEL, MODE, TURN),
+        "PreToolUse": (MODEL, MODE, TURN),
+        "PermissionRequest": (MODEL, MODE, TURN),
+        "PostToolUse": (MODEL, MODE, TURN),
+        "SubagentStart": (MODEL, MODE, TURN, AGENT),
+        "SubagentStop": (MODEL, MODE, TURN, AGENT, STOPPING, Field("agent_transcript_path", _nowhere)),
+        "PreCompact": (MODEL, TURN),
+        "PostCompact": (MODEL, TURN),
+        "Stop": (MODEL, MODE, TURN, STOPPING),
+    },
+    untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
+)
+ELSEWHERE = alone(HOST, ("PreModelRequest",))
+LIMITS = {"command": Limits(600.0)}
+AT_THE_END_S, MAX_AT_THE_END_S = 1.0, 3.0
+"""The default and the highest time limit of hooks when a session ends."""
+SKIPPED: tuple[HandlerKind, ...] = ("prompt", "agent", "mcp_tool")
+SHAPE = EntryShape(
+    dialect="codex",
+    events=EVENTS,
+    handlers=(
+        HandlerShape(
+            "command",
+            "command",
+            ("command", "commandWindows", "timeout", "async", "statusMessage", "additionalContextLimit"),
+            check_text,
+        ),
+        *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
+    ),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=frozenset({"description"}),
+    check_matcher=check_pattern,
+    matcher_may_be_ignored=True,
+    own_keys=("state",),  # its user's approvals, as 0.166.0 writes them into config.toml
+    refuses=lambda kind, event: f"a handler of type {kind} is not run; it is ignored" if kind in SKIPPED else None,
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user, folder = roots.env.get("CODEX_HOME") or f"{roots.home}/.codex", f"{roots.project}/.codex"
+    return [
+        Source("codex", "user", f"{user}/hooks.json", user),
+        Source("codex", "user", f"{user}/config.toml", user, "config"),
+        Source("codex", "project", f"{folder}/hooks.json", roots.project),
+        Source("codex", "project", f"{folder}/config.toml", roots.project, "config"),
+        *(Source("codex", "plugin", f"{root}/hooks/hooks.json", root) for root in roots.plugin_dirs),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    shape = SHAPE
+    if source.scope == "plugin":
+        ours = plugin(source, ".codex-plugin/plugin.json", files)
+        if ours is None:
+            return Layer(source, ())
+        source = ours
+    if source.path.endswith(".toml"):
+        shape = SHAPE.replace(top_keys=None)
+    document = files.document(source.path, "toml" if source.path.endswith(".toml") else "json")
+    if document is None:
+        return Layer(source, ())
+    hooks = Entries(source, files, shape).grouped(without(document, ELSEWHERE, source, files))
+    off = switched(document, ("features", "hooks"), source, files, off=False)
+    made = tuple(map(_made, hooks))
+    return Layer(source, made, all_off=off)
+
+
+def _made(hook: Hook) -> Hook:
+    if hook.native_event == "SessionEnd":
+        given_s = hook.limit_s if '"timeout"' in hook.definition else AT_THE_END_S
+        hook = hook.replace(limit_s=min(given_s, MAX_AT_THE_END_S))
+    return hook.replace(background=True) if hook.spec.get("async") is True else hook
+
+
+ALIASES = {"apply_patch": ("Write", "Edit"), "spawn_agent": ("Agent",)}
+"""Other names for a tool in matchers."""
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    names = (str(event.get("tool")), *ALIASES.get(str(event.get("tool")), ())) if row.target == "tool" else ("",)
+    why: str | None = None
+    for name in reversed(names):  # its own name comes last, because messages use that one
+        spelled = event.replace(data={**event.data, "tool": name}) if name else event
+        why = named_or_found(hook.matcher, spelled, row, "_|")
+        if why is None:
+            break
+    return why
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    return path, 3 if path.endswith(("/.codex/hooks.json", "/.codex/config.toml")) else 0
+
+
+def _variables(hook: Hook, _project: str, _session: str) -> dict[str, str]:
+    if hook.scope != "plugin":
+        return {}
+    return {"PLUGIN_ROOT": hook.root, "CLAUDE_PLUGIN_ROOT": hook.root}
+
+
+launch, names = in_a_shell(_variables)
+
+DIALECT = Dialect(
+    name="codex",
+    title="Codex CLI",
+    dense=True,
+    files=(
+        ("user", "~/.codex/hooks.json, then [hooks] of ~/.codex/config.toml (CODEX_HOME)"),
+        ("project", ".codex/hooks.json, then .codex/config.toml"),
+        ("plugin", "hooks/hooks.json of a folder with .codex-plugin/plugin.json"),
+    ),
+    find=find,
+    variables=("CODEX_HOME",),
+    claim=claim,
+    misplaced=(Misplaced("{project}/.codex/hooks/hooks.json", ".codex/hooks.json", "hooks"),),
+    load=load,
+    shape=SHAPE,
+    events=EVENTS,
+    base=(
+        Field("session_id", session),
+        Field("transcript_path", _nowhere),
+        Field("cwd", project),
+        Field("hook_event_name", native_name),
+    ),
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=Scaffold(
+        shape="groups",
+        scripts={"project": "{project}/.codex/hooks", "user": "{root}/hooks"},
+        command={"project": ".codex/hooks/{file}", "user": "{script}"},
+        tool="Bash",
+    ),
+    tools={**tool_rows(HOST), "edit_file": ToolRow("apply_patch"), "write_file": ToolRow("apply_patch")},
+    replies={"command": COMMAND},
+    limits=LIMITS,
+    together=True,
+    at_once=always,
+    withholds=True,
+    differences=differences(
+        "0.166.0",
+        "npm @openai/codex 0.166.0 (schemas); openai/codex codex-rs/hooks; run",
+        "2026-11-16",
+        ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
+        ("CX-9", "`mcp_tool` handlers are reported and not run."),
+        ("CX-14", "If several hooks rewrite, the last declared wins; in the product, the last to finish."),
+        ("CX-16", "An edit by another agent's tool is named apply_patch, but has that agent's fields and no patch."),
+        ("CX-17", "A project's hooks are approved by anyhook, not by Codex's own records."),
+    ),
 )
 
 

@@ -1,20 +1,54 @@
 """Copilot CLI, by GitHub: camelCase, decisions at the top, and for a tool call every exit status but 0 is a refusal
-without a reason. Measured with 1.0.102."""
+without a reason. Measured with 1.0.102.
+
+As a dialect: `hooks` in a folder's JSON files; two spellings of every event, each with its own payload, decisions at
+the top of the answer, and before a tool every exit status but 0 refuses."""
 
 from __future__ import annotations
 
+import time
+
 from anyhook.agents._claude_family import BLOCK, NOTE, REASON, TRIGGER
+from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._patches import split_patch
 from anyhook.agents._results import result_text, unpacked
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.model.texts import text_of
+from anyhook.programs.commands import check_text
+from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Sign, Taken
+from anyhook.tables.hosted import env_of, event_rows, in_a_shell, not_in_a_stop_hook, now, tool_rows, without
+from anyhook.tables.isolation import one_file
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import whole_object
+from anyhook.tables.rows import (
+    Dialect,
+    EventRow,
+    Failing,
+    Field,
+    Key,
+    Launch,
+    Limits,
+    Misplaced,
+    Reply,
+    Roots,
+    Scaffold,
+    Scene,
+    differences,
+)
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
+    from anyhook.tables.cell_names import Printed, Words
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
     from anyhook.tables.version_rows import ProductChange
+
 
 VERSION = "1.0.102"
 
@@ -54,7 +88,7 @@ BORROWED = {
 }
 """Its names for tools in an entry of `.claude/settings.json`; their input stays its own. Measured with 1.0.102."""
 
-EVENTS = (
+HOST_EVENTS = (
     HostEvent("sessionStart", ("session_start",), (Taken("source", ("source",), _source),), {"context": CONTEXT}),
     HostEvent(
         "userPromptSubmitted",
@@ -121,7 +155,7 @@ LAYERS = (
 HOST = Host(
     name="copilot",
     title="Copilot CLI",
-    events=EVENTS,
+    events=HOST_EVENTS,
     base=(Taken("session", ("sessionId", "session_id")),),
     tools={
         "bash": HostTool("shell"),
@@ -162,6 +196,321 @@ HOST = Host(
     lent=(("hook_event_name", "sessionId"), ("hookEventName", "toolName")),
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
     result=_result,
+)
+
+
+def _milliseconds(_scene: Scene) -> Json:
+    return time.time_ns() // 1_000_000
+
+
+def _no_suggestions(_scene: Scene) -> Json:
+    return []
+
+
+def _their_result(scene: Scene) -> Json:
+    return {"resultType": "success", "textResultForLlm": scene.event.get("output")}
+
+
+def _pascal_result(scene: Scene) -> Json:
+    return {"result_type": "success", "text_result_for_llm": scene.event.get("output")}
+
+
+def _their_source(scene: Scene) -> Json:
+    """A new session has another name there."""
+    said = scene.event.get("source")
+    return FRESH if said == "startup" else said
+
+
+def _error(scene: Scene) -> Json:
+    return {"message": scene.event.get("tool_error")}
+
+
+def _claude_tool(scene: Scene) -> Json:
+    """The tool's name in Claude's hooks."""
+    return CLAUDE_NAMES.get(str(scene.event.get("tool")), scene.event.get("tool"))
+
+
+CLAUDE_NAMES = {
+    native: next(name for name, theirs in CLAUDE_TOOLS.items() if theirs.ours == tool.ours)
+    for native, tool in HOST.tools.items()
+}
+BASE = (Field("sessionId", session), Field("timestamp", _milliseconds), Field("cwd", project))
+PASCAL_BASE = (
+    Field("hook_event_name", native_name), Field("session_id", session), Field("timestamp", now), Field("cwd", project),
+)  # fmt: skip
+STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
+CALL = (Field("tool_name", _claude_tool), Field("tool_input", "input"))
+CAMEL = tuple(
+    row.replace(payload=(*BASE, *row.payload))
+    for row in event_rows(
+        HOST,
+        cells={"toolResult": _their_result, "error": _error, "source": _their_source},
+        extra={
+            "agentStop": (STOPPING,),
+            "subagentStop": (STOPPING,),
+            "notification": (Field("hook_event_name", lambda scene: "Notification"),),
+        },
+        untold=("subagentStart.response",),
+        bound=8,
+    )
+)
+PASCAL = {
+    "SessionStart": ("sessionStart", (Field("source", _their_source),)),
+    "UserPromptSubmit": ("userPromptSubmitted", (Field("prompt", "prompt"),)),
+    "PreToolUse": ("preToolUse", CALL),
+    "PermissionRequest": ("permissionRequest", CALL),
+    "PostToolUse": ("postToolUse", (*CALL, Field("tool_result", _pascal_result))),
+    "PostToolUseFailure": ("postToolUseFailure", (*CALL, Field("error", _error))),
+    "SubagentStop": ("subagentStop", (Field("last_assistant_message", "last_message"), STOPPING)),
+    "PreCompact": ("preCompact", (Field("trigger", "trigger"),)),
+    "Stop": ("agentStop", (Field("stop_reason", "stop_reason"), STOPPING)),
+    "SessionEnd": ("sessionEnd", (Field("reason", "reason"),)),
+}
+"""The other spelling of an event, and what its payload has besides the base."""
+
+
+def _renamed(row: EventRow) -> EventRow:
+    """`permissionRequest` has another key for the tool's input, and two more keys."""
+    if row.native != "permissionRequest":
+        return row
+    kept = tuple(field.replace(key="toolInput") if field.key == "toolArgs" else field for field in row.payload)
+    more = (Field("hookName", native_name), Field("permissionSuggestions", _no_suggestions))
+    return row.replace(payload=(*kept, *more))
+
+
+_ROWS = {row.native: _renamed(row) for row in CAMEL}
+EVENTS = (
+    *_ROWS.values(),
+    *(
+        _ROWS[camel].replace(native=pascal, payload=(*PASCAL_BASE, *fields))
+        for pascal, (camel, fields) in PASCAL.items()
+    ),
+)
+EDITORS = frozenset(PASCAL) - {"PermissionRequest", "PostToolUseFailure", "SessionEnd"} | {"SubagentStart"}
+"""Events that the editor has as well."""
+ELSEWHERE = frozenset({"userPromptTransformed", "errorOccurred", "ErrorOccurred", "preMcpToolCall"})
+LIMITS = {"command": Limits(30.0)}
+SKIPPED: tuple[HandlerKind, ...] = ("http", "prompt")
+SHAPE = EntryShape(
+    dialect="copilot",
+    events=EVENTS,
+    handlers=(
+        HandlerShape(
+            "command",
+            "bash",
+            ("bash", "command", "powershell", "matcher", "cwd", "env", "timeoutSec", "timeout", "comment"),
+            check_text,
+        ),
+        *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
+    ),
+    limits=LIMITS,
+    timeout_key="timeoutSec",
+    top_keys=None,
+    refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
+    default_kind="command",
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user, folder = roots.env.get("COPILOT_HOME") or f"{roots.home}/.copilot", f"{roots.project}/.github"
+    return [
+        Source("copilot", "user", f"{user}/hooks", user),
+        Source("copilot", "user", f"{user}/settings.json", user, "settings"),
+        Source("copilot", "project", f"{folder}/hooks", roots.project),
+        Source("copilot", "project", f"{folder}/copilot/settings.json", roots.project, "settings"),
+        Source("copilot", "project", f"{folder}/copilot/settings.local.json", roots.project, "local"),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    if source.path.endswith(".json"):
+        return Layer(source, tuple(_of_file(source, files)))
+    found: list[Hook] = []
+    for name in files.names(source.path):
+        if name.endswith(".json"):
+            label = name.removesuffix(".json")
+            each = source.replace(path=f"{source.path}/{name}", label=label)
+            with one_file(files, each):
+                found.extend(_of_file(each, files))
+    return Layer(source, tuple(found))
+
+
+def is_an_editors(document: Json) -> bool:
+    """Whether a file is written for the editor: it has no version, and only the other spelling."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(hooks, dict) or not hooks:
+        return False
+    return not isinstance(document.get("version"), (int, float)) and all(event in EDITORS for event in hooks)
+
+
+def _of_file(source: Source, files: Files) -> list[Hook]:
+    document = files.document(source.path, "json")
+    if document is None or is_an_editors(document):
+        return []
+    hooks = Entries(source, files, SHAPE).listed(_spelled(without(document, ELSEWHERE, source, files)))
+    off = isinstance(document, dict) and document.get("disableAllHooks") is True
+    if off:
+        hooks = [hook.replace(status=DISABLED, why="`disableAllHooks` of its file turns it off") for hook in hooks]
+    return hooks
+
+
+def _spelled(document: Json) -> Json:
+    """The document with one name for the command and one for its limit."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(hooks, dict):
+        return document
+    made: dict[str, Json] = {}
+    for event, entries in hooks.items():
+        made[event] = [_one_name(entry) for entry in entries] if isinstance(entries, list) else entries
+    return {**document, "hooks": made}
+
+
+def _one_name(entry: Json) -> Json:
+    if not isinstance(entry, dict):
+        return entry
+    found = dict(entry)
+    for name, alias in (("bash", "command"), ("timeoutSec", "timeout")):
+        if name not in found and alias in found:
+            found[name] = found.pop(alias)
+    return found
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """A pattern for the whole target. In the other spelling, a list of names from either agent, or a pattern for all of
+    Claude's name."""
+    matcher = hook.matcher
+    if not isinstance(matcher, str) or matcher in (*MATCH_ALL, "**") or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    claude = CLAUDE_NAMES.get(target, target) if row.native in PASCAL else target
+    if row.native in PASCAL and is_plain(matcher, "_- ,|"):
+        names = [name.strip() for name in matcher.replace(",", "|").split("|")]
+        return None if target in names or claude in names else f"matcher {matcher!r} does not name {target!r}"
+    try:
+        found = compile_pattern(matcher).fullmatch(claude)
+    except BadPattern as error:
+        return f"matcher {matcher!r} is not a valid pattern ({error.what}), so the hook is skipped"
+    return None if found else f"matcher {matcher!r} does not match {row.target} {claude!r}"
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    sure = "/.github/hooks/" in path or "/.copilot/hooks/" in path or "/.github/copilot/settings" in path
+    return path, 3 if sure and path.endswith(".json") and not is_an_editors(document) else 0
+
+
+def _variables(hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
+    return {
+        "COPILOT_PROJECT_DIR": project_dir,
+        "CLAUDE_PROJECT_DIR": project_dir,
+        "COPILOT_HOOK_DIR": hook.source.rpartition("/")[0],
+    }
+
+
+_launch, names = in_a_shell(_variables, "bash")
+
+
+def launch(hook: Hook, scene: Scene) -> Launch:
+    made = _launch(hook, scene)
+    cwd = hook.spec.get("cwd")
+    place = scene.project if not isinstance(cwd, str) else cwd if cwd.startswith("/") else f"{scene.project}/{cwd}"
+    return made.replace(env={**made.env, **env_of(hook)}, cwd=place)
+
+
+def read(stdout: bytes) -> Printed:
+    """One object, after lines that only report progress are removed."""
+    lines = stdout.splitlines()
+    kept = [line for line in lines if not (line.strip().startswith(b"{") and _is_progress(line))]
+    return whole_object(b"\n".join(kept) if len(kept) < len(lines) else stdout)
+
+
+def _is_progress(line: bytes) -> bool:
+    kind, value = whole_object(line)
+    return kind == "object" and isinstance(value, dict) and value.get("type") == "progress"
+
+
+PERMISSIONS: Words = (("deny", "block", ()), ("allow", "allow", ()), ("ask", "ask", ()))
+CONTEXT_EVENTS = (
+    "session_start", "user_prompt_submit", "post_tool", "post_tool_failure", "subagent_start", "notification",
+)  # fmt: skip
+REPLY = Reply(
+    read=read,
+    also=("interrupt", "modifiedResult.resultType", "modifiedTransformedPrompt", "modifiedResponse"),
+    exits={0: "pass"},
+    json_reasons=("reason",),
+    keys=(
+        Key(("permissionDecision",), "string", "verdict", on=("pre_tool",), words=PERMISSIONS),
+        Key(("permissionDecisionReason",), "string", "reason", on=("pre_tool",)),
+        Key(("modifiedArgs",), "object", "tool_input", on=("pre_tool",)),
+        Key(("behavior",), "string", "verdict", on=("permission_request",), words=PERMISSIONS[:2]),
+        Key(("message",), "string", "reason", on=("permission_request",)),
+        Key(("additionalContext",), "string", "context", on=CONTEXT_EVENTS),
+        Key(("modifiedResult", "textResultForLlm"), "string", "output_text", on=("post_tool",)),
+        Key(("modifiedPrompt",), "string", "prompt", on=("user_prompt_submit",)),
+        Key(
+            ("decision",),
+            "string",
+            "verdict",
+            on=("stop", "subagent_stop"),
+            words=(("block", "block", ()), ("allow", "none", ())),
+        ),
+        Key(("reason",), "string", "reason"),
+    ),
+)
+REPLY = REPLY.replace(
+    on_event={
+        "pre_tool": REPLY.replace(otherwise="block"),
+        "permission_request": REPLY.replace(exits={0: "pass", 2: "block"}),
+    }
+)
+"""Before a tool, any failure of the command refuses it."""
+
+DIALECT = Dialect(
+    name="copilot",
+    title="Copilot CLI",
+    dense=True,
+    files=(
+        ("user", "~/.copilot/hooks/*.json, then ~/.copilot/settings.json (COPILOT_HOME)"),
+        ("project", ".github/hooks/*.json, then .github/copilot/settings.json and settings.local.json"),
+    ),
+    find=find,
+    variables=("COPILOT_HOME",),
+    claim=claim,
+    misplaced=(Misplaced("{project}/.github/hooks.json", ".github/hooks/<name>.json", "hooks"),),
+    load=load,
+    shape=SHAPE,
+    events=EVENTS,
+    base=(),
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=Scaffold(
+        shape="list",
+        scripts={"project": "{project}/.github/hooks/scripts", "user": "{root}/hooks/scripts"},
+        command={"project": ".github/hooks/scripts/{file}", "user": "{script}"},
+        declared_in=("hooks.json",),
+        key="bash",
+        fixed={"type": "command"},
+        top={"version": 1},
+        tool="bash",
+    ),
+    tools=tool_rows(HOST),
+    replies={"command": REPLY},
+    failing=Failing(gates_only=("signalled", "not_started")),
+    limits=LIMITS,
+    together=True,
+    differences=differences(
+        "1.0.102",
+        "github/docs content/copilot/reference/hooks-reference.md; run",
+        "2026-11-15",
+        (
+            "CP-3",
+            "Administrators' policy files, plugins, and Claude's files, which the product reads too, are not read.",
+        ),
+        ("CP-6", "`http` and `prompt` handlers are reported and not run."),
+        ("CP-9", "The reason of a refusal by exit status is stderr; the product drops it."),
+        ("CP-10", "A command that crashes denies a permission request as well, not only a tool call."),
+        ("CP-13", "If answers to a permission request differ, a refusal wins; in the product, the last answer does."),
+    ),
 )
 
 

@@ -1,5 +1,8 @@
 """Gemini CLI, by Google: its own event names, `decision` at the top, time limits in milliseconds; any exit status but 0
-and 1 is a refusal. Measured with 0.61.0."""
+and 1 is a refusal. Measured with 0.61.0.
+
+As a dialect: `hooks` in settings files and extensions; its own event names, time limits in milliseconds, JSON on
+either stream, and any exit status but 0 and 1 refuses."""
 
 from __future__ import annotations
 
@@ -21,16 +24,42 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._results import content_text
+from anyhook.model.hook import DISABLED, Hook, Layer, Source
+from anyhook.programs.commands import check_text
+from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Taken, left_out
+from anyhook.tables.hosted import (
+    alone,
+    event_rows,
+    in_a_shell,
+    no_transcript,
+    not_in_a_stop_hook,
+    now,
+    plugin,
+    shown_result,
+    switched,
+    tool_rows,
+    without,
+)
+from anyhook.tables.patterns import BadPattern, compile_pattern
+from anyhook.tables.readers import object_or_prose
+from anyhook.tables.rows import SPECIFIC, Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold, differences
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anyhook.documents.files import Files
+    from anyhook.model.call import Run
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.tables.cell_names import Words
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.rows import Draft, EventRow
     from anyhook.tables.sample_rows import Sample
     from anyhook.tables.version_rows import ProductChange
+
 
 VERSION = "0.61.0"
 QUIET: Mapping[str, Json] = {
@@ -44,7 +73,7 @@ NO_ASKING = "without a person, it does not offer its model tools that need permi
 
 NO_EVENT = "no canonical event: it fires for every request or chunk"
 
-EVENTS = (
+HOST_EVENTS = (
     HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart"), "message": TELL}),
     HostEvent(
         "BeforeAgent",
@@ -100,7 +129,7 @@ LAYERS = ("{home}/.gemini/settings.json", "{project}/.gemini/settings.json", "/e
 HOST = Host(
     name="gemini",
     title="Gemini CLI",
-    events=EVENTS,
+    events=HOST_EVENTS,
     base=BASE,
     tools={
         "run_shell_command": HostTool("shell"),
@@ -132,6 +161,222 @@ HOST = Host(
     ),
     confirm="Project hooks run in trusted folders only, and Gemini warns once about each new one.",
     gaps=("model requests and answers", "compression"),
+)
+
+
+EVENTS = event_rows(
+    HOST,
+    cells={"tool_response": shown_result},
+    untold=("tool_use_id",),
+    extra={
+        "AfterAgent": (Field("stop_hook_active", not_in_a_stop_hook),),
+        "Notification": (Field("details", "context"),),
+    },
+)
+LIMITS = {"command": Limits(60.0, unit_s=0.001)}
+SHAPE = EntryShape(
+    dialect="gemini",
+    events=EVENTS,
+    handlers=(HandlerShape("command", "command", ("command", "name", "description", "timeout", "env"), check_text),),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=None,
+    group_keys=("sequential",),
+    own_keys=("enabled", "disabled", "notifications"),  # which 0.61.0 skips where it reads events
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/.gemini"
+    return [
+        Source("gemini", "user", f"{user}/settings.json", user),
+        Source("gemini", "project", f"{roots.project}/.gemini/settings.json", roots.project),
+        *(Source("gemini", "plugin", f"{root}/hooks/hooks.json", root) for root in roots.plugin_dirs),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    if source.scope == "plugin":
+        ours = plugin(source, "gemini-extension.json", files)
+        if ours is None:
+            return Layer(source, ())
+        source = ours
+    document = files.document(source.path, "json")
+    if document is None:
+        return Layer(source, ())
+    hooks = Entries(source, files, SHAPE).grouped(without(document, alone(HOST), source, files))
+    switches = document.get("hooksConfig") if isinstance(document, dict) else None
+    listed = switches.get("disabled") if isinstance(switches, dict) else None
+    made = [_made(hook, listed if isinstance(listed, list) else []) for hook in hooks]
+    off = switched(document, ("hooksConfig", "enabled"), source, files, off=False)
+    return Layer(source, tuple(made), all_off=off)
+
+
+def _made(hook: Hook, disabled: list[Json]) -> Hook:
+    name = hook.spec.get("name")
+    if name in disabled or hook.spec["command"] in disabled:
+        return hook.replace(status=DISABLED, why="`hooksConfig.disabled` names it")
+    return hook
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """For tools, a pattern to search for; for everything else, the exact word."""
+    matcher = hook.matcher
+    if not isinstance(matcher, str) or matcher in MATCH_ALL or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    if row.target == "tool":
+        try:
+            if compile_pattern(matcher).search(target):
+                return None
+        except BadPattern:
+            pass  # compared as plain text, below
+    return None if matcher == target else f"matcher {matcher!r} does not match {row.target} {target!r}"
+
+
+def identity(hook: Hook) -> tuple[Json, ...]:
+    return (hook.spec.get("name"), hook.spec["command"])
+
+
+def at_once(hook: Hook) -> bool:
+    return hook.spec.get("sequential") is not True
+
+
+def whole_input(given: Mapping[str, Json], changed: Mapping[str, Json]) -> dict[str, Json]:
+    """A rewritten input names only the fields that change."""
+    return {**given, **changed}
+
+
+def nearest_first(hook: Hook) -> tuple[Json, ...]:
+    return (("project", "user", "plugin").index(hook.scope),)
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    return path, 3 if path.endswith("/.gemini/settings.json") else 0
+
+
+def _variables(_hook: Hook, project_dir: str, session_id: str) -> dict[str, str]:
+    return {
+        "GEMINI_PROJECT_DIR": project_dir,
+        "GEMINI_CWD": project_dir,
+        "GEMINI_SESSION_ID": session_id,
+        "CLAUDE_PROJECT_DIR": project_dir,
+    }
+
+
+launch, names = in_a_shell(_variables)
+
+
+def _halted(draft: Draft, event: str) -> Draft:
+    """Before a tool, ending the turn refuses the call."""
+    return {**draft, "verdict": "block"} if event == "pre_tool" and draft.get("end_turn") else draft
+
+
+DENIALS: Words = (("deny", "block", ()), ("block", "block", ()))
+DOCUMENTED = (
+    "suppressOutput",
+    *(f"{SPECIFIC}.{key}" for key in (
+        "hookEventName", "tailToolCallRequest", "clearContext", "llm_request", "llm_response", "toolConfig",
+    )),
+)  # fmt: skip
+
+
+def _answer_on_stderr(run: Run) -> Run:
+    """If stdout is empty, an object on stderr counts."""
+    if run.stdout.strip() or object_or_prose(run.stderr)[0] != "object":
+        return run
+    return run.replace(stdout=run.stderr, stderr=b"")
+
+
+REPLY = Reply(
+    read=object_or_prose,
+    also=DOCUMENTED,
+    exits={0: "pass", 1: "fail"},
+    otherwise="block_if_said",
+    exit_reasons=("stderr", "stdout"),
+    json_reasons=("reason", "message", "stderr"),
+    speaks_anyway=True,
+    streams=_answer_on_stderr,
+    text_does="messages",
+    finish=_halted,
+    keys=(
+        Key(
+            ("decision",),
+            "string",
+            "verdict",
+            words=(*DENIALS, ("allow", "allow", ("pre_tool",)), ("approve", "allow", ("pre_tool",)),
+                   ("ask", "ask", ("pre_tool",))),
+        ),
+        Key(("reason",), "string", "reason"),
+        Key((SPECIFIC, "tool_input"), "object", "tool_input", on=("pre_tool",)),
+        Key(
+            (SPECIFIC, "additionalContext"),
+            "string",
+            "context",
+            on=("session_start", "user_prompt_submit", "post_tool", "post_tool_failure"),
+        ),
+        Key(("systemMessage",), "string", "messages"),
+        Key(("continue",), "bool", "end_turn_unless"),
+        Key(("stopReason",), "string", "messages"),
+    ),
+)  # fmt: skip
+
+SCAFFOLD = Scaffold(
+    shape="groups",
+    scripts={"project": "{project}/.gemini/hooks", "user": "{root}/hooks"},
+    command={"project": '"$GEMINI_PROJECT_DIR"/.gemini/hooks/{file}', "user": "{script}"},
+    tool="run_shell_command",
+)
+
+DIALECT = Dialect(
+    name="gemini",
+    title="Gemini CLI",
+    mcp_tools="mcp_{server}_{tool}",
+    dense=True,
+    files=(
+        ("user", "~/.gemini/settings.json"),
+        ("project", ".gemini/settings.json"),
+        ("plugin", "hooks/hooks.json of a folder with gemini-extension.json"),
+    ),
+    find=find,
+    claim=claim,
+    misplaced=(Misplaced("{project}/.gemini/hooks.json", ".gemini/settings.json", "hooks"),),
+    load=load,
+    shape=SHAPE,
+    events=EVENTS,
+    base=(
+        Field("session_id", session),
+        Field("transcript_path", no_transcript),
+        Field("cwd", project),
+        Field("hook_event_name", native_name),
+        Field("timestamp", now),
+    ),
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=SCAFFOLD,
+    tools=tool_rows(HOST),
+    replies={"command": REPLY},
+    limits=LIMITS,
+    chains=("input",),
+    together=True,
+    at_once=at_once,
+    sort=nearest_first,
+    identity=identity,
+    whole_input=whole_input,
+    withholds=True,
+    differences=differences(
+        "0.61.0",
+        "npm @google/gemini-cli-core 0.61.0, dist/docs/hooks; run",
+        "2026-11-15",
+        ("GM-3", "The system's settings file, and extensions that anyhook was not told about, are not read."),
+        (
+            "GM-4",
+            "Hooks for single model requests are reported and not run.",
+        ),
+        ("GM-10", "`tailToolCallRequest` and `clearContext` have no effect."),
+        ("GM-12", "The environment is passed on as it is; the product removes secrets."),
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from anyhook.agents.kolega.dialect import EVENTS
+from anyhook.agents.kolega import EVENTS
 from anyhook.model import lean_json
 
 if TYPE_CHECKING:

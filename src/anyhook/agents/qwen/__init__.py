@@ -1,22 +1,42 @@
 """Qwen Code, by Alibaba: a fork of Gemini CLI with the same files, but Claude's events and answers, and its own tool
 names. Before a tool it honours only the permission (`continue: false` refuses the call, and the turn goes on), and
-after a tool only the context. Measured with 0.24.4."""
+after a tool only the context. Measured with 0.24.4.
+
+As a dialect: Gemini's table, except for Claude's events and answers; output counts only at exit status 0, and a limit
+of 1000 or more is in milliseconds."""
 
 from __future__ import annotations
 
+from anyhook.agents import gemini
 from anyhook.agents._claude_family import BASE, EDIT, FILE, TASK, TOOL, event, grouped
+from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
+from anyhook.agents._family import claude_reply
 from anyhook.agents._results import content_text
+from anyhook.model.hook import Hook, Layer, Source
+from anyhook.programs.commands import check_text
+from anyhook.tables.cells import MATCH_ALL
+from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
+from anyhook.tables.hosted import event_rows, in_a_shell, not_in_a_stop_hook, shown_result, switched, tool_rows, without
+from anyhook.tables.patterns import check_pattern, compile_pattern
+from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene, differences
+from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from anyhook.documents.files import Files
+    from anyhook.model.event import Event
+    from anyhook.model.json_types import Json
+    from anyhook.model.words import HandlerKind
     from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.rows import EventRow
     from anyhook.tables.sample_rows import Sample
     from anyhook.tables.version_rows import ProductChange
 
+
 VERSION = "0.24.4"
 
-EVENTS = (
+HOST_EVENTS = (
     event("SessionStart", "context"),  # 0.24.4 writes messages only to its debug log, except for Stop
     event("UserPromptSubmit", "block context", why_not="it fires again after every tool result; a refusal is silent"),
     event("PreToolUse", "block ask allow"),
@@ -43,7 +63,7 @@ LAYERS = (
 HOST = Host(
     name="qwen",
     title="Qwen Code",
-    events=EVENTS,
+    events=HOST_EVENTS,
     base=BASE,
     tools={
         "run_shell_command": HostTool("shell"),
@@ -83,6 +103,150 @@ HOST = Host(
     ),
     confirm="Project hooks run in trusted folders only.",
     gaps=("rewritten input",),
+)
+
+
+def _none(_scene: Scene) -> Json:
+    return []
+
+
+CALL = (Field("tool_call_id", "call_id"),)
+EVENTS = event_rows(
+    HOST,
+    cells={"tool_response": shown_result},
+    extra={
+        "UserPromptSubmit": (Field("submitted_prompt", "prompt"),),
+        "PreToolUse": CALL,
+        "PostToolUse": CALL,
+        "PostToolUseFailure": CALL,
+        "Stop": (
+            Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", _none), Field("crons", _none),
+        ),
+    },
+    untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
+    bound=8,
+)  # fmt: skip
+ELSEWHERE = frozenset(
+    {
+        "UserPromptExpansion", "InstructionsLoaded", "MessageDisplay", "PermissionDenied", "PostToolBatch",
+        "TodoCreated", "TodoCompleted", "StopFailure", "SessionDelete",
+    }
+)  # fmt: skip
+LIMITS = {"command": Limits(60.0), "http": Limits(600.0), "prompt": Limits(30.0)}
+MILLISECONDS_FROM = 1000.0
+SKIPPED: tuple[HandlerKind, ...] = ("http", "prompt", "function")
+SHAPE = EntryShape(
+    dialect="qwen",
+    events=EVENTS,
+    handlers=(
+        HandlerShape(
+            "command",
+            "command",
+            ("command", "args", "name", "description", "timeout", "async", "env", "shell", "statusMessage"),
+            check_text,
+        ),
+        *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
+    ),
+    limits=LIMITS,
+    timeout_key="timeout",
+    top_keys=None,
+    check_matcher=check_pattern,
+    matcher_may_be_ignored=True,
+    group_keys=("sequential",),
+    own_keys=("enabled", "disabled", "notifications"),  # which 0.24.4 skips where it reads events
+    refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
+)
+
+
+def find(roots: Roots) -> list[Source]:
+    user = f"{roots.home}/.qwen"
+    return [
+        Source("qwen", "user", f"{user}/settings.json", user),
+        Source("qwen", "project", f"{roots.project}/.qwen/settings.json", roots.project),
+    ]
+
+
+def load(source: Source, files: Files) -> Layer:
+    document = files.document(source.path, "json")
+    if document is None:
+        return Layer(source, ())
+    hooks = Entries(source, files, SHAPE).grouped(without(document, ELSEWHERE, source, files))
+    off = switched(document, ("disableAllHooks",), source, files, off=True)
+    return Layer(source, tuple(map(_made, hooks)), all_off=off)
+
+
+def _made(hook: Hook) -> Hook:
+    if hook.limit_s >= MILLISECONDS_FROM:
+        hook = hook.replace(limit_s=hook.limit_s / MILLISECONDS_FROM)
+    return hook.replace(background=True) if hook.spec.get("async") is True else hook
+
+
+ALIASES = {
+    native: tuple(name for name, tool in CLAUDE_TOOLS.items() if tool.ours == HOST.tools[native].ours)
+    for native in HOST.tools
+}
+"""Claude's names for a tool, which matchers may use too."""
+
+
+def match(hook: Hook, event: Event, row: EventRow) -> str | None:
+    """First a list of names, which may be Claude's names for tools; then a pattern to search for."""
+    matcher = hook.matcher
+    if not isinstance(matcher, str) or matcher in (*MATCH_ALL, ".*") or row.target is None:
+        return None
+    target = str(event.get(row.target))
+    names = [name.strip() for name in matcher.split("|")] if matcher[0] not in "^(" else []
+    if target in names or any(name in names for name in ALIASES.get(target, ())):
+        return None
+    found = compile_pattern(matcher).search(target)
+    return None if found else f"matcher {matcher!r} does not match {row.target} {target!r}"
+
+
+def claim(path: str, document: Json) -> tuple[str, int]:
+    return path, 3 if path.endswith("/.qwen/settings.json") else 0
+
+
+def _variables(_hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
+    return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_dir)
+
+
+launch, names = in_a_shell(_variables)
+
+REPLY = claude_reply(EVENTS, exits={0: "pass", 2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
+
+DIALECT = extend(
+    gemini.DIALECT,
+    name="qwen",
+    title="Qwen Code",
+    mcp_tools="",
+    files=(("project", ".qwen/settings.json"), ("user", "~/.qwen/settings.json")),
+    find=find,
+    claim=claim,
+    misplaced=(Misplaced("{project}/.qwen/hooks.json", ".qwen/settings.json", "hooks"),),
+    load=load,
+    shape=SHAPE,
+    events=EVENTS,
+    base={"permission_mode": Field("permission_mode", "permission_mode")},
+    match=match,
+    launch=launch,
+    names=names,
+    scaffold=extend(
+        gemini.SCAFFOLD,
+        scripts={"project": "{project}/.qwen/hooks"},
+        command={"project": '"$QWEN_PROJECT_DIR"/.qwen/hooks/{file}'},
+    ),
+    tools=tool_rows(HOST),
+    replies={"command": REPLY},
+    limits={"command": LIMITS["command"]},
+    whole_input=None,
+    withholds=False,
+    differences=differences(
+        "0.24.4",
+        "npm @qwen-code/qwen-code 0.24.4, docs/features/hooks.md; run",
+        "2026-11-15",
+        ("QW-2", "`http`, `prompt` and `function` handlers are reported and not run."),
+        ("QW-7", "A refusal wins over an allowance; in the product, the last `permissionDecision` counts."),
+        ("QW-8", "`updatedInput` counts, as its documentation says; version 0.24.4 was seen to ignore it."),
+    ),
 )
 
 

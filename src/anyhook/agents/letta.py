@@ -1,0 +1,225 @@
+"""Letta Code: groups in its settings, limits in milliseconds. Only exit status 2 refuses; a rewrite and, after a tool,
+context go to stdout. Measured with 0.34.12, which fires four events without a person; the others are from its
+source.
+
+As a dialect: Claude's groups in three settings files, limits in milliseconds; exit status 2 refuses; output can
+rewrite or add, but not refuse."""
+
+from __future__ import annotations
+
+from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, NOTE, PROMPT, TASK, TRIGGER, context, grouped, specific
+from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
+from anyhook.tables.hosted import event_rows
+from anyhook.tables.readers import object_or_prose
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from anyhook.model.hook import Hook
+    from anyhook.model.json_types import Json
+    from anyhook.tables.drive_rows import Drive
+    from anyhook.tables.sample_rows import Sample
+
+
+VERSION = "0.34.12"
+UNFIRED = (
+    "session_start", "user_prompt_submit", "permission_request", "notification", "pre_compact", "stop", "session_end",
+)  # fmt: skip
+
+
+def _source(is_new: Json) -> Json:
+    return is_new if isinstance(is_new, str) else "startup" if is_new else "resume"
+
+
+def _succeeded(payload: dict[str, Json]) -> bool:
+    result = payload.get("tool_result")
+    return not isinstance(result, dict) or result.get("status") != "error"
+
+
+TOOL = (
+    Taken("tool", ("tool_name",)),
+    Taken("input", ("tool_input",)),
+    Taken("call_id", ("tool_call_id",)),
+)
+ERROR = (Taken("tool_error", ("error_message",)), Taken("output", ("error_message",)))
+AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent_id",)))
+UNSEEN = "`letta -p` does not fire it"
+
+HOST_EVENTS = (
+    HostEvent("SessionStart", ("session_start",), (Taken("source", ("is_new_session",), _source),), why_not=UNSEEN),
+    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}, why_not=UNSEEN),
+    HostEvent(
+        "PreToolUse",
+        ("pre_tool",),
+        TOOL,
+        {"block": EXIT_2, "input": specific("PreToolUse", updatedInput="{input}")},
+        limit_s=600,
+    ),
+    HostEvent("PermissionRequest", ("permission_request",), TOOL, {"block": EXIT_2}, limit_s=600, why_not=UNSEEN),
+    HostEvent(
+        "PostToolUse",
+        ("post_tool",),
+        (*TOOL, Taken("output", ("tool_result.output", "tool_result"))),
+        {"block": EXIT_2, "context": context("PostToolUse")},
+        limit_s=600,
+        when=_succeeded,
+        why_not="it also comes after a failed call, before PostToolUseFailure",
+    ),
+    HostEvent(
+        "PostToolUseFailure",
+        ("post_tool_failure",),
+        (*TOOL, *ERROR),
+        {"block": EXIT_2, "context": context("PostToolUseFailure")},
+        limit_s=600,
+    ),
+    HostEvent("Notification", ("notification",), NOTE, why_not=UNSEEN),
+    HostEvent("SubagentStop", ("subagent_stop",), AGENT, limit_s=600, why_not="a refusal does not send it back"),
+    HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
+    HostEvent(
+        "Stop", ("stop",), (Taken("last_message", ("assistant_message",)),), {"block": EXIT_2}, limit_s=600,
+        why_not=UNSEEN,
+    ),
+    HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}, why_not=UNSEEN),
+)  # fmt: skip
+
+HOST = Host(
+    name="letta",
+    title="Letta Code",
+    events=HOST_EVENTS,
+    base=(Taken("session", ("agent_id", "conversation_id")),),  # tools come only with the first
+    tools={
+        "Bash": HostTool("shell"),
+        "Read": HostTool("read_file", FILE),
+        "Write": HostTool("write_file", FILE),
+        "Edit": HostTool("edit_file", EDIT),
+        "Glob": HostTool("list_files", {"glob": "pattern"}),
+        "Grep": HostTool("grep"),
+        "Task": HostTool("delegate_task", TASK),
+    },
+    entry=Entry(
+        "groups",
+        {"user": "{home}/.letta/settings.json", "project": "{project}/.letta/settings.json"},
+        handler=grouped("{milliseconds}"),
+        group={"matcher": "*"},
+        names_tools=True,
+    ),
+    project=("working_directory",),
+    project_variables=("LETTA_WORKING_DIR",),
+    reads={"letta": ("user", "project")},
+    program="letta",
+    settings=(
+        "{home}/.letta/settings.json",
+        "{project}/.letta/settings.json",
+        "{project}/.letta/settings.local.json",
+    ),
+    switches=(OffSwitch(("hooks", "disabled")),),
+    without_us="open",  # exit 127 and a missing program were seen to be ignored, 2026-11
+    confirm="nothing to confirm. `letta -p` prints what hooks do on its own stdout.",
+    confirms=(),
+    gaps=("asking the user", "replaced output", "context with a prompt"),
+)
+
+
+def _result(scene: Scene) -> Json:
+    return {"status": "success", "output": scene.event.get("output")}
+
+
+def _is_new(scene: Scene) -> Json:
+    return scene.event.get("source") != "resume"
+
+
+def _type(_scene: Scene) -> Json:
+    return "tool_error"
+
+
+EVENTS = event_rows(
+    HOST,
+    cells={"tool_result": _result, "is_new_session": _is_new},
+    extra={"PostToolUseFailure": (Field("error_type", _type),)},
+)
+AFTER = ("post_tool", "post_tool_failure", "session_start")
+
+
+def _variables(hook: Hook, folder: str, session_id: str) -> dict[str, str]:
+    return {
+        "LETTA_HOOK_EVENT": hook.native_event, "LETTA_WORKING_DIR": folder, "LETTA_AGENT_ID": session_id,
+        "AGENT_ID": session_id,
+    }  # fmt: skip
+
+
+DIALECT = family(
+    HOST,
+    Layout(
+        (
+            HookFile("project", "{project}/.letta/settings.local.json", "local"),
+            HookFile("project", "{project}/.letta/settings.json"),
+            HookFile("user", "{home}/.letta/settings.json"),
+        ),
+        skipped=("prompt",),
+        limits=Limits(60.0, unit_s=0.001),
+        off=(("hooks", "disabled"), True),
+    ),
+    EVENTS,
+    Reply(
+        read=object_or_prose,
+        exits={0: "pass", 2: "block"},
+        text_on=("session_start", "user_prompt_submit"),
+        keys=(
+            Key((SPECIFIC, "updatedInput"), "object", "tool_input", on=("pre_tool",)),
+            Key(("updatedInput",), "object", "tool_input", on=("pre_tool",)),
+            Key((SPECIFIC, "additionalContext"), "string", "context", on=AFTER),
+            Key(("additionalContext",), "string", "context", on=AFTER),
+        ),
+    ),
+    base=(Field("event_type", native_name), Field("working_directory", project), Field("agent_id", session)),
+    match=whole_value,
+    variables=_variables,
+    at_once=None,
+    together=False,
+    identity=each_by_itself,
+    differences=differences(
+        "0.34.12",
+        "PyPI letta 0.34.12; run",
+        "2026-11-16",
+        ("LE-2", "`prompt` handlers are reported and not run."),
+        ("LE-6", "If several hooks rewrite, the last one wins; in the product, the first."),
+    ),
+)
+
+
+def drive() -> Drive:
+    from anyhook.tables.drive_rows import ASKING, KEY, Drive
+
+    kind, then = "openai-compatible", "2026-01-01T00:00:00.000Z"
+    provider: Json = {
+        "id": f"local-provider-{kind}", "name": kind, "provider_type": kind, "provider_category": "byok",
+        "auth": {"type": "api", "key": KEY}, "base_url": "{url}/v1", "created_at": then, "updated_at": then,
+    }  # fmt: skip
+    usual = Drive(
+        ("-p", "{prompt}", "--backend", "local", "--new-agent", "-m", f"{kind}/{{model}}", "--yolo"),
+        {
+            "LETTA_CODE_TELEM": "0",
+            "DISABLE_AUTOUPDATER": "1",
+            "LETTA_TELEMETRY_DISABLED": "1",
+            "LETTA_BACKEND": "local",
+        },
+        writes={
+            "{home}/.letta/lc-local-backend/providers/auth.json": {"version": 1, "providers": {kind: provider}},
+        },
+        tools={"delegate_task": ("Agent",)},
+        helper="general-purpose",
+        cannot_show={
+            "pre_tool allow": "`letta -p` asks nobody",
+            **dict.fromkeys(UNFIRED, "`letta -p` does not fire it"),
+        },
+    )
+    return usual.replace(scenarios={ASKING: usual.without_words("--yolo")})
+
+
+def sample() -> Sample:
+    from anyhook.tables.sample_rows import BY_STATUS, called, guarded
+
+    payload = {"event_type": "PreToolUse", "working_directory": "/p", "agent_id": "s", **called("Bash")}
+    return guarded(".letta/settings.json", "Bash", payload, **BY_STATUS)
