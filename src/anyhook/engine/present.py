@@ -45,7 +45,9 @@ def scene_of(context: Context, event: Event, table: Dialect, row: EventRow) -> S
     settings = context.config.dialects.get(table.name, {})
     env = setup.for_hooks
     env = {**env, ASKED_AGAIN: "1"} if context.asked_again and not table.closed_env else env
-    scene = Scene(event, row.native, setup.project, session, env, settings, context.one_shot)
+    scene = Scene(
+        event, row.native, setup.project, session, env, settings, context.one_shot, only=context.config.hook_env
+    )
     if context.config.facts and "tool" in event.data:
         from anyhook.engine.facts_handed import with_facts
 
@@ -75,15 +77,21 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
 
 def own_scene(hook: Hook, scene: Scene) -> Scene:
     """The values that a hook's launch can read: its project is the folder whose file declares it. (The payload is about
-    the event, and names the folder that the agent works in.)"""
-    return scene.replace(project=hook.project) if hook.project else scene
+    the event, and names the folder that the agent works in.) Of the variables it gets those that its declaration or the
+    user's settings list, if they do; its dialect adds its own."""
+    if hook.project:
+        scene = scene.replace(project=hook.project)
+    for names in (hook.spec.get("env"), scene.only.get(hook.id)):
+        if isinstance(names, list):
+            scene = scene.replace(env={name: text for name, text in scene.env.items() if name in (*names, ASKED_AGAIN)})
+    return scene
 
 
 def call_of(
     hook: Hook, dialect: Dialect, scene: Scene, run_id: str, trace: Trace | None = None, stdin: bytes = b""
 ) -> tuple[Call, str]:
     """The same, with a stdin that exists already, or will be made later."""
-    scene = own_scene(hook, scene) if hook.project else scene
+    scene = own_scene(hook, scene)
     if hook.handler != "command":
         words = (hook.handler, *(str(hook.spec[key]) for key in SHOWN if key in hook.spec))
         return Call(words, stdin, {}, scene.project, hook.limit_s, ""), ""

@@ -43,7 +43,7 @@ OWN_HOSTS = ("fire", "library", "agent", "mcp")
 """Agent names for calls that do not come from a known agent."""
 SEVERITIES = ("low", "medium", "high", "critical")
 TEXTS_OF_A_RULE = ("name", *USUAL, "unless", "then", "because", "instead", "run", "severity")
-LISTS = ("agents", "tools", "except")
+LISTS = ("agents", "tools", "except", "env")
 KEYS = (*TEXTS_OF_A_RULE, *LISTS, "to", "timeout", "enabled")
 RELAXED = ("rule", "then", "unless", "except", "enabled", "projects")
 END = "end"
@@ -353,7 +353,7 @@ class RuleFile:
         spec: dict[str, Json] = {"then": then, "severity": severity, "condition": condition}
         if function:
             return {**spec, "function": function, "modules": {**self.modules}}
-        for key in ("because", "instead", "run", "to"):
+        for key in ("because", "instead", "run", "to", "env"):
             if key in table:
                 spec[key] = table[key]
         _check_action(then, spec)
@@ -402,6 +402,8 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
         raise RuleError(
             "`rewrite` and `to` belong together", "then", 'Write then = "rewrite" and to = "{command} --dry-run".'
         )
+    if "env" in spec and run is None:
+        raise RuleError("only a command gets variables", "env", 'Add run = "…", or take `env` out.')
     if to is not None and not isinstance(to, str) and not (isinstance(to, dict) and to):
         raise RuleError("it must be the new command, or a table of input fields", "to")
     if then in ("warn", "context") and run is None and not spec.get("because"):
@@ -416,7 +418,7 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
 
 def _slips(given: Mapping[str, Json], names: Names, limits: Limits) -> Iterator[tuple[str, str, str]]:
     """The values that cannot be understood and that a rule guards more without: key, what is wrong, and the fix."""
-    for key in ("agents", "tools", "except"):
+    for key in LISTS:
         listed = given.get(key, [])
         if not (isinstance(listed, list) and all(isinstance(each, str) and each for each in listed)):
             yield key, f"it must be a list of texts, not {type_name(listed)}", f'Write {key} = ["…"].'

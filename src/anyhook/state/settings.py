@@ -80,6 +80,8 @@ class Settings(Record):
     ask: dict[str, Json] = {}  # noqa: RUF012 (never changed)
     """Who answers when a hook asks (`where`), how long a call waits (`wait_s`), and how a person is told
     (`notify`)."""
+    hook_env: dict[str, list[str]] = {}  # noqa: RUF012 (never changed)
+    """Hook id → the only variables of the environment that it gets."""
 
     def may_be_warm(self, hook: Hook) -> bool:
         """Whether its Python may run in a warm interpreter. A function of a `hooks.py` is written for one; a project's
@@ -151,6 +153,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         one_of("warm_python", WARM_PYTHON),
         hooks["warm"],
         _ask(document.get("ask"), warn),
+        _hook_env(document.get("hooks"), warn),
     )
     return read.at(time()) if read.hook_until else read
 
@@ -257,7 +260,7 @@ def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
 def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
     """Setting → hook id → value."""
     found: dict[str, dict[str, str]] = {key: {} for key in (*OF_A_HOOK, "until")}
-    known = "; ".join(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items())
+    known = "; ".join((*(f"{key} = {' | '.join(words)}" for key, words in OF_A_HOOK.items()), 'env = ["NAME", …]'))
     if not isinstance(value, dict):
         if value is not None:
             warn("hooks", "must hold tables", f'Write [hooks."ID"]. Settings: {known}.')
@@ -273,13 +276,26 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
                 else:  # without its end, the mode would count forever
                     found["mode"][hook] = instead = STRICTEST["mode"]
                     warn(f"hooks.{hook}.{key}", "is not a time", "Write it as 2030-01-31T12:00:00Z.", instead)
-            elif chosen not in OF_A_HOOK.get(key, ()):
+            elif key != "env" and chosen not in OF_A_HOOK.get(key, ()):
                 what, instead = "is not a setting of a hook, or not one of its values", STRICTEST.get(key, "")
                 warn(f"hooks.{hook}.{key}", what, f"Settings: {known}.", instead)
                 if instead:
                     found[key][hook] = instead
-            elif key != "mode" or _seconds(settings.get("until", "9999-01-01")) is not None:
+            elif key in OF_A_HOOK and (key != "mode" or _seconds(settings.get("until", "9999-01-01")) is not None):
                 found[key][hook] = str(chosen)
+    return found
+
+
+def _hook_env(value: Json, warn: _Warn) -> dict[str, list[str]]:
+    """Hook id → the names of variables. With a slip the hook gets all of them, so that a guard does not fail."""
+    found: dict[str, list[str]] = {}
+    for hook, settings in value.items() if isinstance(value, dict) else ():
+        if isinstance(settings, dict) and "env" in settings:
+            names = settings["env"]
+            if isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names):
+                found[hook] = [*map(str, names)]
+            else:
+                warn(f"hooks.{hook}.env", "must be a list of names of variables", 'Write env = ["PATH", "HOME"].')
     return found
 
 

@@ -73,6 +73,8 @@ class Scene(Record):
     """Whether this process ends with the answer, so that in-process handlers share nothing with a host."""
     facts: Json = None
     """What the call would do, if the user wants hooks to get that."""
+    only: Mapping[str, list[str]] = {}
+    """Hook id → the variables that it gets, if the user's settings list them."""
 
 
 class Field(Record):

@@ -1,0 +1,68 @@
+"""`env` of a rule or of a hook's settings: the command gets the variables that are listed, and what its dialect adds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import World
+
+PRINTS = "env | grep -E '^(TOKEN|SPECIAL)=' | sort | tr '\\\\n' ' '"
+EVENT = ("fire", "pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}', "--json")
+
+
+@pytest.fixture(autouse=True)
+def _variables(world: World) -> None:
+    world.env.update(TOKEN="t", SPECIAL="s")
+
+
+def rule(world: World, more: str = "") -> None:
+    text = f'[[rule]]\nname = "vars"\nwhen = "runs ls"\nthen = "context"\nrun = "{PRINTS}"\n{more}'
+    world.write(world.home / "config/anyhook/hooks.toml", text)
+
+
+def settings(world: World, text: str) -> None:
+    world.write(world.home / "config/anyhook/config.toml", f'[hooks."anyhook:user:pre_tool:vars"]\n{text}\n')
+
+
+def seen(world: World) -> list[str]:
+    found: list[str] = json.loads(world.command(*EVENT).stdout)["context"]
+    return found
+
+
+def test_a_rule_lists_its_variables(world: World) -> None:
+    rule(world)
+    assert seen(world) == ["SPECIAL=s TOKEN=t"]
+    rule(world, 'env = ["PATH", "SPECIAL"]\n')
+    assert seen(world) == ["SPECIAL=s"]
+
+
+def test_the_users_settings_list_them_for_any_hook(world: World) -> None:
+    rule(world, 'env = ["PATH", "SPECIAL", "TOKEN"]\n')
+    settings(world, 'env = ["PATH", "TOKEN"]')
+    assert seen(world) == ["TOKEN=t"]
+    explained = json.loads(world.command("explain", *EVENT[1:]).stdout)["hooks"][0]["env"]
+    assert "TOKEN" in explained
+    assert "SPECIAL" not in explained
+
+
+def test_a_slip_leaves_the_guard_its_variables_and_is_said(world: World) -> None:
+    rule(world)
+    settings(world, 'env = "PATH"')
+    assert seen(world) == ["SPECIAL=s TOKEN=t"]
+    assert "must be a list of names of variables" in world.command("check").stdout
+    settings(world, "")
+    rule(world, 'env = "PATH"\n')
+    assert world.command("check").returncode == 1
+
+
+def test_an_approval_shows_them(world: World) -> None:
+    text = f'[[rule]]\nname = "vars"\nwhen = "runs ls"\nrun = "{PRINTS}"\nenv = ["PATH", "SPECIAL"]\n'
+    world.write(world.project / ".anyhook/hooks.toml", text)
+    assert "env      PATH SPECIAL" in world.command("trust").stdout
+    assert world.command("trust", "--yes").returncode == 0
+    world.write(world.project / ".anyhook/hooks.toml", text.replace('"SPECIAL"', '"SPECIAL", "TOKEN"'))
+    assert "SPECIAL TOKEN" in world.command("trust").stdout
