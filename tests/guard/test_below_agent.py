@@ -26,10 +26,12 @@ WEAKENING = [
     ["disable", "git/forced-push"], ["shadow", "git/forced-push"], ["remove", "guard"], ["uninstall", "claude"],
     ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
     ["add", "./package", "--yes"], ["approvals", "allow", "3f9c2a10"], ["approvals", "deny", "3f9c2a10"],
+    ["policy", "pull", "./policy"], ["policy", "remove", "acme"],
 ]  # fmt: skip
 OTHERS = [
     ["add", "guard", "--yes"], ["enforce", "git/forced-push"], ["enable", "git/forced-push"], ["trust", "--list"],
     ["status"], ["uninstall", "claude", "--dry-run"], ["list"], ["trust", "--help"], ["approvals"],
+    ["policy"],
 ]  # fmt: skip
 FOR_PEOPLE = "is for people"
 PROGRAMS = sorted({host(name).program for name in HOSTS if host(name).program and not host(name).has_terminals})

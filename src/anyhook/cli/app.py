@@ -21,6 +21,7 @@ VERBS = {
     "add": ("anyhook.cli.verb_add", "Turn guards on, or add rules from elsewhere."),
     "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
     "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
+    "policy": ("anyhook.cli.verb_policy", "Use a team's signed policy, or show those in use."),
     "rule": ("anyhook.cli.verb_rule", "Show one rule: what it refuses, why, and how to relax it."),
     "relax": ("anyhook.cli.verb_rule", "Write an exception to a rule."),
     "try": ("anyhook.cli.verb_try", "Show what the guards say about one shell line."),
@@ -71,7 +72,7 @@ VERBS = {
 
 # Groups in the help; a verb that is in none of them comes last.
 GROUPS = {
-    "Begin": ("setup", "add", "remove", "guards", "install", "uninstall", "doctor", "status"),
+    "Begin": ("setup", "add", "remove", "guards", "policy", "install", "uninstall", "doctor", "status"),
     "Hooks and rules": (
         "new",
         "check",

@@ -74,10 +74,17 @@ class Rule(Record):
         return any(hook.status == ARMED for hook in self.hooks)
 
     @property
+    def is_own(self) -> bool:
+        """Whether the user's own rules have it, where its user can relax it."""
+        return any(hook.scope == "user" and not hook.policy for hook in self.hooks)
+
+    @property
     def relax(self) -> str:
         """How it is relaxed."""
         if any(hook.scope == "managed" for hook in self.hooks):
             return "it is the organisation's, and only root can change it"
+        if self.hooks and self.hooks[0].policy and not self.is_own:
+            return f"it is in the policy `{self.hooks[0].policy}`, whose authors can relax it"
         return f"anyhook relax {self.name} --ask"
 
     def as_dict(self) -> dict[str, Json]:
@@ -114,7 +121,7 @@ def rule(name: str, options: RuleOptions) -> int:
 
 def _ways(found: Rule) -> list[tuple[str, str]]:
     """How it can be relaxed, for people."""
-    if any(hook.scope == "managed" for hook in found.hooks):
+    if not found.relax.startswith("anyhook "):
         return [("relax", found.relax)]
     return [
         ("relax", f"anyhook relax {found.name} --path PATH   not for this file or folder"),
@@ -259,13 +266,15 @@ def _spared(path: str) -> str:
 
 def _check_scope(found: Rule) -> None:
     """A file's relaxations are for its own rules and packs."""
-    if any(hook.scope == "user" for hook in found.hooks):
+    if found.is_own:
         return
     if not found.hooks:
         raise BadCall(f"{found.name} is off, so there is nothing to relax.")
     hook = found.hooks[0]
     if hook.scope == "managed":
         raise BadCall(f"{found.name} is the organisation's ({hook.where()}); only root can change it.")
+    if hook.policy:
+        raise BadCall(f"{found.name} cannot be relaxed here: {found.relax}. `anyhook disable {hook.id}` turns it off.")
     raise BadCall(
         f"{found.name} is on in {hook.where()}, and not in your own rules. The file that uses it relaxes it, for"
         f' everybody who shares it: [[relax]] with rule = "{found.name}".'
@@ -327,5 +336,7 @@ def _tell(found: Rule, path: str, made: dict[str, Json], word: str, options: Rel
     render.out(f"{word} {render.short_path(path)}:")
     for line in edit.append("", "toml", ("relax",), made).strip().splitlines():
         render.out(f"  {line}")
+    if others := dict.fromkeys(hook.policy for hook in found.hooks if hook.policy):
+        render.say(f"The policy {', '.join(others)} has this rule too, and there it is as before.")
     tell_undo([undone])
     return DONE

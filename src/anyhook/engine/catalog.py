@@ -28,6 +28,9 @@ from anyhook.state.installs import Installs
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.managed import required, with_managed
 from anyhook.state.plans import Setup
+from anyhook.state.policies import FUNCTIONS, Policy, read_policies, with_policies
+from anyhook.state.policies import RULES as RULE_FILE
+from anyhook.state.policies import named as named_by_policy
 from anyhook.state.settings import Settings, read_settings, unread
 from anyhook.state.switches import Switches
 from anyhook.tables.isolation import FAILED, Isolated, one_file
@@ -518,6 +521,7 @@ class Loaded(Record):
     """The budget for reading the project; None if its layers were dropped."""
     too_large: TooLarge | None = None
     """Why the project's layers were dropped; "" if they were not."""
+    policies: tuple[Policy, ...] = ()
 
     def roots_of(self, name: str) -> Roots:
         """The roots of one dialect: its project is the nearest folder upwards that has its files."""
@@ -561,8 +565,15 @@ def within_budget(setup: Setup, work: Callable[[Loaded], Made], budget: Budget |
 
 def _read(setup: Setup, files: Files, budget: Budget | None, too_large: TooLarge | None) -> Loaded:
     config = _config(setup, files)
+    policies: list[Policy] = []
+    with Isolated(files, state_dir(setup.env), "no policy is used: reading them failed", scope="user") as theirs:
+        if not _is_in_project(config_file(setup.env), setup):
+            policies = read_policies(setup.env, files)
+            config = with_policies(config, policies, files, setup.env.get("HOME", ""))
+    if theirs.failed:
+        config = unread(state_dir(setup.env), config)
     roots = setup.roots(config.plugins)
-    loaded = Loaded(roots, config, files, {}, {}, budget, too_large)
+    loaded = Loaded(roots, config, files, {}, {}, budget, too_large, tuple(policies))
     for name in setup.dialects:
         loaded.layers[name] = []
         with _dialect_apart(files, name, roots.project):
@@ -664,8 +675,7 @@ def _config(setup: Setup, files: Files) -> Settings:
 
 
 def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
-    held = setup.project if path == f"{home.rstrip('/')}/.config/anyhook/config.toml" else setup.outer
-    if lies_in(path, held) and not lies_in(home or "/", held):
+    if _is_in_project(path, setup):
         files.problem(
             "bad-setting",
             "the settings are inside the project; they are ignored",
@@ -676,6 +686,13 @@ def _settings(setup: Setup, files: Files, path: str, home: str) -> Settings:
         )
         return Settings()
     return read_settings(path, files, home)
+
+
+def _is_in_project(path: str, setup: Setup) -> bool:
+    """Whether the project's author could have written the user's settings."""
+    home = setup.env.get("HOME", "")
+    held = setup.project if path == f"{home.rstrip('/')}/.config/anyhook/config.toml" else setup.outer
+    return lies_in(path, held) and not lies_in(home or "/", held)
 
 
 def build(setup: Setup, *, may_start: bool) -> Catalog:
@@ -704,6 +721,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             files.budget = None  # the joined list includes the user's hooks
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
             found += _packaged(table, packages, setup, loaded, ledger, switches)
+            found = _with_policies(table, found, loaded, off)
             hooks.extend(
                 with_types(table, found, types, setup, loaded, may_start=may_start) if table.ask_type else found
             )
@@ -711,7 +729,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
         with Isolated(files, switches.path, "what was turned on is not compared with what is on", scope="user"):
             from anyhook.engine.turned_on import with_memory  # here, because a damaged package may not have all of it
 
-            with_memory(loaded.layers[RULES], packages, switches, files)
+            with_memory(loaded.layers[RULES], packages, loaded.policies, setup.env, switches, files)
     entries = ()  # type: tuple[EntryFault, ...]
     with Isolated(files, own_dir, "our entries in agents are not looked at", scope="user"):
         entries = _entry_faults(own_dir, setup.project, files)
@@ -775,6 +793,39 @@ def _packaged(
             found += [_switched(hook, off) for hook in own]
         loaded.files.budget = None
     return found
+
+
+def _with_policies(table: Dialect, found: list[Hook], loaded: Loaded, off: frozenset[str]) -> list[Hook]:
+    """The hooks of a dialect with those of policies: the organisation's come first."""
+    for policy in reversed(loaded.policies):
+        with Isolated(loaded.files, policy.folder, f"no hook of the policy {policy.name} is used", table.name):
+            theirs = [_switched(hook, off) for hook in of_policy(table, policy, loaded)]
+            found = [*theirs, *found] if policy.scope == SCOPE else [*found, *theirs]
+    return sorted(found, key=table.sort) if table.sort and loaded.policies else found
+
+
+def of_policy(table: Dialect, policy: Policy, loaded: Loaded) -> list[Hook]:
+    """What a policy declares in one dialect. It was signed, so its hooks need no approval. Its rules are about the
+    project, like the user's own; other hooks have its folder as their project, like those of a package."""
+    if policy.damage:
+        return []
+    folder, files = policy.folder, loaded.files
+    own = (RULE_FILE, FUNCTIONS) if table.name == RULES else ()
+    rules = [
+        Source(RULES, policy.scope, f"{folder}/{name}", folder, project=loaded.roots.project, within=folder)
+        for name in own
+        if name in policy.files
+    ]
+    roots = loaded.roots.replace(project=folder, outer=folder, plugin_dirs=())
+    found = [source for source in discover(table, roots) if source.scope == "project"]
+    places = [source.replace(scope=policy.scope) for source in found if lies_in(source.path, folder)]
+    hooks: list[Hook] = []
+    for sources, project in ((rules, ""), (places, folder)):
+        layers = [load(table, source, files) for source in sources if files.look(source.path) is not None]
+        hooks += [
+            named_by_policy(hook, policy).replace(project=project) for hook in joined(table, layers, roots, files)
+        ]
+    return hooks
 
 
 def joined(table: Dialect, layers: Sequence[Layer], roots: Roots, files: Files) -> list[Hook]:

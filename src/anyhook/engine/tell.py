@@ -29,8 +29,10 @@ TERMINAL, START = "terminal ", "start "
 """The moments at which a person may not have seen what was said."""
 PLACES = "places"
 """Stands for the notice about the entry's places, beside the ids of guards."""
+POLICIES = "policies"
+"""The same for the notice about policies that the last pull could not bring up to date,"""
 VARIABLES = "variables"
-"""The same for the notice about variables that change what guards run."""
+"""and for the one about variables that change what guards run."""
 
 
 class Aside(Record):
@@ -57,7 +59,11 @@ def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tu
     known = memory.known() if memory is not None else {}
     apart = moment if moment == TERMINAL else ""
     new = _new(context, incoming, decision, known.keys(), moment)
-    notices = {f"{apart}{PLACES}": incoming.notice, f"{apart}{VARIABLES}": _swayed(context, incoming)}
+    notices = {
+        f"{apart}{PLACES}": incoming.notice,
+        f"{apart}{VARIABLES}": _swayed(context, incoming),
+        f"{apart}{POLICIES}": _not_current(context.routes.catalog),
+    }
     said = {key: text for key, text in notices.items() if text and known.get(key) != text}
     if not (new or said):
         return decision, None
@@ -93,6 +99,12 @@ def _said(decision: Decision, channel: str | None, told: Aside) -> tuple[Decisio
     if channel == "message":
         return decision.replace(messages=(*decision.messages, told.line)), None
     return decision.replace(context=(*decision.context, f"Tell the user: {told.line}")), None
+
+
+def _not_current(catalog: Catalog) -> str:
+    """What a person is told about policies that are not up to date."""
+    late = [problem for problem in catalog.problems if problem.code in ("policy-stale", "policy-broken")]
+    return " ".join(f"anyhook: {problem.what} ({problem.why}). See: anyhook policy" for problem in late)
 
 
 def _swayed(context: Context, incoming: Incoming) -> str:

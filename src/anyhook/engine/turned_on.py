@@ -11,31 +11,43 @@ from anyhook.engine.settle import is_gate
 from anyhook.model.problem import ERROR
 from anyhook.rules.pack_list import GUARD, GUARDS
 from anyhook.rules.rule_file import PACKS
+from anyhook.state.policies import FOLDER as POLICIES
+from anyhook.state.policies import INDEX, base_of_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from anyhook.documents.files import Files
     from anyhook.model.hook import Layer
+    from anyhook.state.policies import Policy
     from anyhook.state.switches import Switches
 
 
-def with_memory(layers: Iterable[Layer], packages: Mapping[str, str], switches: Switches, files: Files) -> None:
-    """Report what is gone from the user's rule files, and remember what is new. `packages` are folders and names."""
+def with_memory(
+    layers: Iterable[Layer], packages: Mapping[str, str], policies: Iterable[Policy], env: Mapping[str, str],
+    switches: Switches, files: Files,
+) -> None:  # fmt: skip
+    """Report what is gone from the user's rule files and policies, and remember what is new. `packages` are folders and
+    names."""
     own = [layer for layer in layers if layer.source.scope == "user"]
-    for layer in own:
-        path, now = layer.source.path, _names_in(layer, packages)
-        before = switches.on.get(path, ())
-        gone = [name for name in before if name not in now and not _told(path, name, files)]
-        if gone and not _unknown(path, files):
-            _report(path, gone, files)
-        if now - {*before} and not switches.problems:
-            _remember(switches, path, now)
-    here = {layer.source.path for layer in own}
-    why = f"the user's rules are read from {min(here)}" if here else ""
+    here = {layer.source.path: _names_in(layer, packages) for layer in own}
+    index = f"{base_of_scope('user', env)}/{INDEX}"
+    here[index] = {f"{POLICIES}/{policy.name}" for policy in policies if policy.scope == "user"}
+    for path, now in here.items():
+        _compare(path, now, switches, files)
+    why = f"the user's rules are read from {min(layer.source.path for layer in own)}" if own else ""
     for path, names in switches.on.items():
         if path not in here:
             _report(path, names, files, why)
+
+
+def _compare(path: str, now: set[str], switches: Switches, files: Files) -> None:
+    before = switches.on.get(path, ())
+    gone = [name for name in before if name not in now and not _told(path, name, files)]
+    if gone and not _unknown(path, files):
+        _report(path, gone, files)
+    if now - {*before} and not switches.problems:
+        _remember(switches, path, now)
 
 
 def _remember(switches: Switches, path: str, now: set[str]) -> None:
@@ -84,6 +96,9 @@ def _commands(gone: Sequence[str], own: str) -> Iterator[str]:
         gone = [GUARD, *(name for name in gone if name not in GUARDS)]
     for name in gone:
         parts = name.split("/")
+        if parts[0] == POLICIES:
+            yield f"Pull the policy again, or say that it should be off: anyhook policy remove {parts[1]}"
+            continue
         known = parts[1] if parts[0] == FOLDER and len(parts) > 2 else name
         again = f"`anyhook add {known}` turns it on again" if "/" not in name and name != own else "Put it back"
         yield f"{again}, `anyhook remove {known}` says that it should be off"

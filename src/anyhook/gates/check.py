@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from anyhook.agents._hook_places import HOOK_PLACES
 from anyhook.documents.files import Files
 from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
-from anyhook.engine.catalog import Loaded, approval_of, build, discover, joined, load, with_types, within_budget
+from anyhook.engine.catalog import (
+    Loaded,
+    approval_of,
+    build,
+    discover,
+    joined,
+    load,
+    of_policy,
+    with_types,
+    within_budget,
+)
 from anyhook.engine.routes import Catalog
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
@@ -80,6 +90,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
         with Isolated(files, setup.project, f"the hooks of the dialect {name} could not be checked", name):
             table = dialect(name)
             found = joined(table, layers, loaded.roots_of(name), files)
+            found += [hook for policy in loaded.policies for hook in of_policy(table, policy, loaded)]
             hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
     problems: list[Problem] = []
@@ -88,7 +99,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
             with Isolated(files, hook.source, f"hook `{hook.name}` could not be checked", hook.dialect, hook.scope):
                 problems.extend([*inspect(hook, setup), *suspicious(hook, setup), *_other_tools(hook)])
                 problems.extend(_untold(hook, setup))
-    problems.extend(duplicates(hooks))
+    problems.extend(duplicates([hook for hook in hooks if not hook.policy]))
     if setup.trust != "all":
         problems.extend(_waiting(setup))
     if setup.dialects == DIALECTS:

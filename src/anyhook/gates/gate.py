@@ -123,10 +123,7 @@ class GateStatus(Record):
     def refusal(self) -> str:
         """Why a call is refused, because what guards it is off."""
         fix = TRUST if self.state in WAITING_STATES else CHECK
-        return (
-            f"The guard `{self.name}` is OFF: {self.why}. The user's settings refuse what it guards until it is on"
-            f" again: {fix}"
-        )
+        return f"The guard `{self.name}` is OFF: {self.why}. What it guards is refused until it is on again: {fix}"
 
     @property
     def not_on(self) -> str:

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
-    "relax", "setup", "warm", "import", "approvals", "serve",
+    "relax", "setup", "warm", "import", "approvals", "serve", "policy",
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {
-    "trust": ("--list",), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
+    "trust": ("--list", "--export"), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
     "warm": ("--json",),
 }  # fmt: skip
 """except with these options, which only show something."""
-ANSWERING = {"approvals": ("allow", "deny")}
+ANSWERING = {"approvals": ("allow", "deny"), "policy": ("pull", "remove")}
 """Of these verbs, only lines with one of these words."""
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that a project's programs never need."""

@@ -68,7 +68,7 @@ def is_package(what: str) -> bool:
 
 def fetch(what: str) -> Package:
     """The package at a path or an address, followed by `@REV` for a revision of a repository."""
-    place, revision = _split(what)
+    place, revision = split_revision(what)
     remote = "://" in place or place.startswith("git@")
     folder = place if remote else os.path.realpath(os.path.expanduser(place))
     if not remote and not os.path.isdir(folder):
@@ -78,7 +78,7 @@ def fetch(what: str) -> Package:
         raise BadPackage(f"{what} has no name. Give a folder with one.")
     if not remote and not revision and not _is_repository(folder):
         return Package(name, folder, "", dict(_read(folder)))
-    with _checkout(folder, revision) as (tree, commit):
+    with checkout(folder, revision) as (tree, commit):
         return Package(name, folder, commit, dict(_read(tree)))
 
 
@@ -88,7 +88,7 @@ def _is_repository(folder: str) -> bool:
     return bare or os.path.exists(f"{folder}/.git")
 
 
-def _split(what: str) -> tuple[str, str]:
+def split_revision(what: str) -> tuple[str, str]:
     place, sign, revision = what.rpartition("@")
     if not sign or not place or "/" in revision or ":" in revision:
         return what, ""
@@ -96,7 +96,7 @@ def _split(what: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _checkout(address: str, revision: str) -> Iterator[tuple[str, str]]:
+def checkout(address: str, revision: str) -> Iterator[tuple[str, str]]:
     """A repository's files at a revision, in a temporary folder, and the commit."""
     if shutil.which("git") is None:
         raise BadPackage("git is not on the PATH, and this package is a repository.")

@@ -141,6 +141,15 @@ CODES = {
     "damaged-pack": Code(
         ENTRY, ERROR, "A pack that comes with anyhook is empty or cut, or a package of the user has lost files.",
         "Install anyhook again, or add the package again."),
+    "damaged-policy": Code(
+        ENTRY, ERROR, "The files of a team's policy are not what was pulled. What it could guard is refused.",
+        "Pull the policy again, or remove it with `anyhook policy remove`."),
+    "policy-stale": Code(
+        ENTRY, WARNING, "The source of a team's policy could not be reached. The version that is installed counts.",
+        "Pull it again when the source can be reached; `anyhook policy` shows why it failed."),
+    "policy-broken": Code(
+        ENTRY, WARNING, "The newest version of a team's policy was refused. The version that is installed counts.",
+        "See with `anyhook policy` why, and tell the team."),
     "turned-on-gone": Code(
         ENTRY, ERROR, "Packs or rules that the user had turned on are no longer in the user's rule file.",
         "Turn them on again with `anyhook add`, or confirm with `anyhook remove` that they are off."),

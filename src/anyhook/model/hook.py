@@ -27,6 +27,10 @@ ASKING: tuple[HandlerKind, ...] = ("prompt", "agent")
 """Kinds of handlers that a model answers."""
 
 
+OF_POLICY = "policy"
+"""In the id of a policy's hook, the word before the policy's name."""
+
+
 class Source(Record):
     """One place where a dialect's hooks may be declared: a file or a folder, which may not exist."""
 
@@ -39,6 +43,8 @@ class Source(Record):
     """The plugin's id."""
     project: str = ""
     """The folder that it is read for, where that matters to what it declares."""
+    within: str = ""
+    """The folder that everything it uses must be in; "" for anywhere."""
 
     def hook(
         self, identity: str, name: str, native: str, events: tuple[str, ...], spec: dict[str, Json], limit_s: float,
@@ -107,9 +113,16 @@ class Hook(Record):
 
     @property
     def group(self) -> str:
-        """The pack, plugin or file that its id names between scope and event, or ""."""
+        """The pack, plugin, file or policy that its id names between scope and event, or "". A pack that a policy uses
+        is named as everywhere."""
         owner = self.id.partition(f":{self.native_event}:")[0].split(":") if self.native_event else []
-        return owner[2] if len(owner) > 2 else ""
+        return owner[3] if self.policy and len(owner) > 3 else owner[2] if len(owner) > 2 else ""
+
+    @property
+    def policy(self) -> str:
+        """The team's policy that it belongs to, or ""."""
+        parts = self.id.split(":", 3)
+        return parts[2] if parts[1:2] == [OF_POLICY] and len(parts) > 3 else ""
 
     @property
     def short_name(self) -> str:

@@ -158,6 +158,9 @@ class RuleFile:
         shipped = "/" not in name
         folder = PACKS if shipped else os.path.dirname(self.source.path)
         path = os.path.normpath(os.path.join(folder, f"{name}.toml" if shipped else name))
+        if not shipped and self.source.within and not path.startswith(f"{self.source.within}/"):
+            self.complain("unknown-pack", f"`{name}` is outside the policy, so nothing vouches for it", place)
+            return
         document = self.files.document(path, "toml")
         if not isinstance(document, dict):
             if self.files.look(path) is None:
