@@ -1,4 +1,4 @@
-"""`env` of a rule or of a hook's settings: the command gets the variables that are listed, and what its dialect adds."""
+"""`env` of a rule or of a hook's settings: the command gets those variables, and what its dialect adds."""
 
 from __future__ import annotations
 

@@ -359,6 +359,8 @@ class RuleFile:
         for key in ("because", "instead", "run", "to", "env"):
             if key in table:
                 spec[key] = table[key]
+        if "env" in spec and "run" not in spec:
+            raise RuleError("only a command gets variables", "env", 'Add run = "…", or take `env` out.')
         _check_action(then, spec)
         return spec
 
@@ -405,8 +407,6 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
         raise RuleError(
             "`rewrite` and `to` belong together", "then", 'Write then = "rewrite" and to = "{command} --dry-run".'
         )
-    if "env" in spec and run is None:
-        raise RuleError("only a command gets variables", "env", 'Add run = "…", or take `env` out.')
     if to is not None and not isinstance(to, str) and not (isinstance(to, dict) and to):
         raise RuleError("it must be the new command, or a table of input fields", "to")
     if then in ("warn", "context") and run is None and not spec.get("because"):

@@ -130,7 +130,8 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
     posture = one_of("on_failure", ON_FAILURE)
     mode, off = one_of("mode", MODE), one_of("off", OFF)
     one_of("warm", WARM)  # read before anything else is, by `extra/warm/place.py`
-    hooks = _hooks(document.get("hooks"), warn)
+    variables, rest = _variables_of_hooks(document.get("hooks"), warn)
+    hooks = _hooks(rest, warn)
     for key in document:
         if key not in SETTINGS:
             warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
@@ -153,7 +154,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         one_of("warm_python", WARM_PYTHON),
         hooks["warm"],
         _ask(document.get("ask"), warn),
-        _hook_env(document.get("hooks"), warn),
+        variables,
     )
     return read.at(time()) if read.hook_until else read
 
@@ -276,27 +277,35 @@ def _hooks(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
                 else:  # without its end, the mode would count forever
                     found["mode"][hook] = instead = STRICTEST["mode"]
                     warn(f"hooks.{hook}.{key}", "is not a time", "Write it as 2030-01-31T12:00:00Z.", instead)
-            elif key != "env" and chosen not in OF_A_HOOK.get(key, ()):
+            elif chosen not in OF_A_HOOK.get(key, ()):
                 what, instead = "is not a setting of a hook, or not one of its values", STRICTEST.get(key, "")
                 warn(f"hooks.{hook}.{key}", what, f"Settings: {known}.", instead)
                 if instead:
                     found[key][hook] = instead
-            elif key in OF_A_HOOK and (key != "mode" or _seconds(settings.get("until", "9999-01-01")) is not None):
+            elif key != "mode" or _seconds(settings.get("until", "9999-01-01")) is not None:
                 found[key][hook] = str(chosen)
     return found
 
 
-def _hook_env(value: Json, warn: _Warn) -> dict[str, list[str]]:
-    """Hook id → the names of variables. With a slip the hook gets all of them, so that a guard does not fail."""
+def _variables_of_hooks(value: Json, warn: _Warn) -> tuple[dict[str, list[str]], Json]:
+    """Hook id → the names of variables, and the tables without them. With a slip a hook gets all variables, so that a
+    guard does not fail."""
+    if not isinstance(value, dict):
+        return {}, value
     found: dict[str, list[str]] = {}
-    for hook, settings in value.items() if isinstance(value, dict) else ():
-        if isinstance(settings, dict) and "env" in settings:
-            names = settings["env"]
-            if isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names):
-                found[hook] = [*map(str, names)]
-            else:
-                warn(f"hooks.{hook}.env", "must be a list of names of variables", 'Write env = ["PATH", "HOME"].')
-    return found
+    rest: dict[str, Json] = {}
+    for hook, settings in value.items():
+        if not isinstance(settings, dict) or "env" not in settings:
+            rest[hook] = settings
+            continue
+        names = settings["env"]
+        if isinstance(names, list) and all(isinstance(name, str) and name.isidentifier() for name in names):
+            found[hook] = [*map(str, names)]
+        else:
+            warn(f"hooks.{hook}.env", "must be a list of names of variables", 'Write env = ["PATH", "HOME"].')
+        if len(settings) > 1:
+            rest[hook] = {key: chosen for key, chosen in settings.items() if key != "env"}
+    return found, rest
 
 
 def _seconds(value: Json) -> int | None:
