@@ -50,37 +50,6 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "worktree_remove": (),
 }
 
-MADE_WITH: dict[str, tuple[str, ...]] = {
-    "session_end": ("reason",),
-    "permission_request": ("tool", "input"),
-    "notification": ("message",),
-    "subagent_start": ("agent_type",),
-    "subagent_stop": ("agent_type",),
-    "pre_compact": ("trigger",),
-    "post_compact": ("trigger",),
-    "stop_failure": ("error",),
-    "setup": ("trigger",),
-    "user_prompt_expansion": ("command_name", "prompt"),
-    "instructions_loaded": ("file_path", "load_reason"),
-    "message_display": ("message",),
-    "permission_denied": ("tool", "input", "reason"),
-    "post_tool_batch": ("tool_calls",),
-    "elicitation": ("mcp_server_name", "message"),
-    "elicitation_result": ("mcp_server_name", "action"),
-    "task_created": ("task_id", "task_subject"),
-    "task_completed": ("task_id", "task_subject"),
-    "teammate_idle": ("teammate_name", "team_name"),
-    "pre_model_switch": ("from_model", "to_model"),
-    "post_model_switch": ("from_model", "to_model"),
-    "config_change": ("source",),
-    "cwd_changed": ("old_cwd", "new_cwd"),
-    "directory_added": ("directory", "source"),
-    "file_changed": ("file_path", "change"),
-    "worktree_create": ("worktree_name",),
-    "worktree_remove": ("worktree_path",),
-}
-"""The fields that are never missing from an event, in the order in which its maker takes them."""
-
 # A block of one of these keeps something from happening, so no other hook needs to be asked; the others come after
 # it has happened, and every dialect still sees them.
 GATES = frozenset(
@@ -216,35 +185,14 @@ def understand_names(canonical: Callable[[str, bool], str]) -> None:
     _canonical = canonical
 
 
-def _fields(given: Json) -> dict[str, Json]:
+def _fields(given: dict[str, Json]) -> dict[str, Json]:
     """A tool's input. No guard would see what is in anything but an object."""
     if not isinstance(given, dict):
         raise TypeError(f'the input of a tool must be a dict, such as {{"command": "…"}}, not {type(given).__name__}')
     return given
 
 
-class _Makers(type(Record)):  # type: ignore[misc]
-    """`Event.notification("…")` and so on: a maker for every event that has none of its own below."""
-
-    def __getattr__(cls, name: str) -> Callable[..., Event]:
-        if name not in EVENTS:
-            raise AttributeError(f"Event has no attribute {name!r}")
-        needed = MADE_WITH.get(name, ())
-
-        def made(*values: Json, **data: Json) -> Event:
-            if len(values) > len(needed):
-                raise TypeError(f"Event.{name}() takes {len(needed)} values and fields by name")
-            data.update(zip(needed, values, strict=False))
-            if missing := [field for field in needed if field not in data]:
-                raise TypeError(f"Event.{name}() needs {missing[0]!r}")
-            if "input" in data:
-                _fields(data["input"])
-            return Event.made(name, data)
-
-        return made
-
-
-class Event(Record, metaclass=_Makers):
+class Event(Record):
     """A canonical name, and the canonical fields that the host gave."""
 
     name: str
@@ -305,6 +253,10 @@ class Event(Record, metaclass=_Makers):
         return cls.of("post_tool_failure", tool=tool, input=_fields(input), tool_error=error, **data)
 
     @classmethod
+    def permission_request(cls, tool: str, input: dict[str, Json], **data: Json) -> Event:  # noqa: A002
+        return cls.of("permission_request", tool=tool, input=_fields(input), **data)
+
+    @classmethod
     def user_prompt_submit(cls, prompt: str, **data: Json) -> Event:
         return cls.of("user_prompt_submit", prompt=prompt, **data)
 
@@ -313,9 +265,121 @@ class Event(Record, metaclass=_Makers):
         return cls.of("session_start", source=source, **data)
 
     @classmethod
+    def session_end(cls, reason: str, **data: Json) -> Event:
+        return cls.of("session_end", reason=reason, **data)
+
+    @classmethod
     def turn_start(cls, prompt: str = "", **data: Json) -> Event:
         return cls.of("turn_start", prompt=prompt, **data)
 
     @classmethod
+    def turn_end(cls, **data: Json) -> Event:
+        return cls.of("turn_end", **data)
+
+    @classmethod
+    def step_end(cls, **data: Json) -> Event:
+        return cls.of("step_end", **data)
+
+    @classmethod
+    def notification(cls, message: str, **data: Json) -> Event:
+        return cls.of("notification", message=message, **data)
+
+    @classmethod
+    def subagent_start(cls, agent_type: str, **data: Json) -> Event:
+        return cls.of("subagent_start", agent_type=agent_type, **data)
+
+    @classmethod
+    def subagent_stop(cls, agent_type: str, **data: Json) -> Event:
+        return cls.of("subagent_stop", agent_type=agent_type, **data)
+
+    @classmethod
+    def pre_compact(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("pre_compact", trigger=trigger, **data)
+
+    @classmethod
+    def post_compact(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("post_compact", trigger=trigger, **data)
+
+    @classmethod
     def stop(cls, **data: Json) -> Event:
         return cls.of("stop", **data)
+
+    @classmethod
+    def stop_failure(cls, error: str, **data: Json) -> Event:
+        return cls.of("stop_failure", error=error, **data)
+
+    @classmethod
+    def setup(cls, trigger: str, **data: Json) -> Event:
+        return cls.of("setup", trigger=trigger, **data)
+
+    @classmethod
+    def user_prompt_expansion(cls, command_name: str, prompt: str, **data: Json) -> Event:
+        return cls.of("user_prompt_expansion", command_name=command_name, prompt=prompt, **data)
+
+    @classmethod
+    def instructions_loaded(cls, file_path: str, load_reason: str, **data: Json) -> Event:
+        return cls.of("instructions_loaded", file_path=file_path, load_reason=load_reason, **data)
+
+    @classmethod
+    def message_display(cls, message: str, **data: Json) -> Event:
+        return cls.of("message_display", message=message, **data)
+
+    @classmethod
+    def permission_denied(cls, tool: str, input: dict[str, Json], reason: str, **data: Json) -> Event:  # noqa: A002
+        return cls.of("permission_denied", tool=tool, input=_fields(input), reason=reason, **data)
+
+    @classmethod
+    def post_tool_batch(cls, tool_calls: list[Json], **data: Json) -> Event:
+        return cls.of("post_tool_batch", tool_calls=tool_calls, **data)
+
+    @classmethod
+    def elicitation(cls, mcp_server_name: str, message: str, **data: Json) -> Event:
+        return cls.of("elicitation", mcp_server_name=mcp_server_name, message=message, **data)
+
+    @classmethod
+    def elicitation_result(cls, mcp_server_name: str, action: str, **data: Json) -> Event:
+        return cls.of("elicitation_result", mcp_server_name=mcp_server_name, action=action, **data)
+
+    @classmethod
+    def task_created(cls, task_id: str, task_subject: str, **data: Json) -> Event:
+        return cls.of("task_created", task_id=task_id, task_subject=task_subject, **data)
+
+    @classmethod
+    def task_completed(cls, task_id: str, task_subject: str, **data: Json) -> Event:
+        return cls.of("task_completed", task_id=task_id, task_subject=task_subject, **data)
+
+    @classmethod
+    def teammate_idle(cls, teammate_name: str, team_name: str, **data: Json) -> Event:
+        return cls.of("teammate_idle", teammate_name=teammate_name, team_name=team_name, **data)
+
+    @classmethod
+    def pre_model_switch(cls, from_model: str, to_model: str, **data: Json) -> Event:
+        return cls.of("pre_model_switch", from_model=from_model, to_model=to_model, **data)
+
+    @classmethod
+    def post_model_switch(cls, from_model: str, to_model: str, **data: Json) -> Event:
+        return cls.of("post_model_switch", from_model=from_model, to_model=to_model, **data)
+
+    @classmethod
+    def config_change(cls, source: str, **data: Json) -> Event:
+        return cls.of("config_change", source=source, **data)
+
+    @classmethod
+    def cwd_changed(cls, old_cwd: str, new_cwd: str, **data: Json) -> Event:
+        return cls.of("cwd_changed", old_cwd=old_cwd, new_cwd=new_cwd, **data)
+
+    @classmethod
+    def directory_added(cls, directory: str, source: str, **data: Json) -> Event:
+        return cls.of("directory_added", directory=directory, source=source, **data)
+
+    @classmethod
+    def file_changed(cls, file_path: str, change: str, **data: Json) -> Event:
+        return cls.of("file_changed", file_path=file_path, change=change, **data)
+
+    @classmethod
+    def worktree_create(cls, worktree_name: str, **data: Json) -> Event:
+        return cls.of("worktree_create", worktree_name=worktree_name, **data)
+
+    @classmethod
+    def worktree_remove(cls, worktree_path: str, **data: Json) -> Event:
+        return cls.of("worktree_remove", worktree_path=worktree_path, **data)
