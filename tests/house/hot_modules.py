@@ -26,14 +26,14 @@ HOT_MODULES = {
     "hooks": "call decide when worker",
     "journal": "files journal record secret_names suspect writer",
     "model": """
-        call decision deep_json event firing hook json_types lean_json outcome problem record texts words
+        call decision deep_json event firing hook json_types lean_json outcome pattern problem record texts words
     """,
     "platform": "answer_once beside child places run spawn store tree",
     "programs": """
         collect commands continuations effects expand facts found git grammar hiding links named options outputs
         project_files quick rows scope scripts special statements table trees wrappers
     """,
-    "rules": "calls evaluate language marks paths programs rule_file templates",
+    "rules": "calls evaluate language marks paths programs rule_file secret_paths templates",
     "state": "entry_places hook_settings kept_status plans refused settings start_variables turns",
     "tables": """
         cells extend folders host_rows hosted inprocess isolation patterns readers registry rows shapes

@@ -127,9 +127,15 @@ def _programs_in(node: ast.AST) -> set[str]:
         if node.func.attr == "split":
             texts = {word for text in _texts(node.func.value) for word in text.split()}
         elif isinstance(node.func.value, ast.Name) and node.func.value.id in ("re", "regex") and node.args:
-            texts = {word for text in _texts(*ast.walk(node.args[0])) for word in re.findall(r"[\w-]+", text)}
+            texts = _words_in(node.args[0])
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later" and node.args:
+        texts = _words_in(node.args[0])
     found = texts & PROGRAMS
     return found if len(found) > 1 else set()
+
+
+def _words_in(pattern: ast.expr) -> set[str]:
+    return {word for text in _texts(*ast.walk(pattern)) for word in re.findall(r"[\w-]+", text)}
 
 
 def _texts(*nodes: ast.AST) -> set[str]:

@@ -4,7 +4,7 @@ remove them first."""
 
 from __future__ import annotations
 
-import re
+from anyhook.model.pattern import later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ ENDS = " \t\n;&|()<>"
 
 STARTS = (";", "&", "|", "(", "{", "\n", "then", "do", "else", "elif", "if", "while", "until", "!", "time", "in", "")
 """What is before a word that can be reserved, such as `case`."""
-PLAIN = re.compile(r"[^\\$\"'`#(){}<\nce]+")
+PLAIN = later(r"[^\\$\"'`#(){}<\nce]+")
 """Characters that never mean anything to the scan; `c` and `e` begin `case` and `esac`."""
-WORD = re.compile(r"[^\s;&|()<>]*\Z")
+WORD = later(r"[^\s;&|()<>]*\Z")
 SUBSHELL = ") "
 BRACKETS = (")", SUBSHELL)
 """How `$(…)` and `(…)` end; the first is part of a word."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.programs.options import SortedOptions, sort_options
 from anyhook.programs.paths import STREAMS, resolve
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
     from anyhook.programs.rows import ProgramRow, Which
 
 
-URL = re.compile(
+URL = later(
     r"(?:https?|ftps?|sftp|ssh|git|wss?|s3|gs|rsync|tcp|ldaps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|git\+https?|git\+ssh)://[^\s'\"<>|]+"
 )
 
-REMOTE = re.compile(r"(?:[\w.-]+@)?([\w.-]{2,}|\[[0-9a-f:]+\]):(?!\\)")
+REMOTE = later(r"(?:[\w.-]+@)?([\w.-]{2,}|\[[0-9a-f:]+\]):(?!\\)")
 
 """`host:path` and `user@host:path`."""
 
-SWITCH = re.compile(r"/[a-zA-Z]")
+SWITCH = later(r"/[a-zA-Z]")
 
 """`/s`, `/q`: options of Windows commands."""
 

@@ -7,6 +7,7 @@ import itertools
 import re
 from fnmatch import translate
 
+from anyhook.model.pattern import later
 from anyhook.programs.grammar import text_of
 from anyhook.programs.program import UNKNOWN, UnreadError, Word
 
@@ -26,13 +27,13 @@ SPECIAL = "{},*?[]~ \t\n.:="
 QUOTED = {ord(sign): chr(0xE000 + ord(sign)) for sign in SPECIAL}
 PLAIN = {0xE000 + ord(sign): sign for sign in SPECIAL}
 FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
-STRANGE = re.compile("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
+STRANGE = later("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters with a special meaning in here, so no line may contain them."""
-UNKNOWNS = re.compile("[\U000f0000-\U000ffffd]")
-LITERAL = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
+UNKNOWNS = later("[\U000f0000-\U000ffffd]")
+LITERAL = later(r"[A-Za-z0-9_./:=@%+-]+")
 """A word that a shell does not change."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
-ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
+ANSI = later(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 
 
 class Unknowns:

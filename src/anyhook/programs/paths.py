@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 
+from anyhook.model.pattern import later
 from anyhook.programs.program import UNKNOWN, Word
 
 HERE = "$PWD"
@@ -40,7 +40,7 @@ def resolve(word: Word | str, cwd: str | None, *, follow: bool = True) -> str:
     return real(text, follow=follow)
 
 
-PROC = re.compile(r"/+proc/+[^/]+/+(?:[^/]+/+\.\./+)*(?:task/+[^/]+/+)?(?P<what>root|cwd)(?=/|$)")
+PROC = later(r"/+proc/+[^/]+/+(?:[^/]+/+\.\./+)*(?:task/+[^/]+/+)?(?P<what>root|cwd)(?=/|$)")
 
 
 def _without_proc(text: str, cwd: str | None) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from anyhook.model import lean_json
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.programs.options import sort_options
 from anyhook.programs.program import Word
@@ -20,14 +21,14 @@ MAX_MAKEFILES = 64
 """How many makefiles one call reads, with those that they include."""
 MAX_NAMED = 8
 """How often the value of a variable in a makefile may name another."""
-MAKE_RULE = re.compile(r"^ *([^\s#=:][^#:=]*?)\s*::?(?!=)\s*([^=;#]*)(?:;(.*)|#.*)?$")
-JUST_RULE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:\s[^:]*)?:(?!=)\s*([^#]*)")
+MAKE_RULE = later(r"^ *([^\s#=:][^#:=]*?)\s*::?(?!=)\s*([^=;#]*)(?:;(.*)|#.*)?$")
+JUST_RULE = later(r"^@?([A-Za-z_][\w-]*)(?:\s[^:]*)?:(?!=)\s*([^#]*)")
 """The first line of a recipe for `just`."""
-MAKE_VARIABLE = re.compile(r"^ *(?:export\s+|override\s+)*(\.RECIPEPREFIX|[A-Za-z_]\w*)\s*(\+|!|:{0,3}|\?)=\s*(.*)$")
-REFERENCE = re.compile(r"\$(?:\(([^()\s]+)\)|\{(\w+)\}|([@<^]))|\$\((\w+ (?:[^()]|\([^()]*\))*)\)")
+MAKE_VARIABLE = later(r"^ *(?:export\s+|override\s+)*(\.RECIPEPREFIX|[A-Za-z_]\w*)\s*(\+|!|:{0,3}|\?)=\s*(.*)$")
+REFERENCE = later(r"\$(?:\(([^()\s]+)\)|\{(\w+)\}|([@<^]))|\$\((\w+ (?:[^()]|\([^()]*\))*)\)")
 """A variable of a makefile, or a call of a function in one."""
-ASKS_SHELL = re.compile(r"\$[({]shell ((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*)[)}]")
-INCLUDE = re.compile(r"^ *(?:-|s)?include\s+([^#]+)|^(?:import|mod)\??\s+(?:\w+\s+)?['\"]([^'\"]+)['\"]")
+ASKS_SHELL = later(r"\$[({]shell ((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*)[)}]")
+INCLUDE = later(r"^ *(?:-|s)?include\s+([^#]+)|^(?:import|mod)\??\s+(?:\w+\s+)?['\"]([^'\"]+)['\"]")
 RUN_VERBS = ("run", "run-script", "rum", "urn")
 SHORT_VERBS = {"t": "test", "tst": "test"}
 LOOKING_VERBS = ("ls", "list", "view", "version", "config", "pkg", "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 import re
-from shlex import quote
 
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.platform.places import head
 from anyhook.programs.options import option_values, sort_options
@@ -123,7 +123,7 @@ def told(program: Program, row: ProgramRow) -> str | None:
     return _without_new("\n".join(found)) if found else None
 
 
-DROPPED_AND_MADE = re.compile(
+DROPPED_AND_MADE = later(
     r"(?i)\bdrop\s+(\w+)\s+if\s+exists\s+([\w.\"`]+)\s*(?:cascade\s*)?;(?=.*?\bcreate\s+\1\s+\2(?![\w.]))", re.S
 )
 
@@ -261,12 +261,18 @@ def _of_recipe(line: str, path: str, cwd: str) -> Iterator[FileCode]:
         yield FileCode(path, line, language, cwd)
 
 
+def _quoted(words: tuple[str, ...]) -> str:
+    import shlex
+
+    return shlex.join(words)
+
+
 def _package_lines(program: Program) -> Iterator[FileCode]:
     """The scripts of `npm run NAME` in package.json, with those that run before and after it."""
     call = PackageCall.of(program.words)
     path, scripts = _package(resolve(call.folder, program.cwd) if call.folder else program.cwd)
     for name in filter(scripts.__contains__, call.names):
-        more = " ".join(map(quote, call.given)) if name == call.script else ""
+        more = _quoted(call.given) if name == call.script else ""
         yield FileCode(path, f"{scripts[name]} {more}".strip(), "sh", os.path.dirname(path))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from anyhook.model.pattern import later
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.effects import URL, below, by_table, copied, is_address, is_stream
 from anyhook.programs.found import found_files, search_roots
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from anyhook.programs.program import Program
     from anyhook.programs.rows import Escape, OwnFiles, ProgramRow, Special
 
-LINE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
+LINE = later(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 
-DIFF = re.compile(r"^--- (\S+)[^\n]*\n\+\+\+ (\S+)", re.MULTILINE)
+DIFF = later(r"^--- (\S+)[^\n]*\n\+\+\+ (\S+)", re.MULTILINE)
 
 
 def patched(text: str) -> list[tuple[str, str]]:
@@ -187,7 +188,7 @@ def _own_words(value: str) -> tuple[str, ...]:
 # Programs whose arguments need more than a table.
 
 
-MAKES_EXECUTABLE = re.compile(r"[ugoa]*[+=][rwst]*[xX]")
+MAKES_EXECUTABLE = later(r"[ugoa]*[+=][rwst]*[xX]")
 
 
 def _git(program: Program, _row: ProgramRow, into: Collector) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 from fnmatch import fnmatchcase
 
+from anyhook.model.pattern import later
 from anyhook.programs import expand
 from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-PROGRAM_FOLDER = re.compile(r"/(usr/)?(local/)?s?bin/")
-SUBSCRIPT = re.compile(r"\w\[")
+PROGRAM_FOLDER = later(r"/(usr/)?(local/)?s?bin/")
+SUBSCRIPT = later(r"\w\[")
 
 
 class MadeFiles:
@@ -725,17 +726,17 @@ STATES: dict[State, Callable[[Commands, Sequence[Word], Stream], None]] = {
 
 
 OTHERS = (
-    (re.compile(r"<>"), ">"),  # opened for both: what counts is that it is written
-    (re.compile(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
-    (re.compile(r"\r\n"), "\n"),
-    (re.compile(r"(\bfor\s+\w+(?:\s+in\b[^;\n]*)?[;\n]\s*)\{(\s.*[;\n]\s*)\}", re.DOTALL), r"\1do\2done"),
-    (re.compile(r"(\$|(?<![^\s;&|(`]))\(\((?=.*\)[^)]+\))", re.DOTALL), r"\1( ("),  # `$((a); b)`: a subshell is first
-    (re.compile(r"\s*\Z"), "\n"),
+    (later(r"<>"), ">"),  # opened for both: what counts is that it is written
+    (later(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
+    (later(r"\r\n"), "\n"),
+    (later(r"(\bfor\s+\w+(?:\s+in\b[^;\n]*)?[;\n]\s*)\{(\s.*[;\n]\s*)\}", re.DOTALL), r"\1do\2done"),
+    (later(r"(\$|(?<![^\s;&|(`]))\(\((?=.*\)[^)]+\))", re.DOTALL), r"\1( ("),  # `$((a); b)`: a subshell is first
+    (later(r"\s*\Z"), "\n"),
 )
 
 """Texts that the grammar does not accept, and the same in a form that it does."""
 
-DOUBTFUL = re.compile(r"\$(?:(?<=[^\s\"'(=;&|\\]\$)|(?<=[^\s(=;&|\\][\"']\$))[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
+DOUBTFUL = later(r"\$(?:(?<=[^\s\"'(=;&|\\]\$)|(?<=[^\s(=;&|\\][\"']\$))[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
 
 """A variable or a backtick in the middle of a word. The sign stands first: long texts are searched faster."""
 
@@ -743,7 +744,7 @@ LITERAL = ("raw_string", "ansi_c_string", "comment", "heredoc_body")
 
 """Nodes in which a continuation stays."""
 
-PREFIX = re.compile(
+PREFIX = later(
     r"(?:^|[;&|(){`\n]|\b(?:then|do|else|elif|if|while|until)(?=\s))\s*"
     r"(?:(?P<word>(?=\{[^\s{};]*,))|(?P<all>(?:(?:time(?:\s+-p)?(?:\s+--)?|!|coproc(?:\s+\w+(?=\s+[{(]))?)\s+){1,9})"
     r"(?=[{(!]|\[\[|(?:if|for|while|until|case|select|function|time|coproc)\b))"
@@ -751,10 +752,12 @@ PREFIX = re.compile(
 
 """Words before a statement that change nothing in what it runs: the grammar takes what follows for their arguments. And
 a command like `{rm,-r,x}`, which is a block to it."""
+BEGINNINGS = ("!", "{", "time", "coproc")
+"""One of these is in each of them."""
 
-NAME = re.compile(rb"[0-9]|[A-Za-z_]\w*")
+NAME = later(rb"[0-9]|[A-Za-z_]\w*")
 
-MISREAD = re.compile(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
+MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
 
 """Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
 
@@ -765,14 +768,14 @@ def understood(text: str) -> Node:
     """The tree of a line. What this grammar rejects although every shell accepts it is tried in another spelling."""
     text = joined(text)
     root = parse(text)
-    if PREFIX.search(text) or "$()" in text:
+    if _may_be_misread(text):
         edits = sorted([*_prefixes(root, text), *_empty(root, text.encode("utf-8", "replace"))])
         text = _edited(text.encode("utf-8", "replace"), edits)
         root = parse(text)
     if CONTINUED in text and (edits := sorted(_left(root, text.encode("utf-8", "replace")))):
         text = _edited(text.encode("utf-8", "replace"), edits)
         root = parse(text)
-    if DOUBTFUL.search(text):
+    if _is_doubtful(text):
         for _ in range(MAX_ROUNDS):
             edits = sorted(_edits(root, text.encode("utf-8", "replace")))
             if not edits:
@@ -788,6 +791,14 @@ def understood(text: str) -> Node:
                 if not changed.has_error:
                     return changed
     return root
+
+
+def _may_be_misread(text: str) -> bool:
+    return "$()" in text or (any(each in text for each in BEGINNINGS) and PREFIX.search(text) is not None)
+
+
+def _is_doubtful(text: str) -> bool:
+    return ("$" in text or "`" in text) and DOUBTFUL.search(text) is not None
 
 
 def _edited(text: bytes, edits: list[Edit]) -> str:
@@ -900,7 +911,7 @@ WATCHED = frozenset({
 
 """Nodes that run something. Each one of a tree is run, whatever stands around it."""
 
-OPENERS = re.compile(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
+OPENERS = later(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
 
 """Where a substitution starts in the text."""
 
@@ -957,6 +968,8 @@ class LineReader(Commands):
 
     def _unseen(self, text: bytes, start: int, literal: Sequence[tuple[int, int]], seen: set[int]) -> None:
         """Substitutions that the grammar takes for text, as in a pattern: read as separate lines."""
+        if b"(" not in text and b"`" not in text:
+            return
         place = 0
         while found := OPENERS.search(text, place):
             begin = found.start(2) + start

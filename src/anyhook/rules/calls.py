@@ -274,11 +274,15 @@ def _texts(given: dict[str, Json], keys: tuple[str, ...]) -> list[str]:
 @lru_cache(64)
 def _words(tool: str) -> tuple[str, ...]:
     """The words of a tool's name; cached, because the same few names come again and again."""
+    if tool.isascii() and tool.isalpha() and tool[1:].islower():
+        return (tool.lower(),)
     return tuple([word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])])
 
 
 @lru_cache(64)
 def _is_terminal(tool: str) -> bool:
+    if tool.isascii() and tool.isalpha():
+        return tool.lower() in TERMINALS
     return not TERMINALS.isdisjoint(re.findall("[a-z]+", tool.lower()))
 
 
