@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.engine.catalog import build
+from anyhook.gates.agents import agent_status
 from anyhook.gates.observed import load
+from anyhook.gates.status import gates
 from anyhook.gates.versions import judged
 from anyhook.tables.registry import INSTALLABLE, changes, host
 
@@ -107,6 +110,8 @@ FIRST = {
 """The first version that loads and obeys our entry, from the products' changelogs and packages."""
 LAST = {"opencode": "2", "kimicli": "1.52"}
 """The first version that no longer does."""
+CHANGED = {**dict.fromkeys(FIRST, "0.0.1"), **LAST}
+"""A version that does not."""
 
 
 def parsed(said: str) -> tuple[int, ...]:
@@ -126,19 +131,44 @@ def test_invented_versions(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", INSTALLABLE)
-def test_what_a_version_changes_in_what_is_said(world: World, agent: str) -> None:
+def test_what_forty_versions_change(world: World, agent: str) -> None:
     """Through a fake program: never on where a row says `changed`, and never off only because it is newer."""
     world.hook("kodik", "PreToolUse", "exit 0")
     assert world.command("install", agent).returncode == 0
-    plain = told(world, agent)
-    for said in ("0.0.1", "2.2.0", "99999.1"):
-        program(world, host(agent).program, said)
-        row = told(world, agent)["agents"][agent]
-        if row["contract"] == "changed":
-            assert (row["state"], told(world, agent)["protected"]) == ("off", False)
-        else:
-            assert row["state"] == plain["agents"][agent]["state"]
-            assert told(world, agent)["protected"] == plain["protected"]
+    table, catalog = host(agent), build(world.setup(), may_start=False)
+    found = gates(world.setup(), catalog, table)
+    plain, _ = agent_status(table, world.setup(), catalog, found)
+    assert (plain.version.said, plain.version.contract) == (None, "unknown")
+    wrong = []
+    for said in (*ONES, *TWOS, *NONE):
+        program(world, table.program, said)
+        seen, _ = agent_status(table, world.setup(), catalog, found, may_start=True)
+        changed = seen.version.contract == "changed"
+        state = ("off", "version_changed") if changed else (plain.state, plain.cause)
+        if (seen.state, seen.cause, seen.dead) != (*state, plain.dead or changed):
+            wrong.append((said, seen.state, seen.cause))
+        assert seen.version == judged(table, said or None)
+    assert wrong == []
+    assert started(world) == len((*ONES, *TWOS, *NONE))
+
+
+@pytest.mark.parametrize("agent", INSTALLABLE)
+def test_status_and_doctor_say_what_is_known_of_a_version(world: World, agent: str) -> None:
+    world.hook("kodik", "PreToolUse", "exit 0")
+    assert world.command("install", agent).returncode == 0
+    said = CHANGED.get(agent, "99999.1.1")
+    program(world, host(agent).program, said)
+    status = told(world, agent)
+    row = status["agents"][agent]
+    known = {"version": said, "seen": judged(host(agent), None).seen, "contract": judged(host(agent), said).contract}
+    assert {key: row[key] for key in known} == known
+    doctor = json.loads(world.command("doctor", agent, "--json").stdout)[agent]
+    assert {key: doctor[key] for key in known} == known
+    assert known["contract"] == ("changed" if agent in CHANGED else "newer")
+    if agent in CHANGED:
+        assert (row["state"], status["protected"], doctor["status"]) == ("off", False, "INERT")
+    else:
+        assert "newer than" in row["why"]
 
 
 def test_rows_have_their_sources() -> None:
