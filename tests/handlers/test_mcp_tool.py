@@ -14,7 +14,7 @@ from anyhook import Engine, Event
 from anyhook.gates.inspect import inspect
 from anyhook.handlers.mcp_tool import start_tool
 from anyhook.model.call import Call, Run
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import dialect, special
 from anyhook.tables.rows import Scene
 from living import lives
 
@@ -171,3 +171,67 @@ def test_check_says_what_is_missing(world: World, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("anyhook.handlers.mcp_tool.find_spec", lambda _name: None)
     (problem,) = inspect(engine.catalog.hooks[0], engine.context.setup)
     assert "anyhook[mcp]" in (problem.why or "")
+
+
+# -- Codex: servers in config.toml
+
+
+def codex_hook(world: World, servers: str) -> Engine:
+    world.write(world.home / ".codex/hooks.json", settings("judge", input=ASK))
+    world.write(world.home / ".codex/config.toml", servers)
+    return Engine.open(world.project, dialects=["codex"], env={**world.env, "TOKEN": "t0", "KEY": "k0"})
+
+
+@pytest.mark.slow
+def test_a_tool_refuses_a_call_for_codex(world: World) -> None:
+    script = world.write(world.root / "server.py", SERVER)
+    engine = codex_hook(world, f"[mcp_servers.guard]\ncommand = '{sys.executable}'\nargs = ['-P', '{script}']\n")
+    decision = engine.fire_sync(Event.pre_tool("Bash", {"command": "cat secret"}))
+    assert (decision.verdict, decision.reason) == ("block", "not these")
+    assert engine.fire_sync(Event.pre_tool("Bash", {"command": "ls"})).verdict == "none"
+
+
+def found(world: World, engine: Engine) -> dict[str, Json] | str:
+    (hook,) = engine.catalog.hooks
+    server: dict[str, Json] | str = special("codex", "SERVERS")(
+        hook, {**world.env, "KEY": "k0"}, str(world.project), {}
+    )
+    return server
+
+
+def test_the_servers_of_codex(world: World) -> None:
+    url = "[mcp_servers.guard]\nurl = 'https://x.test/mcp'\nbearer_token_env_var = 'KEY'\n"
+    engine = codex_hook(world, f"{url}[mcp_servers.guard.http_headers]\nA = 'b'\n")
+    server = found(world, engine)
+    assert isinstance(server, dict)
+    assert (server["url"], server["headers"]) == ("https://x.test/mcp", {"Authorization": "Bearer k0", "A": "b"})
+    engine = codex_hook(world, f"{url}enabled = false\n")
+    assert "turned off" in str(found(world, engine))
+    engine = codex_hook(world, "[mcp_servers.gaurd]\ncommand = 'x'\n")
+    assert "~/.codex/config.toml" in str(found(world, engine))
+    assert "gaurd" in str(found(world, engine))
+
+
+def test_a_project_decides_no_name_in_the_users_own_hooks(world: World) -> None:
+    world.write(world.project / ".codex/config.toml", "[mcp_servers.guard]\ncommand = 'evil'\n")
+    engine = codex_hook(world, "[mcp_servers.guard]\ncommand = 'mine'\n")
+    server = found(world, engine)
+    assert isinstance(server, dict)
+    assert server["command"] == "mine"
+
+
+def test_an_approval_pins_what_a_codex_project_starts(world: World) -> None:
+    world.write(world.project / ".codex/hooks.json", settings("judge", input=ASK))
+    script = world.write(world.project / "server.py", SERVER)
+    config = world.write(
+        world.project / ".codex/config.toml", "[mcp_servers.guard]\ncommand = 'python3'\nargs = ['server.py']\n"
+    )
+    world.approve()
+    (hook,) = Engine.open(world.project, dialects=["codex"], env=world.env).catalog.hooks
+    assert hook.status == "armed"
+    for path in (script, config):
+        before = path.read_text()
+        path.write_text(f"{before}\n# changed\n")
+        (hook,) = Engine.open(world.project, dialects=["codex"], env=world.env).catalog.hooks
+        assert hook.status == "changed", path
+        path.write_text(before)

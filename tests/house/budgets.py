@@ -22,7 +22,7 @@ MADE_BY_US = {"Roots", "Scene", "Launch", "EntryFault"}
 """Records in these files that no agent's table is made of."""
 PER_MODULE = {
     "TYPE_CHECKING", "EXAMPLE", "VERSION", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS", "REPLY",
-    "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED",
+    "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED", "SERVERS",
 }  # fmt: skip
 """The names by which agents' modules, and verbs, are read: one meaning in each of them."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 HOT_MODULES = {
     "": "__init__ entry ",
     "agents": """
-        _claude_family _claude_replies _family _patches _results agenthooks amp antigravity anyhook augment
+        _claude_family _claude_replies _family _mcp_servers _patches _results agenthooks amp antigravity anyhook augment
         claude claude.dialect claude.files claude.host claude.other_events claude.permission_rules
         claude.servers cline codebuddy codepuppy codex copilot crush cursor deepagents devin droid gemini
         goose grok hermes junie kilo kimi kimicli kiro kode kodelet kodik kolega letta mastra muse openclaw

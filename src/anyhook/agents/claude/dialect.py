@@ -4,11 +4,12 @@ fail-open."""
 from __future__ import annotations
 
 from anyhook.agents._claude_replies import ASKING, CALLED, COMMAND, MODEL, POSTED
+from anyhook.agents._mcp_servers import pinned
 from anyhook.agents.claude.events import EVENTS
 from anyhook.agents.claude.files import find
 from anyhook.agents.claude.files import load as load_source
 from anyhook.agents.claude.permission_rules import speaks_of
-from anyhook.agents.claude.servers import PROJECT_FILE, server_words
+from anyhook.agents.claude.servers import PROJECT_FILE, server_of
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import SHELL, check_text
 from anyhook.programs.loose import words_read
@@ -211,9 +212,8 @@ def launch(hook: Hook, scene: Scene) -> Launch:
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
     if hook.handler == "mcp_tool":
-        where = f"{hook.root}/{PROJECT_FILE}"
-        started = named_files(server_words(hook, home, project_dir), project_dir, home, {}, files)
-        return (*((where,) if files.is_file(where) else ()), *started)
+        server = server_of(hook, {"HOME": home}, project_dir, {})
+        return pinned(server, f"{hook.root}/{PROJECT_FILE}", project_dir, home, files)
     if hook.handler != "command":
         return ()
     args = hook.spec.get("args")

@@ -232,6 +232,8 @@ COMMAND = COMMAND.replace(
     }
 )
 """Before a compaction, `continue: false` is the way to stop it."""
+TOOL_ANSWER = COMMAND.replace(exits={0: "pass"}, text_doubted=True)
+"""A tool of an MCP server has no exit status, and is called for its answer."""
 
 
 def _nowhere(_scene: Scene) -> Json:
@@ -266,10 +268,21 @@ EVENTS = event_rows(
     untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
 )
 ELSEWHERE = alone(HOST, ("PreModelRequest",))
-LIMITS = {"command": Limits(600.0)}
+LIMITS = {"command": Limits(600.0), "mcp_tool": Limits(600.0)}
 AT_THE_END_S, MAX_AT_THE_END_S = 1.0, 3.0
 """The default and the highest time limit of hooks when a session ends."""
-SKIPPED: tuple[HandlerKind, ...] = ("prompt", "agent", "mcp_tool")
+SKIPPED: tuple[HandlerKind, ...] = ("prompt", "agent")
+
+
+def _refuses(kind: str, event: str) -> str | None:
+    if kind in SKIPPED:
+        return f"a handler of type {kind} is not run; it is ignored"
+    # codex-rs/hooks, discovery of 0.159.3
+    if (kind, event) == ("mcp_tool", "SessionEnd"):
+        return "a handler of type mcp_tool is not run when a session ends; it is ignored"
+    return None
+
+
 SHAPE = EntryShape(
     dialect="codex",
     events=EVENTS,
@@ -280,6 +293,7 @@ SHAPE = EntryShape(
             ("command", "commandWindows", "timeout", "async", "statusMessage", "additionalContextLimit"),
             check_text,
         ),
+        HandlerShape("mcp_tool", "tool", ("server", "tool", "input", "timeout", "statusMessage"), check_text),
         *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
     ),
     limits=LIMITS,
@@ -288,7 +302,7 @@ SHAPE = EntryShape(
     check_matcher=check_pattern,
     matcher_may_be_ignored=True,
     own_keys=("state",),  # its user's approvals, as 0.166.0 writes them into config.toml
-    refuses=lambda kind, event: f"a handler of type {kind} is not run; it is ignored" if kind in SKIPPED else None,
+    refuses=_refuses,
 )
 
 
@@ -353,7 +367,18 @@ def _variables(hook: Hook, _project: str, _session: str) -> dict[str, str]:
     return {"PLUGIN_ROOT": hook.root, "CLAUDE_PLUGIN_ROOT": hook.root}
 
 
-launch, names = in_a_shell(_variables)
+launch, named_in_the_line = in_a_shell(_variables)
+
+
+def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
+    if hook.handler != "mcp_tool":
+        return named_in_the_line(hook, files, project_dir, home)
+    from anyhook.agents._mcp_servers import pinned
+    from anyhook.agents.codex.servers import PROJECT_CONFIG, server_of
+
+    server = server_of(hook, {"HOME": home}, project_dir, {})
+    return pinned(server, f"{hook.root}/{PROJECT_CONFIG}", project_dir, home, files)
+
 
 DIALECT = Dialect(
     name="codex",
@@ -387,7 +412,7 @@ DIALECT = Dialect(
         tool="Bash",
     ),
     tools={**tool_rows(HOST), "edit_file": ToolRow("apply_patch"), "write_file": ToolRow("apply_patch")},
-    replies={"command": COMMAND},
+    replies={"command": COMMAND, "mcp_tool": TOOL_ANSWER},
     limits=LIMITS,
     together=True,
     at_once=always,
@@ -397,7 +422,7 @@ DIALECT = Dialect(
         "npm @openai/codex 0.166.0 (schemas); openai/codex codex-rs/hooks; run",
         "2026-11-16",
         ("CX-5", "Commands run in a plain shell, not in the user's login shell."),
-        ("CX-9", "`mcp_tool` handlers are reported and not run."),
+        ("CX-9", "A server is started for each call of an `mcp_tool` handler; the product has it running."),
         ("CX-14", "If several hooks rewrite, the last declared wins; in the product, the last to finish."),
         ("CX-16", "An edit by another agent's tool is named apply_patch, but has that agent's fields and no patch."),
         ("CX-17", "A project's hooks are approved by anyhook, not by Codex's own records."),
