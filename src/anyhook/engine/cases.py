@@ -117,7 +117,6 @@ def refused_as_off(context: Context, step: HookStep, gate: GateStatus) -> NotAsk
 
 
 SHELL_SIGNS = frozenset("|&;<>()`*?[]{}#!\\\n'")
-
 """Characters that make a shell line more than one program with arguments, or hide a variable's value."""
 
 
@@ -282,7 +281,6 @@ def explained(records: list[dict[str, Json]], declared: Mapping[int, tuple[int, 
 
 
 ASKED_ABOUT = ("input", "prompt")
-
 """Fields of what will happen; an output has already happened."""
 
 AGAIN = "asked again about the final form"
@@ -635,7 +633,6 @@ class Lent(Event):
 DATA = Event.__dict__["data"]
 
 NOT_KEPT = 2
-
 """How many references an object has that only its variable holds: the second is the count's own."""
 
 

@@ -281,7 +281,6 @@ def gated(layer: Layer, roots: Roots, files: Files) -> bool:
 ALL = "*"
 
 SWITCHING = ("[]", '"off"', '"on"')
-
 """The definitions of settings with which a project affects the user's hooks without declaring a hook."""
 
 
@@ -500,11 +499,9 @@ def _say_overridden(hook: Hook, by: str, files: Files) -> None:
 
 
 RULES = "anyhook"
-
 """The dialect of the user's own rules."""
 
 SWITCHED_OFF = "turned off; `anyhook enable` turns it on"
-
 """The reason given for a hook that its user turned off."""
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
 
 GATING = STOPPING - {"keep_working"}
-
 """The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent
 working."""
 
@@ -67,7 +66,6 @@ CALLED_FIXES = {
 }
 
 HANDLER_FIXES = {"prompt": ASKED_FIXES, "agent": ASKED_FIXES, "http": POSTED_FIXES, "mcp_tool": CALLED_FIXES}
-
 """Fixes for handlers that do not run the user's program."""
 
 
@@ -360,7 +358,6 @@ def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> P
 
 
 NAMED = ("command", "path")
-
 """The fields that name a part."""
 
 

@@ -30,11 +30,9 @@ REFUSING_WORDS = {
 }
 
 REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
-
 """How known agents express a refusal."""
 
 VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
-
 """The roles of keys that let an action go on or refuse it."""
 
 
@@ -242,11 +240,9 @@ COMPLAINTS = (
     b"an't open", b"annot open", b"not found", b"o such file", b"ermission denied", b"annot find", b"ormat error",
     b"s a directory", b"bad interpreter",
 )  # fmt: skip
-
 """Parts of the messages of shells and interpreters about a file that they cannot use."""
 
 NOT_FOUND = (126, 127)
-
 """A shell's exit statuses for a program that it cannot start."""
 
 JOINTS = frozenset("|&;\n")

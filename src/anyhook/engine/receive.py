@@ -38,7 +38,6 @@ class Received(Record):
 
 
 ABOUT_CALLS = ("tool", "command", "action")
-
 """Words in the keys of any agent's payload about a tool call."""
 
 

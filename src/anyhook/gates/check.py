@@ -52,11 +52,9 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Roots
 
 ANCESTORS = 6
-
 """How many folders above a file are tried as its project."""
 
 LOOSE_FILES, NAMES_BELOW = 5_000, 50
-
 """How many names are looked at in a folder that is not a project, and in each folder below it."""
 
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
@@ -340,11 +338,9 @@ def _document(path: str) -> Json:
 
 
 MAX_SCRIPT = 65_536
-
 """How many bytes of a script are searched."""
 
 LINE_LIMIT = 2_000
-
 """How much of a line is searched; lines that people write are much shorter."""
 
 FETCH = r"(?:curl|wget|fetch|aria2c|http|https|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
@@ -359,7 +355,6 @@ FED = re.compile(
     rf"|(?:{SHELLS}\s+-\S*c|\beval|\bsource|(?:^|[\s;&])\.)\s+[\"']?(?:\$\(|`|<\()\s*{FETCH}\b"
     rf"|\bbase64\s+(?:-\S+\s+)*(?:-d|-D|--decode)\b[^\n;&]*\|\s*{RUNNER}"
 )
-
 """A download, or encoded text, that is run directly. No two parts of the pattern match the same character: the
 project's author controls these lines, and could otherwise keep a backtracking search busy forever."""
 
@@ -418,7 +413,6 @@ def _hidden(hook: Hook, paths: tuple[str, ...], project: str, home: str) -> Iter
 
 
 MAX_FILES = 200
-
 """How many paths are looked at for one place."""
 
 OURS = b"anyhook"

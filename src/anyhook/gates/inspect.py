@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow, Launch, Roots
 
 TARGET_VALUES = {"source": ("startup", "resume", "clear", "compact"), "trigger": ("manual", "auto")}
-
 """The known values of targets that users do not name themselves."""
 
 MISPLACED_LIMIT = 100
-
 """How many misplaced files are named."""
 
 

@@ -274,8 +274,6 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     """The decision without empty fields, and each hook as one short row. A decision without problems and objects often
     recurs, so it is cached."""
     key: Hashable = None
-    made: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced}
-    asked = _asked(decision)
     rows = [
         (report.id, report.status, report.why, report.verdict, report.source, *((True,) if report.shadow else ()))
         for report in decision.hooks
@@ -284,15 +282,14 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     unmet = len(decision.hooks) - len(rows)
     try:
         if not decision.problems and _objects(decision) == NO_OBJECTS:
-            key = (decision.verdict, decision.enforced, *asked, unmet, *rows)
+            key = (decision.verdict, decision.enforced, *_asked(decision), unmet, *rows)
             if known := policy.known.get(key):
                 return known
-        for field, value in zip(ASKED_FOR, asked, strict=True):
-            if value or not (value is None or value is False or isinstance(value, tuple)):
-                plain: Json = list(value) if isinstance(value, tuple) else value
-                kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
-                if kept is not None:
-                    made[field] = kept
+        made: dict[str, Json] = {
+            "verdict": decision.verdict,
+            "enforced": decision.enforced,
+            **_effects(decision, policy),
+        }
         others: dict[str, Json] = {"answered": decision.answered, "unmet": unmet}
         made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
         made.update({field: value for field, value in others.items() if value})
@@ -301,6 +298,18 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)
+
+
+def _effects(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:
+    """What a decision asks for, without what is not recorded."""
+    made: dict[str, Json] = {}
+    for field, value in zip(ASKED_FOR, _asked(decision), strict=True):
+        if value or not (value is None or value is False or isinstance(value, tuple)):
+            plain: Json = list(value) if isinstance(value, tuple) else value
+            kept = clipped(plain) if field in NO_BODIES else body(plain, policy)
+            if kept is not None:
+                made[field] = kept
+    return made
 
 
 def _problems(decision: Decision, policy: JournalPolicy) -> list[Json]:

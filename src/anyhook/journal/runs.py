@@ -32,15 +32,10 @@ if TYPE_CHECKING:
     Run = tuple[int, str, Kind, float]
     """When, of which hook, of what kind, how many seconds."""
     Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
-
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-
 _TEXTS = rf"\[(?:{_TEXT}(?:, {_TEXT})*+)?+\]"
-
 _MAYBE = rf"(?:null|{_TEXT})"
-
 _NUMBER = r"[-+.\deE]++"
-
 _CALL = (
     rf'{{(("hook": {_TEXT}), "name": {_TEXT}, "dialect": {_TEXT}, "native": {_TEXT}(?:, "handler": {_TEXT})?+'
     rf'(?:, "posture": {_TEXT})?+(?:, "model": {_TEXT})?+, "argv": {_TEXTS}, "cwd": {_TEXT}, "env": {_TEXTS}, '
@@ -52,7 +47,6 @@ _CALL = (
 _ONE_CALL = re.compile(_CALL.encode())
 
 _MORE_CALLS = rf"((?:, {re.sub(r'[(](?![?])', '(?:', _CALL)})*+)"
-
 _LINE = re.compile(
     (
         rf'{{"v": 1, "at": (\d{{1,19}}+), ("host": {_TEXT}, "project": {_TEXT}, "mode": {_TEXT}'
@@ -267,31 +261,42 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
     at = None if line.record is None else line.record.get("at")
     if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
-    if line.background is not None:
-        for call in line.calls:
-            if (run := call.run) is not None:
-                marks = _marks(None, "" if run.exit_code == 0 else run.ending, run) | BACKGROUND
-                yield at, call.hook, (None, None, None, None, None, "none", marks), run.duration_s or 0.0
-        return
-    decision = line.decision
-    verdicts = {hook.id: hook.verdict for hook in decision.hooks} if decision is not None else {}
-    host, project, session, event, tool, mode = line.host, line.project, line.session, line.event, line.tool, line.mode
-    shadowed = {hook.id for hook in decision.hooks if hook.shadow} if decision is not None else set()
+    found = _ended_later(line) if line.background is not None else [*_called(line), *_ruled(line)]
+    yield from ((at, *each) for each in found)
+
+
+def _ended_later(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
+    """The runs of a line about background hooks."""
+    for call in line.calls:
+        if (run := call.run) is not None:
+            marks = _marks(None, "" if run.exit_code == 0 else run.ending, run) | BACKGROUND
+            yield call.hook, (None, None, None, None, None, "none", marks), run.duration_s or 0.0
+
+
+def _called(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
+    """The hooks that were started."""
+    hooks = line.decision.hooks if line.decision is not None else ()
+    verdicts, shadowed = {hook.id: hook.verdict for hook in hooks}, {hook.id for hook in hooks if hook.shadow}
     asked_again = {call.hook for call in line.calls if call.again}
+    about = line.host, line.project, line.session, line.event, line.tool
     for call in line.calls:
         if (run := call.run) is not None and (hook := call.hook):
-            marks = _marks(mode, call.cause, run) | (hook in shadowed) * SHADOW
+            marks = _marks(line.mode, call.cause, run) | (hook in shadowed) * SHADOW
             # One verdict of two runs is counted once, with the later of them.
             verdict = "none" if hook in asked_again and not call.again else verdicts.get(hook, "none")
-            kind = (host, project, session, event, tool, verdict, marks)
-            yield at, hook, kind, run.duration_s or 0.0
-    started = {call.hook for call in line.calls}
+            yield hook, (*about, verdict, marks), run.duration_s or 0.0
+
+
+def _ruled(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
+    """The rules that applied: hooks that ran and were not started."""
+    decision, started = line.decision, {call.hook for call in line.calls}
     if decision is None:
         return
+    about = line.host, line.project, line.session, line.event, line.tool
     for each in decision.hooks:
         if each.id and each.id not in started and each.status == "ran" and each.verdict:
-            shadow = mode == "shadow" or each.shadow or (each.verdict == BLOCK and decision.verdict != BLOCK)
-            yield at, each.id, (host, project, session, event, tool, each.verdict, shadow * SHADOW), 0.0
+            shadow = line.mode == "shadow" or each.shadow or (each.verdict == BLOCK and decision.verdict != BLOCK)
+            yield each.id, (*about, each.verdict, shadow * SHADOW), 0.0
 
 
 def _marks(mode: str | None, cause: str, run: RecordedRun) -> int:

@@ -280,7 +280,6 @@ INSTEAD = "[redacted]"
 _BLANKS, _BACKSLASH = frozenset(" \t"), frozenset("\\")
 
 _GAP = _BLANKS | frozenset("\r\n")
-
 """What may be between a name's sign and its value, which some write on the next line."""
 
 _ENDS_BARE = frozenset(" \t\r\n\"',;&|<>(){}[]`")
@@ -594,7 +593,6 @@ def _nested(line: str, place: int) -> Span | None:
 
 
 OF_KEY = ("d", "p", "q", "dp", "dq", "qi", "k")
-
 """The secret parts of a JSON web key."""
 
 

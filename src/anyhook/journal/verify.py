@@ -4,20 +4,15 @@ is not a record. It trusts only the hashes."""
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from io import BytesIO
-from itertools import pairwise
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.files import end_of_lines, lines_of, open_all, whole_lines
+from anyhook.journal.files import end_of_lines, open_all, whole_lines
 from anyhook.journal.read import read_line
-from anyhook.journal.search import Wanted, open_parts, record_of
-from anyhook.journal.writer import MAX_SEAL, START, follows, link_of
+from anyhook.journal.writer import START, follows, link_of
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.platform.parallel import parallel_map
-from anyhook.platform.places import read_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,11 +60,6 @@ class Proof(Record):
 
 def verify(state_dir: str, expected: Link | None = None, tell: Callable[[int, int], None] = lambda a, b: None) -> Proof:
     """Read everything, in constant memory. `expected` is a head that was kept elsewhere."""
-    proof = _all_sound(state_dir, expected, tell) or _one_by_one(state_dir, expected, tell)
-    return proof.replace(torn=_torn(state_dir))
-
-
-def _one_by_one(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof:
     reading = _ChainReader(expected)
     files = open_all(state_dir)
     todo, done = 0, 0
@@ -88,7 +78,7 @@ def _one_by_one(state_dir: str, expected: Link | None, tell: Callable[[int, int]
             if file is not files[-1][1] and (rest := file.read()):
                 reading.no_record(len(rest), f"{path}:{number + 1}")
     tell(todo, todo)
-    return reading.end()
+    return reading.end().replace(torn=_torn(state_dir))
 
 
 def _torn(state_dir: str) -> int:
@@ -107,65 +97,6 @@ def _behind_last_break(state_dir: str) -> tuple[int, int]:
     with newest[1] as file:
         size = file.seek(0, os.SEEK_END)
         return size, size - end_of_lines(file, size)
-
-
-def _all_sound(state_dir: str, expected: Link | None, tell: Callable[[int, int], None]) -> Proof | None:
-    """The proof if every line follows the one before it, checked in parallel: each part is compared with the end of the
-    previous part. None if anything is wrong; then a single reader finds out what."""
-    with open_parts(state_dir, Wanted()) as parts:
-        if not parts:
-            return None
-        first_line = _line_at(*parts[0])
-        link = link_of(first_line)
-        if link is None or any(_rest(*part) for part, after in pairwise(parts) if part[0] != after[0]):
-            return None
-        first, before = link[0], _ChainReader(None).beginning(first_line, START[1])
-        tasks: list[tuple[int, int, int, int, bytes]] = []
-        link = first - 1, before
-        for descriptor, start, end in parts:
-            tasks.append((descriptor, start, end, *link))
-            link = link_of(read_at(descriptor, MAX_SEAL, max(start, end - MAX_SEAL)))
-            if link is None:
-                return None
-        whole, read, seen = sum(end - start for _, start, end in parts), 0, expected is None
-        with closing(parallel_map(_Follows(expected), tasks)) as answers:
-            for (_, start, end), (sound, head) in zip(parts, answers, strict=True):
-                if not sound:
-                    return None
-                seen, read = seen or head, read + end - start
-                tell(read, whole)
-        if not seen or (before == START[1] and first != 1):
-            return None
-        record = record_of(state_dir, str(link[0]))
-        at = record.at_ns if record is not None else None
-        return Proof(link[0] - first + 1, first, {"n": link[0], "hash": link[1].decode(), "at": at}, ())
-
-
-def _rest(descriptor: int, _: int, end: int) -> int:
-    """How many bytes a full file has after its last line."""
-    return os.fstat(descriptor).st_size - end
-
-
-def _line_at(descriptor: int, start: int, end: int) -> bytes:
-    return next(lines_of(descriptor, start, end))
-
-
-class _Follows:
-    """Whether the lines of a part follow a link, each the one before; and whether the expected head is among them."""
-
-    def __init__(self, expected: Link | None) -> None:
-        self._expected = expected
-
-    def __call__(self, task: tuple[int, int, int, int, bytes]) -> tuple[bool, bool]:
-        descriptor, start, end, number, before = task
-        head = False
-        for line in lines_of(descriptor, start, end):
-            link = link_of(line)
-            if link is None or link[0] != number + 1 or not follows(line, before):
-                return False, False
-            number, before = link
-            head = head or link == self._expected
-        return True, head
 
 
 class _ChainReader:

@@ -23,7 +23,7 @@ from anyhook.platform.places import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from anyhook.model.json_types import Json
 
@@ -240,27 +240,13 @@ class Store:
     def _tidy(self, just_written: str, *, at_once: bool) -> None:
         """Delete what is too old, and the oldest of what is too much. The folder is looked through if it has too many
         files, or was not for an hour. A file that another process is writing counts too: it may be left over."""
-        mark, now = f"{self.folder}/{TIDIED}", time.time()
         names = [name for name in os.listdir(self.folder) if name != TIDIED]
-        try:
-            is_due = not 0 <= now - os.stat(mark).st_mtime < min(TIDY_S, self.lifetime_s)
-        except OSError:
-            is_due = True
-        if len(names) <= self.bound and not at_once and not is_due:
+        if not self._is_due() and len(names) <= self.bound and not at_once:
             return
-        if is_due:
-            write_private(mark, b"")
-        found: list[tuple[float, str, int]] = []
-        for name in names:
-            try:
-                seen = os.lstat(f"{self.folder}/{name}")
-            except OSError:
-                continue  # another process was faster
-            found.append((seen.st_mtime, name, -(-seen.st_size // BLOCK) * BLOCK))
-        found.sort()
-        count, size = len(found), sum([each[2] for each in found])
+        found = sorted(self._files(names))
         # A little more goes than has to, so that not every write has to look.
-        spare = count - self.bound * 9 // 10 if count > self.bound else 0
+        size, now = sum([each[2] for each in found]), time.time()
+        spare = len(found) - self.bound * 9 // 10 if len(found) > self.bound else 0
         spare_bytes = size - self.max_bytes * 9 // 10 if size > self.max_bytes else 0
         for written, name, taken in found:
             if name == just_written or not (spare > 0 or spare_bytes > 0 or now - written > self.lifetime_s):
@@ -270,6 +256,26 @@ class Store:
                 os.unlink(f"{self.folder}/{name}")
             except OSError:
                 continue
+
+    def _is_due(self) -> bool:
+        """Whether the folder was not looked through for a while; from now on it was."""
+        mark = f"{self.folder}/{TIDIED}"
+        try:
+            if 0 <= time.time() - os.stat(mark).st_mtime < min(TIDY_S, self.lifetime_s):
+                return False
+        except OSError:
+            pass
+        write_private(mark, b"")
+        return True
+
+    def _files(self, names: list[str]) -> Iterator[tuple[float, str, int]]:
+        """When each file was written, its name, and what it takes."""
+        for name in names:
+            try:
+                seen = os.lstat(f"{self.folder}/{name}")
+            except OSError:
+                continue  # another process was faster
+            yield seen.st_mtime, name, -(-seen.st_size // BLOCK) * BLOCK
 
 
 def _object(data: bytes | None) -> dict[str, Json]:
