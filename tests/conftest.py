@@ -82,7 +82,7 @@ class World:
             names = os.listdir(self.state)
         except OSError:
             return []
-        listed = (*RECORDS, "history", "ledger.json", "types.json")  # the last three are written by tests
+        listed = (*RECORDS, "history", "ledger.json")  # the last two are written by tests
         return [name for name in names if name not in KINDS and not name.lstrip(".").startswith(listed)]
 
     def write(self, path: Path, text: str, mode: int = 0o644) -> Path:

@@ -285,7 +285,6 @@ def test_very_many_entries(world: World) -> None:
 OWN = {
     "config": "config/anyhook/config.toml",
     "ledger": "state/anyhook/trust.json",
-    "types": "state/anyhook/types.json",
     "switches": "state/anyhook/switches.json",
     "native settings": "state/kolega-code/settings.json",
 }

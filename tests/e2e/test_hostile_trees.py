@@ -102,7 +102,6 @@ PLACES = {
     "project/.kodelet/hooks/it": st.binary(max_size=50),
     "home/.config/anyhook/config.toml": contents(st.just(b'on_failure = "deny"\n[dialect.x]\ny = 1\n')),
     "home/.local/state/anyhook/trust.json": contents(documents.map(lambda value: as_json({"projects": value}))),
-    "home/.local/state/anyhook/types.json": contents(documents.map(as_json)),
     "home/.local/state/anyhook/switches.json": contents(documents.map(as_json)),
     "project/.agents/hooks/it/scripts/run": st.binary(max_size=50),
     "plugin/.kodik-plugin/plugin.json": contents(documents.map(as_json)),

@@ -16,11 +16,12 @@ HOT_MODULES = {
     "documents": "managed parse",
     "engine": """
         bridge bridge_failure cases context dedupe disobeyed engine express interpret long_context merge near_miss
-        off_gates present receive routes rules sessions settle tell unknown_tool walk
+        present receive routes rules settle unknown_tool walk
     """,
     "extra": """
         warm.launched warm.place warm.start warm.zygote warm.zygote_run
     """,
+    "gates": "off_gates tell",
     "guard": "calls guard own_programs protected same_file scripts settings_change",
     "handlers": "__init__ callable_host function python",
     "hooks": "call decide when worker",

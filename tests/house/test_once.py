@@ -51,7 +51,7 @@ LOOKED_AT = {
     "engine/catalog.py": 1,  # the command in a package's reason names the package's folder
     "engine/interpret.py": 1,  # the same problem is reported once
     "cli/view/backtest_text.py": 1,  # indents lines
-    "engine/turned_on.py": 1,  # a pack whose problem is reported is not reported twice
+    "gates/turned_on.py": 1,  # a pack whose problem is reported is not reported twice
     "gates/gate.py": 1,  # the command is named at the end of the line, not after each reason
     "journal/record.py": 1,  # rules that do not apply are counted, not recorded
 }

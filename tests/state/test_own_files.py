@@ -39,17 +39,6 @@ def test_answers_of_two_at_once_are_all_kept(tmp_path: Path) -> None:
     assert (other.get("a"), other.get("b")) == ("1", "2")
 
 
-def test_answers_of_the_version_before_are_read_and_move(tmp_path: Path) -> None:
-    old = tmp_path / "types.json"
-    old.write_text('{"a": "1"}')
-    (tmp_path / "types.json.lock").write_text("")
-    assert HookTypes(str(tmp_path)).get("a") == "1"
-    HookTypes(str(tmp_path)).keep({"b": "2"})
-    assert [path.name for path in tmp_path.iterdir()] == ["types"]
-    found = HookTypes(str(tmp_path))
-    assert (found.get("a"), found.get("b")) == ("1", "2")
-
-
 def test_a_lock_file_that_was_deleted_meanwhile_is_no_lock(tmp_path: Path) -> None:
     with locked(str(tmp_path), "a"):
         waiting = locked(str(tmp_path), "a")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from anyhook.cli.render import short_path
 from anyhook.cli.verb_status import unasked
 from anyhook.engine.catalog import build
-from anyhook.engine.tell import guards_not_holding
 from anyhook.gates.agents import calling_agents, gates_here
 from anyhook.gates.gate import not_holding, off_line, protected, summary
+from anyhook.gates.tell import guards_not_holding
 from anyhook.platform.places import state_dir
 from anyhook.replay.past import past_line
 from anyhook.state.installs import Installs

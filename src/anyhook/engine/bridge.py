@@ -273,7 +273,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
         decision, told = with_breach(context.setup.env, incoming, decision)
         aside = "\n".join(filter(None, (aside, told)))
     if incoming.notice or incoming.sways or _may_be_off(context, incoming, decision):
-        from anyhook.engine.tell import with_warning
+        from anyhook.gates.tell import with_warning
 
         decision, off = with_warning(context, incoming, decision)
     if off is None:

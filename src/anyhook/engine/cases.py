@@ -89,8 +89,8 @@ def _is_ready(hook: Hook, prepared: Prepared) -> bool:
 
 def broken(context: Context, step: HookStep, why: str, messages: tuple[str, ...] = ()) -> NotAsked:
     """What counts for a hook that could not be asked, for example because its matcher failed. A gate is off then."""
-    from anyhook.engine.off_gates import closed_if_wanted
     from anyhook.engine.settle import is_gate
+    from anyhook.gates.off_gates import closed_if_wanted
 
     hook = step.hook
     outcome = Outcome(failure=Failure("not_started", why), messages=messages)

@@ -724,7 +724,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             )
     if RULES in loaded.layers and own_dir != NOWHERE:
         with Isolated(files, switches.path, "what was turned on is not compared with what is on", scope="user"):
-            from anyhook.engine.turned_on import with_memory  # here, because a damaged package may not have all of it
+            from anyhook.gates.turned_on import with_memory  # here, because a damaged package may not have all of it
 
             with_memory(loaded.layers[RULES], packages, loaded.policies, setup.env, switches, files)
     entries = ()  # type: tuple[EntryFault, ...]

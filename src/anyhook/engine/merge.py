@@ -315,7 +315,7 @@ def unless_exempt(context: Context, event: Event, hook: Hook, row: EventRow, out
     """A refusal as it counts. It is dropped if the hook has kept the agent working as often as it may, or if a person
     lets exactly this call pass once. A gate that could not be started refuses if its user wants that."""
     if outcome.failure is not None and outcome.failure.cause == "not_started":
-        from anyhook.engine.off_gates import closed_if_wanted
+        from anyhook.gates.off_gates import closed_if_wanted
 
         outcome = closed_if_wanted(hook, row, outcome, context.routes.catalog)
     if outcome.verdict not in REFUSING:

@@ -362,7 +362,7 @@ class Routes:
         config = self.catalog.config
         if config.off != "deny" and "deny" not in config.hook_off.values():
             return tuple(found)
-        from anyhook.engine.off_gates import with_off_gates
+        from anyhook.gates.off_gates import with_off_gates
 
         return with_off_gates(tuple(found), self.setup, self.catalog, event)
 

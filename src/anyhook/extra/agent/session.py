@@ -17,7 +17,6 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelRe
 
 from anyhook.documents.files import Files
 from anyhook.engine.engine import Engine
-from anyhook.engine.tell import telling
 from anyhook.extra.agent.equipment import LOAD, Equipment, equip, loaded_in
 from anyhook.extra.agent.models import SCRIPT, SessionModel, explained, model_name, open_model, pause_for, spoken_name
 from anyhook.extra.agent.opening import open_engine, session_facts
@@ -29,6 +28,7 @@ from anyhook.extra.agent.tools import exit_code, tools
 from anyhook.extra.frameworks.lifecycle import Lifecycle
 from anyhook.extra.frameworks.messages import final_text, from_plain, last_size
 from anyhook.extra.frameworks.pydantic_ai import Hooked, Refused, TurnsExhausted
+from anyhook.gates.tell import telling
 from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.handlers.model_client import counts
 from anyhook.platform.leftovers import VARIABLE as LEFTOVERS

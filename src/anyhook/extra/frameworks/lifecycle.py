@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from anyhook.engine.receive import recalled
-from anyhook.engine.tell import telling
+from anyhook.gates.tell import telling
 from anyhook.model.decision import Decision
 from anyhook.model.event import Event
 from anyhook.state.turns import exhausted, keeper

@@ -35,7 +35,7 @@ PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render", "anyhook.handlers.http",
     "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.engine.engine",
     "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.disobeyed",
-    "anyhook.engine.near_miss", "anyhook.engine.rules", "anyhook.engine.settle", "anyhook.engine.tell",
+    "anyhook.engine.near_miss", "anyhook.engine.rules", "anyhook.engine.settle", "anyhook.gates.tell",
     "anyhook.engine.unknown_tool", "anyhook.guard.calls", "anyhook.rules.calls", "anyhook.programs.grammar",
     "anyhook.platform.run", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "shlex", "subprocess",
     "threading", "tomllib", "yaml",

@@ -4,9 +4,9 @@ first call that a guard would have been asked about. It does not change the deci
 from __future__ import annotations
 
 from anyhook.engine.near_miss import NOT_FOUND
-from anyhook.engine.off_gates import asked_about
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import OFF_STATES, GateStatus, names_of, not_holding, off_line
+from anyhook.gates.off_gates import asked_about
 from anyhook.gates.status import entries_off, gates
 from anyhook.model.record import Record
 from anyhook.platform.places import state_dir
