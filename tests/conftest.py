@@ -198,9 +198,10 @@ class World:
             plugin_dirs=plugin_dirs,
         )
 
-    def command(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """The command, as a person calls it in the project."""
-        return as_text(run(words, env=self.env, cwd=self.project, stdin=stdin.encode("utf-8", "surrogateescape")))
+    def command(self, *words: str, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """The command, as a person calls it in the project or in another folder."""
+        given = stdin.encode("utf-8", "surrogateescape")
+        return as_text(run(words, env=self.env, cwd=cwd or self.project, stdin=given))
 
     def fire(self, *words: str) -> dict[str, Any]:
         done = self.command("fire", *words, "--json")

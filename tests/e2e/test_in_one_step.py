@@ -132,6 +132,36 @@ def test_a_relaxation_counts_and_its_undo_line_undoes_it(guarded: World, words: 
     assert guarded.command(*undo[1:]).returncode == 1, "there is nothing left to take back"
 
 
+@pytest.mark.parametrize("words", [("--path", "./sandbox"), ("--off", "--project-only")])
+def test_the_undo_line_of_a_relaxation_works_in_any_folder(guarded: World, words: tuple[str, ...]) -> None:
+    rules = guarded.home / "config/anyhook/hooks.toml"
+    before = rules.read_bytes()
+    done = guarded.command("relax", "git/forced-push", *words)
+    undo = shlex.split(done.stderr.partition("Undo it:")[2])
+    elsewhere = guarded.root / "elsewhere"
+    elsewhere.mkdir()
+    assert guarded.command(*undo[1:], cwd=elsewhere).returncode == 0
+    assert rules.read_bytes() == before
+
+
+def test_a_rule_shows_how_it_is_relaxed_and_how_to_take_that_back(guarded: World) -> None:
+    for words in (("--path", "sandbox"), ("--off",)):
+        assert guarded.command("relax", "git/forced-push", *words).returncode == 0
+    said = guarded.command("rule", "git/forced-push").stdout
+    assert f'except = ["{guarded.project}/sandbox/**"]' in said
+    assert "enabled = false" in said
+    assert guarded.command("relax", "git/forced-push", "--undo").returncode == 0
+    assert "--undo" in said
+    assert "--undo" not in guarded.command("rule", "git/forced-push").stdout
+
+
+def test_a_relaxation_says_where_the_rule_still_counts(guarded: World) -> None:
+    assert guarded.command("add", "git", "--scope", "project", "--yes").returncode == 0
+    done = guarded.command("relax", "git/forced-push", "--off")
+    assert (done.returncode, "also on for the project" in done.stderr) == (0, True)
+    assert tried(guarded, FORCED)["verdict"] == "block"
+
+
 SPARED = {
     "cd sandbox && git push --force": "none",
     "git -C sandbox push --force": "none",

@@ -28,12 +28,6 @@ def relaxed(world: World, text: str) -> str:
 
 SAME = ["git/forced push", "git/forced-push", "git/forced  push", "forced-push", "forced push", "git/forced*", "git/*"]
 NONE = ["git/force push", "git/forced-pushes", "push", "gti/forced push", "", "outside/write outside"]
-NOT_UNDERSTOOD = [
-    'then = "aks"', 'then = ""', "then = 7", "then = []", 'then = "rewrite"', 'then = "run"', 'enabled = "false"',
-    "enabled = 0", 'enabled = false\nproject = "/x"', 'enabled = false\nexept = ["./x"]', 'unless = "rnus git"',
-    "unless = 7", 'unless = ["runs git", 7]', 'except = "x"\nenabled = 0', "except = 7", "except = [7]",
-    'then = "ask"\nunless = "runs ("',
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -59,7 +53,7 @@ def test_a_relaxation_that_names_no_rule_is_an_error(world: World, name: str) ->
     assert problem["where"] in (f"{path}:4", f"{path}:3")
     assert world.fire(*PUSH)["verdict"] == "block"
     if name == "git/force push":
-        assert "Did you mean `git/forced push`?" in problem["fix"]
+        assert "Did you mean `git/forced-push`?" in problem["fix"]
 
 
 def test_the_fix_works(world: World) -> None:
@@ -70,37 +64,6 @@ def test_the_fix_works(world: World) -> None:
     relaxed(world, f'rule = "{proposed}"\nenabled = false')
     assert problems(world) == []
     assert world.fire(*PUSH)["verdict"] == "none"
-
-
-@pytest.mark.parametrize("text", NOT_UNDERSTOOD)
-@pytest.mark.parametrize("name", ["git/forced push", "git/*"])
-def test_a_relaxation_that_cannot_be_understood_is_ignored(world: World, name: str, text: str) -> None:
-    path = relaxed(world, f'rule = "{name}"\n{text}')
-    told = world.fire(*PUSH)
-    assert told["verdict"] == "block"
-    found = problems(world)
-    assert found
-    for problem in found:
-        assert problem["code"] == "invalid-relaxation"
-        assert problem["where"].rpartition(":")[0] == path, "never a file of the package"
-    assert json.loads(world.command("status", "--json").stdout)["protected"] is True
-
-
-SLIPS = [
-    'then = "dney"', 'then = "aks"', "then = 7", 'severity = "hihg"', "severity = 3", 'enabled = "false"',
-    "enabled = 0", 'timeout = "soon"', "timeout = -1", 'agents = "claude"', "agents = [7]", 'tools = "Read"',
-    "tools = 7", "except = 7", 'except = "~/x"', 'unless = "rnus x"', "unless = 7", "because = 7", "instead = []",
-    'unles = "runs xx"', "enabeld = false", 'agnets = ["codex"]',
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", SLIPS)
-def test_a_wrong_value_in_a_rule_leaves_it_on(world: World, text: str) -> None:
-    path = world.write(world.home / "config/anyhook/hooks.toml", f'[[rule]]\nname = "mine"\nwhen = "runs xx"\n{text}\n')
-    assert world.fire(*CALL)["verdict"] == "block"
-    [problem] = problems(world)
-    assert problem["where"] == f"{path}:4"
-    assert json.loads(world.command("status", "--json").stdout)["protected"] is True
 
 
 @pytest.mark.parametrize("text", ['use = "git"\n', 'use = ["git", 7]\n'])
@@ -119,31 +82,3 @@ def test_single_brackets(world: World) -> None:
     world.write(path, 'use = ["git"]\n[relax]\nrule = "git/forced push"\nenabled = false\n')
     assert world.fire(*PUSH)["verdict"] == "block"
     assert world.command("check").returncode == 1
-
-
-@pytest.mark.parametrize("text", ['on_failure = "dney"\n', "on_failure = 7\n", '[hooks."ID"]\non_failure = "dney"\n'])
-def test_a_wrong_posture_is_the_strictest(world: World, text: str) -> None:
-    world.hook("kodik", "PreToolUse", "exit 1")
-    one = json.loads(world.command("list", "--json").stdout)["hooks"][0]["id"]
-    world.config(text.replace("ID", one))
-    assert world.fire(*CALL)["verdict"] == "block"
-
-
-@pytest.mark.parametrize("text", ['off = "dney"\n', "off = false\n", '[hooks."ID"]\noff = "dney"\n'])
-def test_a_wrong_word_for_guards_that_are_off_is_the_strictest(world: World, text: str) -> None:
-    world.hook("kodik", "PreToolUse", "exit 0", scope="project")
-    one = json.loads(world.command("list", "--json").stdout)["hooks"][0]["id"]
-    world.config(text.replace("ID", one))
-    assert world.fire(*CALL)["verdict"] == "block"
-
-
-@pytest.mark.parametrize(
-    "text", ['mode = "shdow"', "mode = 7", 'mode = "shadow"\nuntil = "soon"', 'until = 7\nmode = "shadow"']
-)
-def test_a_wrong_mode_enforces(world: World, text: str) -> None:
-    world.hook("kodik", "PreToolUse", "exit 2")
-    one = json.loads(world.command("list", "--json").stdout)["hooks"][0]["id"]
-    world.config(f'[hooks."{one}"]\n{text}\n')
-    told = world.fire(*CALL)
-    assert told["verdict"] == "block"
-    assert "bad-setting" in [problem["code"] for problem in told["problems"]]

@@ -184,6 +184,10 @@ def find(roots: Roots) -> list[Source]:
 
 def load(source: Source, files: Files) -> Layer:
     if source.scope == "plugin":
+        if files.look(source.root) is None:
+            what, fix = "this plugin is not there", "Install it again, or take it out of `plugins` in config.toml."
+            files.problem("unreadable", what, source.root, fix=fix)
+            return Layer(source, ())
         if _is_anothers(source.root, files):
             return Layer(source, ())
         source = source.replace(label=_plugin_id(source.root, files))

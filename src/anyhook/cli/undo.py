@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from anyhook.model.words import OwnScope
 
-    Done = Literal["install", "add", "shadow", "disable", "enable"]
+    Done = Literal["install", "add", "shadow", "disable", "enable", "relax"]
 
 INVERSE: dict[Done, str] = {
     "install": "uninstall", "add": "remove", "shadow": "enforce", "disable": "enable", "enable": "disable",
+    "relax": "relax",
 }  # fmt: skip
 
 
@@ -37,9 +38,9 @@ def changing(path: str) -> Iterator[None]:
 
 
 def undo(done: Done, names: Sequence[str], scope: OwnScope = "user", project: str | None = None) -> str:
-    """The command that takes it back. `project` is the folder that the caller named, if one was needed."""
+    """The command that takes it back. `project` is the folder that it was done for, if that was named."""
     words = ["anyhook", INVERSE[done], *names, *(["--scope", scope] if scope != "user" else [])]
-    if project is not None and os.path.realpath(project) != os.path.realpath(os.curdir):
+    if project is not None:
         words += ["--project", os.path.realpath(project)]
     return shlex.join(words)
 

@@ -10,21 +10,27 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
+from anyhook.engine.hook_names import hooks_meant
 from anyhook.gates.gate import protected
 from anyhook.gates.status import gates, grouped, owner
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyhook.gates.gate import GateStatus
+    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 
 class CiOptions(JsonOptions, HookOptions, TrustOption):
-    require: tuple[str, ...] = repeated("--require", "A gate that must be on, by its id; may be repeated.", "ID")
+    require: tuple[str, ...] = repeated(
+        "--require", "A gate that must be on, as PACK/NAME or by its id; may be repeated.", "NAME"
+    )
 
 
-@verb("ci", CiOptions, "anyhook ci --require kodik:project:PreToolUse:guard.sh")
+@verb("ci", CiOptions, "anyhook ci --require git/forced-push")
 def ci(options: CiOptions) -> int:
     """Fail if a required gate is off, for use in CI.
 
@@ -39,7 +45,8 @@ def ci(options: CiOptions) -> int:
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = build(setup, may_start=False).with_lines()
     found = gates(setup, catalog)
-    required = tuple(dict.fromkeys((*options.require, *catalog.config.require)))
+    named = dict.fromkeys((*options.require, *catalog.config.require))
+    required = tuple(dict.fromkeys(each for name in named for each in _ids(name, catalog.hooks)))
     off = [] if required or protected(found) else [gate for gate in found if gate.state not in ("armed", "unmatched")]
     missing = _missing(found, required) if required else _not_on(found, off)
     if options.json:
@@ -48,6 +55,11 @@ def ci(options: CiOptions) -> int:
     else:
         _tell(missing, off, len(required), sum(gate.guards for gate in found))
     return FINDINGS if missing else DONE
+
+
+def _ids(name: str, hooks: Sequence[Hook]) -> list[str]:
+    """The ids of the gates that a person names; the name itself if there is none."""
+    return [hook.id for hook in hooks_meant(name, hooks)] or [name]
 
 
 def _tell(missing: list[str], off: list[GateStatus], required: int, on: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,7 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import JsonOptions, option, repeated, switch
 from anyhook.cli.person import require_person
-from anyhook.cli.undo import tell_undo
+from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verb_status import repository_root
 from anyhook.cli.verbs import verb
 from anyhook.documents import edit
@@ -29,7 +28,7 @@ from anyhook.rules.calls import facts_of
 from anyhook.rules.pack_list import NAMES, examples_of, path_of, read_pack
 from anyhook.rules.wildcards import names_rule, spelled
 from anyhook.state.plans import Setup
-from anyhook.tables.shapes import guess
+from anyhook.tables.shapes import canonical, guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,16 +113,24 @@ def rule(name: str, options: RuleOptions) -> int:
     for title, text in told:
         if text:
             render.out(f"  {title:<11}{text}")
-    for title, text in _ways(found) if found.on else ():
+    for title, text in _ways(found):
         render.out(f"  {title:<11}{text}")
     return DONE
 
 
 def _ways(found: Rule) -> list[tuple[str, str]]:
-    """How it can be relaxed, for people."""
+    """How it can be relaxed, for people, and what takes that back."""
     if not found.relax.startswith("anyhook "):
         return [("relax", found.relax)]
+    _, there = _relaxed_in(rule_file("user", "/", os.environ))
+    mine = [each for each in there if spelled(str(each.get("rule"))) == spelled(found.name)]
+    written = ["; ".join(f"{key} = {canonical(each[key])}" for key in each if key != "rule") for each in mine]
+    taken_back = [("", f"anyhook relax {found.name} --undo   take that back")] if mine else []
+    relaxed = [("" if at else "relaxed", text) for at, text in enumerate(written)] + taken_back
+    if not found.on:
+        return relaxed
     return [
+        *relaxed,
         ("relax", f"anyhook relax {found.name} --path PATH   not for this file or folder"),
         ("", f"anyhook relax {found.name} --ask   ask a person instead"),
         ("", f"anyhook relax {found.name} --off   switch it off"),
@@ -250,10 +257,17 @@ def _relaxation(name: str, options: RelaxOptions) -> dict[str, Json]:
         made["then"] = "ask"
     if options.off:
         made["enabled"] = False
-    if options.project_only:
-        project = os.path.realpath(project_of(options.project))
-        made["projects"] = [repository_root(project) or project]
+    if (project := _limit_of(options)) is not None:
+        made["projects"] = [project]
     return made
+
+
+def _limit_of(options: RelaxOptions) -> str | None:
+    """The project that it is limited to."""
+    if not options.project_only:
+        return None
+    project = os.path.realpath(project_of(options.project))
+    return repository_root(project) or project
 
 
 def _spared(path: str) -> str:
@@ -325,11 +339,10 @@ def _take_back(
 
 
 def _tell(found: Rule, path: str, made: dict[str, Json], word: str, options: RelaxOptions) -> int:
-    words = [each for path_ in options.path for each in ("--path", path_)]
+    words = [each for path_ in options.path for each in ("--path", os.path.realpath(os.path.expanduser(path_)))]
     words += [flag for flag, given in (("--ask", options.ask), ("--off", options.off)) if given]
     words += ["--project-only"] if options.project_only else []
-    words += ["--project", os.path.realpath(options.project)] if options.project else []
-    undone = shlex.join(["anyhook", "relax", found.name, *words, "--undo"])
+    undone = undo("relax", [found.name, *words, "--undo"], project=_limit_of(options))
     if options.json:
         render.json_out({"rule": found.name, "written": made, "file": path, "undo": [undone]})
         return DONE
@@ -338,5 +351,9 @@ def _tell(found: Rule, path: str, made: dict[str, Json], word: str, options: Rel
         render.out(f"  {line}")
     if others := dict.fromkeys(hook.policy for hook in found.hooks if hook.policy):
         render.say(f"The policy {', '.join(others)} has this rule too, and there it is as before.")
+    for scope in dict.fromkeys(hook.scope for hook in found.hooks if hook.scope != "user" and hook.status == ARMED):
+        render.say(
+            f"It is also on for the {scope}, and counts there as before: a file relaxes only what it uses itself."
+        )
     tell_undo([undone])
     return DONE

@@ -5,6 +5,7 @@ call is refused, and the agent is told why."""
 from __future__ import annotations
 
 import difflib
+import shlex
 import threading
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
@@ -251,7 +252,7 @@ def _told(context: Context, event: Event, asked: Sequence[Judged], wait_s: float
         "facts": plain({key: value for key, value in facts.items() if value}),
         "diff": [*_diff(context, shown, plain)],
         "may_last": may_last,
-        "always": [*_always(rules)],
+        "always": [*_always(rules, setup.project)],
     }
     return made
 
@@ -271,10 +272,11 @@ def lasts(hook: Hook) -> bool:
     return hook.condition is not None and hook.spec.get("then") == "ask" and hook.scope != "managed"
 
 
-def _always(rules: Sequence[Hook]) -> list[str]:
-    """The commands after which the rules ask no more in this project."""
-    own = [rule for rule in rules if lasts(rule)]
-    return [f"anyhook relax {rule.short_name} --off --project-only" for rule in own if "/" in rule.short_name]
+def _always(rules: Sequence[Hook], project: str) -> list[str]:
+    """The commands after which the rules ask no more in this project. A person runs them anywhere."""
+    own, there = [rule for rule in rules if lasts(rule)], shlex.quote(project)
+    ending = f"--off --project-only --project {there}"
+    return [f"anyhook relax {rule.short_name} {ending}" for rule in own if "/" in rule.short_name]
 
 
 def _diff(context: Context, event: Event, plain: Callable[[Json], Json]) -> list[str]:

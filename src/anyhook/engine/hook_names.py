@@ -28,8 +28,9 @@ def hooks_meant(name: str, hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def likely(name: str, hooks: Iterable[Hook]) -> str:
-    """` Did you mean …?` if a name is similar to one of them."""
-    return guess(name, [*dict.fromkeys(each for hook in hooks for each in _names(hook))])
+    """` Did you mean …?` if a name is similar to one of them, by the name that is shown everywhere."""
+    shown = [each for hook in hooks for each in (hook.short_name if hook.group else hook.name, hook.id)]
+    return guess(name, dict.fromkeys(shown))
 
 
 def _names(hook: Hook) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from anyhook.engine.catalog import (
     with_types,
     within_budget,
 )
+from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.routes import Catalog
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
@@ -31,7 +32,7 @@ from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import head, home_of, state_dir
+from anyhook.platform.places import config_file, head, home_of, state_dir
 from anyhook.rules.language import SPENT
 from anyhook.rules.marks import nodes_of
 from anyhook.rules.wildcards import any_like
@@ -101,6 +102,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
     if setup.trust != "all":
         problems.extend(_waiting(setup))
     if setup.dialects == DIALECTS:
+        problems.extend(_named_for_nothing(setup, loaded.config, hooks))
         with Isolated(files, setup.project, "hook files of other agents could not be looked for"):
             problems.extend(unread_files(setup))
     seen = _hook_files(loaded)
@@ -109,6 +111,18 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
             with Isolated(files, setup.project, f"misplaced files of {name} could not be looked for", name):
                 problems.extend(misplaced(dialect(name), loaded.roots, seen))
     return Findings(tuple(seen), (*files.problems, *problems))
+
+
+def _named_for_nothing(setup: Setup, config: Settings, hooks: Sequence[Hook]) -> Iterator[Problem]:
+    """Settings for a hook of the user that is not there. A hook of a project may be in another one."""
+    ids, path = {hook.id for hook in hooks}, config_file(setup.env)
+    for name in dict.fromkeys((*config.hooks, *config.hook_off, *config.hook_mode, *config.hook_warm)):
+        if name in ids or name.startswith("/") or name.split(":")[1:2] not in ([], ["user"]):
+            continue
+        meant = hooks_meant(name, hooks)
+        hint = f" Did you mean `{meant[0].id}`?" if meant else likely(name, hooks)
+        what = f'`[hooks."{name}"]` is for no hook; it is ignored'
+        yield Problem("bad-setting", what, path, "", f"`anyhook list` shows the ids.{hint}", WARNING)
 
 
 def _waiting(setup: Setup) -> Iterator[Problem]:

@@ -150,6 +150,9 @@ CODES = {
     "policy-broken": Code(
         ENTRY, WARNING, "The newest version of a team's policy was refused. The version that is installed counts.",
         "See with `anyhook policy` why, and tell the team."),
+    "unpinned-package": Code(
+        ENTRY, WARNING, "anyhook.lock does not say what the files of a package were, so a change would not be seen.",
+        "Add the package again with `anyhook add`."),
     "turned-on-gone": Code(
         ENTRY, ERROR, "Packs or rules that the user had turned on are no longer in the user's rule file.",
         "Turn them on again with `anyhook add`, or confirm with `anyhook remove` that they are off."),

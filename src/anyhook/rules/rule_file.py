@@ -121,7 +121,7 @@ class RuleFile:
                 return self.not_applied(f"it has an unknown key `{key}`", (*place, key), fix)
         wanted, then = relaxed.get("rule"), relaxed.get("then", ACTIONS[0])
         if not isinstance(wanted, str) or not wanted.strip():
-            return self.not_applied("it does not say which rule", place, 'Write rule = "git/hard reset".')
+            return self.not_applied("it does not say which rule", place, 'Write rule = "git/hard-reset".')
         if then not in ACTIONS:
             fix = f"Actions: {', '.join(ACTIONS)}.{guess(str(then), ACTIONS)}"
             return self.not_applied(f"`then` {canonical(then)} is not an action", (*place, "then"), fix)
@@ -147,7 +147,8 @@ class RuleFile:
             fix = f"Turn the pack on with `anyhook add {pack}`, or remove this [[relax]]."
             self.files.problem_at("unknown-rule", what, self.source.path, place, fix=fix, severity=WARNING)
             return
-        fix = f"`anyhook guards --rules` lists the rules of packs.{guess(wanted, self.known)}"
+        known = [name.replace(" ", "-") for name in self.known]
+        fix = f"`anyhook guards --rules` lists the rules of packs.{guess(wanted.replace(' ', '-'), known)}"
         self.files.problem_at(
             "unknown-rule", f"there is no rule `{wanted}` in this file or its packs; the relaxation does nothing",
             self.source.path, place, fix=fix,
@@ -173,21 +174,26 @@ class RuleFile:
             self.complain("damaged-pack", what, place, AGAIN)
             return
         self.path, self.label = path, os.path.basename(path).removesuffix(".toml")
-        self.changed = "" if shipped else self.change_of(name)
+        self.changed = "" if shipped else self.change_of(name, place)
         if document.get("use"):
             self.complain("unknown-key", "a pack cannot use other packs; `use` is ignored", ("use",), severity=WARNING)
         self.rules(document)
         self.path, self.label, self.changed = self.source.path, "", ""
 
-    def change_of(self, name: str) -> str:
+    def change_of(self, name: str, place: Place) -> str:
         """Why the rules of a package do not count: its files have changed since they were added. "" if they have not,
         and for files outside packages."""
-        from anyhook.documents.pins import FOLDER, changed_files, packages_in
+        from anyhook.documents.pins import FOLDER, LOCK, changed_files, packages_in
 
         top, _, rest = os.path.normpath(name).partition("/")
         package, folder = rest.partition("/")[0], os.path.dirname(self.source.path)
-        pinned = packages_in(folder, self.files).get(package) if top == FOLDER else None
-        changed = changed_files(f"{folder}/{FOLDER}/{package}", pinned, self.files) if pinned is not None else []
+        pinned = packages_in(folder, self.files).get(package) if top == FOLDER else {}
+        if pinned is None:
+            what = f"{LOCK} does not pin the package `{package}`, so a change of it would not be seen"
+            fix = "Add it again with `anyhook add`."
+            self.files.problem_at("unpinned-package", what, self.source.path, place, fix=fix, severity=WARNING)
+            return ""
+        changed = changed_files(f"{folder}/{FOLDER}/{package}", pinned, self.files)
         if not changed:
             return ""
         named = ", ".join(changed[:3])
@@ -241,6 +247,8 @@ class RuleFile:
         key = next((each for each in USUAL if each in table), "")
         named = table.get("name")
         name = named if isinstance(named, str) and named else str(table.get(key, "rule"))
+        if name != table.get("name", name):
+            self.complain("ignored-value", "`name` must be text", (*place, "name"), 'Write name = "no publishing".')
         given = self.stricter({**table, "name": name}, names, place)
         self.known.append(f"{self.label}/{name}" if self.label else name)
         limit_s, _ = read_limit(given.get("timeout"), self.limits)
@@ -399,14 +407,16 @@ def _parsed(text: str, names: Names, key: str) -> Node:
 
 def _check_action(then: str, spec: Mapping[str, Json]) -> None:
     run, to = spec.get("run"), spec.get("to")
+    if run is not None and not (isinstance(run, str) and run.strip()):
+        raise RuleError("it must be a command", "run", 'Write run = "…".')
     if then == "run" and run is None:
         raise RuleError("it has nothing to run", "then", 'Add run = "…".')
     if run is not None and then not in RUNNING:
         raise RuleError(f"a command cannot {then}", "run", f"With `run`, `then` is one of {', '.join(RUNNING)}.")
     if (then == "rewrite") != (to is not None):
-        raise RuleError(
-            "`rewrite` and `to` belong together", "then", 'Write then = "rewrite" and to = "{command} --dry-run".'
-        )
+        key = "then" if to is None else "to"
+        fix = 'Write then = "rewrite" and to = "{command} --dry-run".'
+        raise RuleError("`rewrite` and `to` belong together", key, fix)
     if to is not None and not isinstance(to, str) and not (isinstance(to, dict) and to):
         raise RuleError("it must be the new command, or a table of input fields", "to")
     if then in ("warn", "context") and run is None and not spec.get("because"):

@@ -30,7 +30,7 @@ ASK_KEYS = {"where": f"one of {', '.join(ASK_WHERE)}", "wait_s": f"a whole numbe
 ENDPOINT = ("base_url", "api_key_env")
 OF_A_HOOK: dict[str, tuple[str, ...]] = {"on_failure": ON_FAILURE, "off": OFF, "mode": MODE, "warm": ON_OR_OFF}
 """What can be set for one hook, and the values."""
-STRICTEST = {"on_failure": "deny", "off": "deny", "mode": "enforce"}
+STRICTEST = {"on_failure": "deny", "off": "deny", "mode": "enforce", "bodies": "none"}
 """What counts if a setting has a value that is not one of its own, or cannot be read: a slip does not open a guard."""
 
 
@@ -134,7 +134,9 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
     hooks = _hooks(rest, warn)
     for key in document:
         if key not in SETTINGS:
-            warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.")
+            from anyhook.tables.shapes import guess
+
+            warn(key, "is not a setting", f"Settings: {', '.join(SETTINGS.values())}.{guess(key, SETTINGS)}")
     read = Settings(
         _plugins(document.get("plugins", []), home, warn),
         posture,
@@ -160,7 +162,8 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
 
 
 def _plugins(value: Json, home: str, warn: _Warn) -> tuple[str, ...]:
-    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(value)]
+    listed = [value] if isinstance(value, str) else value
+    plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(listed)]
     if not isinstance(value, list) or not all(folder.startswith("/") for folder in plugins):
         # Read against the current folder, a relative one would let a cloned project bring a plugin along.
         warn("plugins", "must be a list of absolute folders (`~/` will do)", 'Write plugins = ["/path"].')
@@ -175,7 +178,8 @@ def _journal(value: Json, warn: _Warn) -> dict[str, Json]:
         if key == "bodies" and chosen in BODIES:
             found[key] = chosen
         elif key == "bodies":
-            warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.")
+            found[key] = STRICTEST[key]
+            warn("journal.bodies", f"must be one of {', '.join(BODIES)}", "Correct it.", STRICTEST[key])
         elif key not in JOURNAL_BOUNDS:
             warn(f"journal.{key}", "is not a setting", f"Settings: bodies, {', '.join(JOURNAL_BOUNDS)}.")
         elif not _is_number(chosen, JOURNAL_BOUNDS[key]):
@@ -224,10 +228,12 @@ def _is_address(way: Json) -> bool:
 
 
 def _required(value: Json, warn: _Warn) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(gate, str) and gate for gate in value):
-        warn("require", "must be a list of ids of gates", 'Write require = ["ID"].')
-        return ()
-    return tuple(_texts(value))
+    """What is no id stays in the list, and no gate has it, so `anyhook ci` fails."""
+    listed = value if isinstance(value, list) else [value]
+    read = tuple(gate if isinstance(gate, str) else str(gate) for gate in listed)
+    if list(read) != value or not all(read):
+        warn("require", "must be a list of names of gates", 'Write require = ["git/forced-push"].', ", ".join(read))
+    return read
 
 
 def _texts(value: Json) -> list[str]:
