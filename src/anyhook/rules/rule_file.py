@@ -407,14 +407,12 @@ def _parsed(text: str, names: Names, key: str) -> Node:
 
 def _check_action(then: str, spec: Mapping[str, Json]) -> None:
     run, to = spec.get("run"), spec.get("to")
-    if run is not None and not (isinstance(run, str) and run.strip()):
-        raise RuleError("it must be a command", "run", 'Write run = "…".')
     if then == "run" and run is None:
         raise RuleError("it has nothing to run", "then", 'Add run = "…".')
     if run is not None and then not in RUNNING:
         raise RuleError(f"a command cannot {then}", "run", f"With `run`, `then` is one of {', '.join(RUNNING)}.")
     if (then == "rewrite") != (to is not None):
-        key = "then" if to is None else "to"
+        key = ("then", "to")[to is not None]
         fix = 'Write then = "rewrite" and to = "{command} --dry-run".'
         raise RuleError("`rewrite` and `to` belong together", key, fix)
     if to is not None and not isinstance(to, str) and not (isinstance(to, dict) and to):
@@ -429,15 +427,19 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
                 raise RuleError(wrong, key)
 
 
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def _slips(given: Mapping[str, Json], names: Names, limits: Limits) -> Iterator[tuple[str, str, str]]:
     """The values that cannot be understood and that a rule guards more without: key, what is wrong, and the fix."""
     for key in LISTS:
         listed = given.get(key, [])
-        if not (isinstance(listed, list) and all(isinstance(each, str) and each for each in listed)):
+        if not (isinstance(listed, list) and all(map(_is_text, listed))):
             yield key, f"it must be a list of texts, not {type_name(listed)}", f'Write {key} = ["…"].'
-    for key in ("because", "instead"):
-        if not isinstance(given.get(key, ""), str):
-            yield key, f"it must be text, not {type_name(given[key])}", "Put it in quotes."
+    for key in ("because", "instead", "run"):
+        if not _is_text(given.get(key, key)):
+            yield key, f"it must be text, not {canonical(given[key])}", f'Write {key} = "…".'
     for key, words, name in (("then", ACTIONS, "an action; the rule denies"), ("severity", SEVERITIES, "a severity")):
         if key in given and given[key] not in words:
             fix = f"One of {', '.join(words)}.{guess(str(given[key]), words)}"

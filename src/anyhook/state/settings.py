@@ -162,7 +162,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
 
 
 def _plugins(value: Json, home: str, warn: _Warn) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value
+    listed: Json = [value] if isinstance(value, str) else value
     plugins = [home + folder[1:] if folder.startswith("~/") else folder for folder in _texts(listed)]
     if not isinstance(value, list) or not all(folder.startswith("/") for folder in plugins):
         # Read against the current folder, a relative one would let a cloned project bring a plugin along.
@@ -228,7 +228,7 @@ def _is_address(way: Json) -> bool:
 
 
 def _required(value: Json, warn: _Warn) -> tuple[str, ...]:
-    """What is no id stays in the list, and no gate has it, so `anyhook ci` fails."""
+    """What does not name a gate stays in the list, so `anyhook ci` fails."""
     listed = value if isinstance(value, list) else [value]
     read = tuple(gate if isinstance(gate, str) else str(gate) for gate in listed)
     if list(read) != value or not all(read):
