@@ -143,6 +143,7 @@ OF_RULES: dict[str, list[str]] = {
     "to": ["to = 7", "to = {}"],
     "timeout": ['timeout = "soon"', "timeout = -1", "timeout = 0"],
     "enabled": ['enabled = "false"', "enabled = 0"],
+    "env": ["env = 7", "env = [7]", 'env = "HOME"'],
     "unknown": ['unles = "runs xx"', "enabeld = false", 'agnets = ["codex"]'],
 }
 OF_RELAXATIONS: dict[str, list[str]] = {
