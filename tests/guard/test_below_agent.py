@@ -166,7 +166,7 @@ def test_a_page_below_an_agent_takes_no_answer(world: World) -> None:
 
 def test_every_verb_that_agents_may_not_run_is_here() -> None:
     """Those that only add protection are free; a page that an agent started takes no answer."""
-    free = {"install", "enable", "enforce", "setup", "warm", "import", "serve"}
+    free = {"install", "enable", "enforce", "setup", "warm", "import", "serve", "new"}
     assert {words[0] for words in WEAKENING} == DECIDING - free
 
 

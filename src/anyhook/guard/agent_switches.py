@@ -34,7 +34,7 @@ def turns_off(program: Program, caller: Host | None) -> str | None:
         return f"`{program.name}` would turn off hooks of {table.title}."
     if any(text in table.off_words for text in texts) or any(name in table.variables for name, _ in program.set):
         return f"`{program.name}` would run without hooks of {table.title}."
-    elsewhere = [name for name, _ in program.set if name in _roots(table) or MOVES_US.fullmatch(name)]
+    elsewhere = [name for name, _ in program.set if name in ("HOME", *roots_of(table)) or MOVES_US.fullmatch(name)]
     if elsewhere:
         return f"`{program.name}` would run with another {elsewhere[0]}, in which {table.title} has other hooks."
     return None
@@ -64,7 +64,6 @@ def _spelled(key: Sequence[str], text: str) -> bool:
     return ".".join(key) in text or all(f'"{part}"' in text for part in key) if key else False
 
 
-def _roots(table: Host) -> Iterator[str]:
-    """The variables that say where an agent's settings are."""
-    yield "HOME"
+def roots_of(table: Host) -> Iterator[str]:
+    """The variables that say where an agent's settings are, besides HOME."""
     yield from (variable for variable, _ in (table.entry.roots.values() if table.entry is not None else ()))

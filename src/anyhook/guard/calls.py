@@ -7,7 +7,7 @@ import os
 import re
 from itertools import pairwise
 
-from anyhook.guard.agent_switches import turns_off
+from anyhook.guard.agent_switches import roots_of, turns_off
 from anyhook.guard.guard import leads_to, texts_matter
 from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
@@ -22,6 +22,8 @@ from anyhook.programs.program import Word
 from anyhook.programs.table import removes, row_of
 from anyhook.programs.trees import holds
 from anyhook.rules.calls import facts_of_event, read_event
+from anyhook.tables.registry import HOSTS
+from anyhook.tables.registry import host as host_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,17 +113,22 @@ def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | 
 
 START_FILES = re.compile(
     r"/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|xprofile"
-    r"|kshrc|tcshrc|cshrc|login)|config\.fish|\.git/hooks/[\w-]+|(?:cron\.\w+|autostart|systemd/user|LaunchAgents)/.+)"
+    r"|kshrc|tcshrc|cshrc|login|envrc|mise\.toml)|mise\.toml|config\.fish|\.git/hooks/[\w-]+"
+    r"|(?:cron\.\w+|autostart|systemd/user|LaunchAgents)/.+)"
 )
 """Files whose lines run later, in a terminal of a person or without anybody."""
 
 
 def _of_start_files(tool: str, given: dict[str, Json], facts: Facts) -> str | None:
-    """A line with our command that is left for later, when no agent is above it any more."""
+    """A line that is left for later: with our command, when no agent is above it any more, or with a variable that
+    moves an agent's settings."""
     for path in facts.writes:
         if not START_FILES.search(path):
             continue
         text = "\n".join(lean_json.every_text(given))
+        for table in map(host_of, HOSTS):
+            if name := next((name for name in (*table.variables, *roots_of(table)) if name in text), ""):
+                return f"`{tool}` would set {name} in {path}, with which {table.title} does not run these hooks."
         if verb := next((verb for verb in DECIDING if re.search(rf"\banyhook\S*\s[^\n;|&]*\b{verb}\b", text)), ""):
             return f"`{tool}` would leave `anyhook {verb}` in {path}, to run later; it is for people."
     return None

@@ -30,9 +30,9 @@ READERS = ("read_file", "list_files", "grep", "web_fetch")
 """Our names of tools that only read."""
 OWN_NAMES = (
     "anyhook", "trust.json", "switches.json", "journal", "config.toml", "index.json", "hook", "Hook", "site-packages",
-    "dist-packages",
+    "dist-packages", "pkill", ".envrc", "mise.toml",
 )  # fmt: skip
-"""Names that may belong to our files or to places for hooks."""
+"""Names that may belong to our files, our processes or to places for hooks and variables."""
 SPECIAL = (
     "~",
     "$",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
-    "relax", "setup", "warm", "import", "approvals", "serve", "policy",
+    "relax", "setup", "warm", "import", "approvals", "serve", "policy", "new",
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {
@@ -27,7 +27,7 @@ LOOKING = {
     "warm": ("--json",),
 }  # fmt: skip
 """except with these options, which only show something."""
-ANSWERING = {"approvals": ("allow", "deny"), "policy": ("pull", "remove")}
+ANSWERING = {"approvals": ("allow", "deny"), "policy": ("pull", "remove"), "new": ("user", "--scope=user")}
 """Of these verbs, only lines with one of these words."""
 INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that a project's programs never need."""
@@ -71,7 +71,18 @@ FORCED = ("--force-reinstall", "-U", "--upgrade", "--ignore-installed", "-I", "-
 def _names_us(program: Program) -> bool:
     """Whether a program names us, or gets its arguments from one that does: `kill $(pgrep anyhook)`."""
     fed = (*program.stdin_from, *(origin for word in program.words for origin in word.origins))
-    return any("anyhook" in word.source for each in (program, *fed) for word in each.words)
+    words = [word.source for each in (program, *fed) for word in each.words]
+    is_pattern = row_of(program.name).has("kills")
+    return any("anyhook" in word or (is_pattern and _matches_us(word)) for word in words)
+
+
+def _matches_us(pattern: str) -> bool:
+    """Whether a pattern of `pkill` or `pgrep` finds our processes by more than a letter or two."""
+    try:
+        found = re.search(pattern, "anyhook bridge")
+    except re.error:
+        return False
+    return found is not None and len(found[0]) > 2
 
 
 def _is_us(text: str) -> bool:

@@ -786,7 +786,8 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
     R("shutdown reboot halt poweroff", traits=("halts", "hidden"), examples=("reboot -> nothing",)),
     R("netlify", hides="-a --auth", examples=("netlify deploy --auth Zx81kQp0 -> hides Zx81kQp0",)),
     R("codecov codecovcli codecov-cli vercel", hides="-t", examples=("vercel -t Zx81kQp0 -> hides Zx81kQp0",)),
-    R("anyhook anyhook-python", traits=("spares",), examples=("anyhook status -> nothing",)),
+    R("anyhook anyhook-python", values="o output out to", write_by="-o --output --out --to", traits=("spares",),
+        examples=("anyhook status -> nothing", "anyhook export -o f -> writes f")),
 )  # fmt: skip
 
 BY_NAME: dict[str, ProgramRow] = {name: row for row in KNOWN_PROGRAMS for name in row.names.split()}
