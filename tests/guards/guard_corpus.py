@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
+from anyhook.install.working_places import own_folders
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
 from anyhook.model.json_types import Json
@@ -106,7 +107,7 @@ class Judge:
 
     def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
-        self.places = Places(HOME, project)
+        self.places = Places(HOME, project, own=lambda: own_folders("", {"HOME": HOME}, project))
         self._then = {_name(rule): str(rule.spec["then"]) for rule in self.rules}
 
     def verdict(self, tool: str, given: dict[str, Json]) -> str:

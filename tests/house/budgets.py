@@ -23,6 +23,7 @@ MADE_BY_US = {"Roots", "Scene", "Launch", "EntryFault"}
 PER_MODULE = {
     "TYPE_CHECKING", "EXAMPLE", "VERSION", "PAST", "DIALECT", "HOST", "EVENTS", "TOOLS", "BASE", "LIMITS", "REPLY",
     "HOST_EVENTS", "REPLIES", "WORDS", "SHAPE", "LAYOUT", "DRIVE", "PAYLOADS", "FILES", "OFFERED", "SERVERS",
+    "OWN_FOLDERS", "WORKING_FOLDERS",
 }  # fmt: skip
 """The names by which agents' modules, and verbs, are read: one meaning in each of them."""
 

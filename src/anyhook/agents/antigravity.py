@@ -110,6 +110,7 @@ HOST_EVENTS = (
     HostEvent("PostInvocation", installed=False, why_not="it fires for every request"),
 )
 
+OWN_FOLDERS = ("{home}/.gemini/antigravity/brain/**",)
 HOST = Host(
     name="antigravity",
     title="Antigravity",

@@ -114,6 +114,7 @@ HOST_EVENTS = (
     HostEvent("workspaceOpen", installed=False, why_not=ALONE),
 )
 
+OWN_FOLDERS = ("{home}/.cursor/plans/**",)
 HOST = Host(
     name="cursor",
     title="Cursor",

@@ -37,6 +37,7 @@ HOST_EVENTS = (
     event("SessionEnd"),
 )
 
+OWN_FOLDERS = ("{config}/.factory/specs/**",)
 HOST = Host(
     name="droid",
     title="Factory Droid",

@@ -67,16 +67,34 @@ class Rules:
         """The positions of all other steps, and the end of the queue, in order."""
         self._call: RuleCall | None = None
         self._hits: dict[str, Hits] = {}
+        self._known_folders: dict[bool, tuple[str, ...]] = {}
 
     def call(self, event: Event) -> RuleCall:
         """The event as rules see it, until a hook rewrites it."""
         known = self._call
         if known is None or known.event is not event:
-            temp = temp_of(self.env)
-            places = Places(self.env.get("HOME", ""), self.project)
-            places = places.replace(temp=(*places.temp, temp)) if temp else places
-            known = self._call = RuleCall(event, self.host, places, lambda: self._facts(event), self.past)
+            known = self._call = RuleCall(event, self.host, self._places(event), lambda: self._facts(event), self.past)
         return known
+
+    def _places(self, event: Event) -> Places:
+        places = Places(self.env.get("HOME", ""), self.project)
+        places = places.replace(
+            own=lambda: self._folders(event, by_agent=True), more=lambda: self._folders(event, by_agent=False)
+        )
+        temp = temp_of(self.env)
+        return places.replace(temp=(*places.temp, temp)) if temp else places
+
+    def _folders(self, event: Event, *, by_agent: bool) -> tuple[str, ...]:
+        """The folders that the agent keeps for itself, or those that the session works in besides the project."""
+        found = self._known_folders.get(by_agent)
+        if found is None:
+            from anyhook.install.working_places import own_folders, working_folders
+
+            given = (self.host, self.given or self.env, self.project)
+            cwd = str(event.data.get("cwd") or self.project)
+            found = own_folders(*given) if by_agent else working_folders(*given, cwd)
+            self._known_folders[by_agent] = found
+        return found
 
     def _facts(self, event: Event) -> Facts:
         from anyhook.rules.calls import facts_of_event

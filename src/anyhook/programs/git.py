@@ -9,10 +9,12 @@ from anyhook.programs.options import sort_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from anyhook.programs.options import SortedOptions
     from anyhook.programs.program import Program, Word
+
+    Changed = tuple[list[str], list[str]]
 
 GLOBAL_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env")
 GROUPS = frozenset(
@@ -76,41 +78,59 @@ VALUES = {
 }  # fmt: skip
 
 
+ONLY_LONG = {
+    "push": ("--mirror", "--prune", "--force-with-lease", "--force-if-includes", "--no-verify", "--all", "--tags"),
+    "reset": ("--hard", "--merge", "--keep", "--soft", "--mixed"), "checkout": ("--orphan", "--ours", "--theirs"),
+    "switch": ("--discard-changes", "--force-create", "--orphan"), "rm": ("--cached",),
+}  # fmt: skip
+"""Long options without a short form that decide what is lost."""
+
+
 def operation_of(program: Program) -> tuple[GitOperation, SortedOptions] | None:
     """What a git command does; None if it has no sub-command."""
     left = list(program.words)
+    folder, settings = _own_options(program, left)
+    if not left:
+        return None
+    group = verb = left.pop(0).text
+    if verb in GROUPS and left and not left[0].text.startswith("-"):
+        verb = f"{verb} {left.pop(0).text}"
+    sorted_ = sort_options(_numbers_kept(left), VALUES.get(group, ""), LONG.get(group, {}))
+    sorted_ = sorted_.replace(named=tuple([(_whole_name(name, group), value) for name, value in sorted_.named]))
+    flags = [f"{name}={value.source}" if value.text and name in SHOWN else name for name, value in sorted_.named]
+    if verb == "clean" and "clean.requireforce=false" in map(str.lower, settings):
+        flags.append("--force")
+    args = sorted_.rest[: len(sorted_.rest) - len(sorted_.after_dashes)]
+    paths = tuple([word.source for word in sorted_.after_dashes])
+    words = tuple([word.source for word in args])
+    once = tuple(dict.fromkeys(flags))
+    return GitOperation(verb, once, words, paths, folder, tuple(settings), _is_in_folder(program)), sorted_
+
+
+def _own_options(program: Program, left: list[Word]) -> tuple[str, list[str]]:
+    """The folder and the settings that the options before the sub-command name; they are taken from the words."""
     folder = program.cwd or ""
     if by_variable := next((value for name, value in program.set if name == "GIT_WORK_TREE"), ""):
         folder = os.path.normpath(os.path.join(folder, by_variable))
     settings: list[str] = []
     while left and left[0].text.startswith("-"):
-        option = left.pop(0)
-        name, sign, value = option.text.partition("=")
+        name, sign, value = left.pop(0).text.partition("=")
         if name in GLOBAL_VALUES and not sign and left:
             value = left.pop(0).source
-        if name in ("-C", "--work-tree"):
-            folder = os.path.normpath(os.path.join(folder, value)) if value else folder
+        if name in ("-C", "--work-tree") and value:
+            folder = os.path.normpath(os.path.join(folder, value))
         if name == "-c":
             settings.append(value)
-    if not left:
-        return None
-    verb = left.pop(0).text
-    group = verb
-    if verb in GROUPS and left and not left[0].text.startswith("-"):
-        verb = f"{verb} {left.pop(0).text}"
-    sorted_ = sort_options(_numbers_kept(left), VALUES.get(group, ""), LONG.get(group, {}))
-    flags = tuple(
-        dict.fromkeys(
-            name if not value.text or name not in SHOWN else f"{name}={value.source}" for name, value in sorted_.named
-        )
-    )
-    if verb == "clean" and "clean.requireforce=false" in map(str.lower, settings):
-        flags = (*flags, "--force")
-    args = sorted_.rest[: len(sorted_.rest) - len(sorted_.after_dashes)]
-    paths = tuple(word.source for word in sorted_.after_dashes)
-    words = tuple(word.source for word in args)
-    found = GitOperation(verb, flags, words, paths, folder, tuple(settings), _is_in_folder(program))
-    return found, sorted_
+    return folder, settings
+
+
+def _whole_name(flag: str, verb: str) -> str:
+    """The option that an abbreviation stands for: git takes every beginning that only one option has."""
+    if not flag.startswith("--"):
+        return flag
+    known = {*LONG.get(verb, {}).values(), *ONLY_LONG.get(verb, ())}
+    meant = [] if flag in known else [name for name in known if name.startswith(flag)]
+    return meant[0] if len(meant) == 1 else flag
 
 
 def _is_in_folder(program: Program) -> bool:
@@ -122,16 +142,8 @@ def _is_in_folder(program: Program) -> bool:
 
 
 SHOWN = (
-    "-B",
-    "-C",
-    "--file",
-    "--expire",
-    "--expire-unreachable",
-    "--prune",
-    "--chmod",
-    "--recurse-submodules",
-    "--rebase",
-)
+    "-B", "-C", "--file", "--expire", "--expire-unreachable", "--prune", "--chmod", "--recurse-submodules", "--rebase",
+)  # fmt: skip
 """Options whose value changes what they mean."""
 
 
@@ -143,18 +155,12 @@ def _numbers_kept(words: list[Word]) -> list[Word]:
     return [word for word in words if not word.text[1:].isdigit() or not word.text.startswith("-")]
 
 
+CONNECTING = ("clone", "push", "pull", "fetch", "remote", "ls-remote", "submodule", "archive")
+
+
 def remotes(operation: GitOperation) -> Iterator[str]:
     """The addresses that an operation names: an URL, or `host:path`."""
-    if operation.verb.split(" ")[0] not in (
-        "clone",
-        "push",
-        "pull",
-        "fetch",
-        "remote",
-        "ls-remote",
-        "submodule",
-        "archive",
-    ):
+    if operation.verb.split(" ")[0] not in CONNECTING:
         return
     for arg in operation.args:
         if "://" in arg or ("@" in arg and ":" in arg and not arg.startswith("-")):
@@ -177,36 +183,56 @@ def read_paths(operation: GitOperation) -> tuple[str, ...]:
 
 def changed_paths(operation: GitOperation) -> tuple[list[str], list[str]]:
     """The paths, as written, that an operation writes and deletes in the working tree."""
-    verb, flags, args, paths = operation.verb, operation.flags, list(operation.args), list(operation.paths)
-    if verb == "checkout":
-        if paths:
-            return paths, []
-        if any(flag.partition("=")[0] in ("-b", "-B", "--orphan") for flag in flags):
-            return [], []
-        return [arg for arg in args if arg == "." or os.path.lexists(os.path.join(operation.folder, arg))], []
-    if verb == "restore":
-        return ([] if "--staged" in flags and "--worktree" not in flags else [*args, *paths]), []
-    if verb == "reset" and any(flag in flags for flag in ("--hard", "--merge", "--keep")):
-        return ["."], []
-    if verb == "clean" and "--force" in flags and "--dry-run" not in flags:
-        return [], [*args, *paths]
-    if verb == "rm" and "--cached" not in flags and "--dry-run" not in flags:
-        return [], [*args, *paths]
-    if verb == "mv" and len(args + paths) > 1:
-        named = args + paths
-        return named[-1:], named[:-1]
-    if verb == "clone" and args:
-        return args[1:2] or [args[0].rstrip("/").rpartition("/")[2].removesuffix(".git")], []
-    if verb == "worktree remove":
-        return [], args
-    if verb == "config" and (len(args) > 1 or any(flag in flags for flag in CONFIG_CHANGES)):
-        return [flag.removeprefix("--file=") for flag in flags if flag.startswith("--file=")], []
-    if verb in ("worktree add", "init"):
-        return args[:1], []
-    if verb in ("stash pop", "stash apply"):
-        return ["."], []
-    if verb in ("stash", "stash push"):
-        return [*args, *paths], []
-    if verb == "switch" and any(flag in flags for flag in ("--discard-changes", "--force")):
-        return ["."], []
-    return [], []
+    act = CHANGED_BY.get(operation.verb)
+    return act(operation, [*operation.args, *operation.paths]) if act is not None else ([], [])
+
+
+def _checkout(operation: GitOperation, _named: list[str]) -> Changed:
+    if operation.paths:
+        return [*operation.paths], []
+    if any(flag.partition("=")[0] in ("-b", "-B", "--orphan") for flag in operation.flags):
+        return [], []
+    return [arg for arg in operation.args if arg == "." or os.path.lexists(os.path.join(operation.folder, arg))], []
+
+
+def _restore(operation: GitOperation, named: list[str]) -> Changed:
+    return ([] if "--staged" in operation.flags and "--worktree" not in operation.flags else named), []
+
+
+def _clone(operation: GitOperation, _named: list[str]) -> Changed:
+    args = [*operation.args]
+    return (args[1:2] or [args[0].rstrip("/").rpartition("/")[2].removesuffix(".git")] if args else []), []
+
+
+def _config(operation: GitOperation, _named: list[str]) -> Changed:
+    changes = len(operation.args) > 1 or not {*CONFIG_CHANGES}.isdisjoint(operation.flags)
+    files = [flag.removeprefix("--file=") for flag in operation.flags if flag.startswith("--file=")]
+    return (files if changes else []), []
+
+
+def _all_with(*flags: str) -> Callable[[GitOperation, list[str]], Changed]:
+    """With one of these options, everything in the folder is written."""
+    return lambda operation, _: ([] if {*flags}.isdisjoint(operation.flags) else ["."], [])
+
+
+CHANGED_BY: dict[str, Callable[[GitOperation, list[str]], Changed]] = {
+    "checkout": _checkout,
+    "restore": _restore,
+    "reset": _all_with("--hard", "--merge", "--keep"),
+    "switch": _all_with("--discard-changes", "--force"),
+    "clean": lambda operation, named: (
+        [], named if "--force" in operation.flags and "--dry-run" not in operation.flags else []
+    ),
+    "rm": lambda operation, named: ([], [] if {"--cached", "--dry-run"} & {*operation.flags} else named),
+    "mv": lambda _, named: (named[-1:], named[:-1]) if len(named) > 1 else ([], []),
+    "clone": _clone,
+    "worktree remove": lambda operation, _: ([], [*operation.args]),
+    "worktree add": lambda operation, _: ([*operation.args[:1]], []),
+    "init": lambda operation, _: ([*operation.args[:1]], []),
+    "config": _config,
+    "stash": lambda _, named: (named, []),
+    "stash push": lambda _, named: (named, []),
+    "stash pop": lambda *_: (["."], []),
+    "stash apply": lambda *_: (["."], []),
+}  # fmt: skip
+"""What the sub-commands do to the files of the working tree: written, deleted."""

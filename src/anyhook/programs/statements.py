@@ -377,7 +377,7 @@ class Commands(MadeFiles):
         row = row_of(first.text.rpartition("/")[2])
         if not row.language:
             return self._kept(self.scope.files.get(self._absolute(first.text)) if "/" in first.text else None)
-        texts, script = _code_and_script(rest, row.code_by)
+        texts, script = _code_and_script(rest, row)
         if script is not None:
             return self._kept(self._behind(script))
         if texts:
@@ -550,21 +550,35 @@ def _is_handed(name: str, word: Word) -> bool:
     return bool(row.language) and (row.language != "sh" or row.runs == "shell")
 
 
-def _code_and_script(rest: Sequence[Word], letters: str) -> tuple[list[str], Word | None]:
+def _code_and_script(rest: Sequence[Word], row: ProgramRow) -> tuple[list[str], Word | None]:
     """The code on the command line of an interpreter, or its script."""
     texts: list[str] = []
     for place, word in enumerate(rest):
         text = word.text
         if text in STDIN:
             break
-        is_short = text.startswith("-") and not text.startswith("--") and bool(letters)
-        if (is_short and text[-1:] in letters) or text in ("--eval", "--print", "eval"):
+        at = _code_letter(text, row)
+        if at == len(text) or text in ("--eval", "--print", "eval"):
             texts += [each.source for each in rest[place + 1 : place + 2]]
-        elif is_short and text[1:2] in letters and len(text) > 2:
-            texts.append(word.source[2:])
+        elif at:
+            texts.append(word.source[at:])
         elif not text.startswith("-") and not texts:
             return [], word
     return texts, None
+
+
+def _code_letter(text: str, row: ProgramRow) -> int:
+    """Where code begins in a word of short options, `-we'CODE'`: its end if the next word is the code, 0 if it has
+    none."""
+    if not row.code_by or text[:1] != "-" or text[:2] == "--":
+        return 0
+    letters, _, _ = row.values.partition(" ")
+    for at, letter in enumerate(text[1:], 1):
+        if letter in row.code_by:
+            return len(text) if set(text[at:]) <= set(row.code_by) else at + 1
+        if letter in letters or (letter == "i" and row.special == "in_place"):
+            break
+    return 0
 
 
 def _reads_code(rest: Sequence[Word]) -> bool:

@@ -14,9 +14,12 @@ from anyhook.programs.table import named, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from anyhook.programs.rows import ProgramRow
+    from anyhook.programs.rows import ProgramRow, Runs
+
+    Words = Sequence[Word]
+    Running = Callable[[str, ProgramRow, Words, Words, Word | None], list["InnerCommand"]]
 
 GIT_LINES = {
     "rebase": ("-x", "--exec"), "filter-branch": (
@@ -81,24 +84,7 @@ def inner_commands(
         return []
     if row.has("fed") and script is not None and not (row.wraps is not None and _wrapped(name, row, words)):
         return [_fed(name, row, words, script)]
-    match row.runs:
-        case "schedule":
-            return list(_scheduled(script)) if script is not None else []
-        case "shell":
-            return _shell(name, words)
-        case "each":
-            return _for_each(row, words, stdin, script)
-        case "found":
-            return list(_found(name, row, words))
-        case "git":
-            return [] if GIT_WORDS.isdisjoint([word.text for word in words]) else list(_by_git(words))
-        case "module":
-            return _module(name, words)
-        case "":
-            pass
-    if row.wraps is None or (name == "command" and words[1:] and words[1].text in ("-v", "-V")):
-        return []
-    return _wrapped(name, row, words)
+    return RUNNING[row.runs](name, row, words, stdin, script)
 
 
 def likely_programs(pattern: str) -> list[Word]:
@@ -128,30 +114,55 @@ def _wrapped(name: str, row: ProgramRow, words: Sequence[Word]) -> list[InnerCom
     if rest is None:
         return []
     rest, options = _past_options(rest, row.values if wraps.values is None else wraps.values)
-    keep = wraps.keep or any(option in wraps.writes.split() for option, _ in options)
-    folder = next((value for option, value in options if option in wraps.folder.split()), None)
-    lines = wraps.line.split()
-    line = next((value for option, value in (*options, *_later(rest, lines)) if option in lines), None)
-    if name == "screen" and (stuffed := _after(rest, "stuff")):
-        return [InnerCommand("screen -X stuff", line=stuffed[0])]
+    given = {option for option, _ in options}
+    keep = wraps.keep or not given.isdisjoint(wraps.writes.split())
+    line = _line_of(name, row, wraps, rest, options)
     if line is not None and not row.has("assigns"):
         return [InnerCommand(f"{label} -c", line=line, remote=wraps.remote, keep=keep)]
-    if name in ONLY_LINES and (name != "runuser" or not any(option in ("-u", "--user") for option, _ in options)):
+    if name in ONLY_LINES and not (name == "runuser" and given & {"-u", "--user"}):
         return []
+    folder = next((value for option, value in options if option in wraps.folder.split()), None)
+    inner = InnerCommand(label, folder=folder, remote=wraps.remote, keep=keep)
     if wraps.remote and wraps.skip and rest:
-        label = f"{label} {rest[0].source}"
-    remote = wraps.remote and not (name == "chroot" and rest[:1] and rest[0].text == "/")
-    rest = rest[wraps.skip :]
-    rest, assigned = _assigned(row, rest[1:] if rest[:1] and rest[0].text == "--" else rest)
+        is_here = name == "chroot" and rest[0].text == "/"
+        inner = inner.replace(label=f"{label} {rest[0].source}", remote=not is_here)
+    rest, assigned = _assigned(row, _past_operands(row, wraps, rest))
     if line is not None:  # env -S
-        return [InnerCommand("env -S", line=_joined([line, *rest]), folder=folder, set=assigned)]
-    if not rest:
-        return []
+        return [inner.replace(label="env -S", line=_joined([line, *rest]), set=assigned)]
+    return [_as_command(wraps, rest, inner.replace(set=assigned))] if rest else []
+
+
+def _past_operands(row: ProgramRow, wraps: Wraps, rest: list[Word]) -> list[Word]:
+    """The words after those that the program takes itself, and after its options behind them."""
+    rest = rest[wraps.skip :]
+    if wraps.skip and rest[:1] and rest[0].text[:1] == "-":
+        return _past_options(rest, row.values if wraps.values is None else wraps.values)[0]
+    return rest[1:] if rest[:1] and rest[0].text == "--" else rest
+
+
+def _as_command(wraps: Wraps, rest: list[Word], inner: InnerCommand) -> InnerCommand:
+    """The words that are run, as words or as one line."""
     if wraps.packages:
-        rest[0] = _without_version(rest[0])
-    if wraps.joined and (len(rest) > 1 or " " in rest[0].text or remote):
-        return [InnerCommand(label, line=_joined(rest), remote=remote, keep=keep)]
-    return [InnerCommand(label, tuple(rest), folder=folder, set=assigned, remote=remote, keep=keep)]
+        rest = [_without_version(rest[0]), *rest[1:]]
+    if wraps.joined and (len(rest) > 1 or " " in rest[0].text or inner.remote):
+        return InnerCommand(inner.label, line=_joined(rest), remote=inner.remote, keep=inner.keep)
+    return inner.replace(words=tuple(rest))
+
+
+def _line_of(
+    name: str, row: ProgramRow, wraps: Wraps, rest: Sequence[Word], options: Sequence[tuple[str, Word]]
+) -> Word | None:
+    """The shell line in an option: before the other words, after them, or in one word with it."""
+    if name == "screen":
+        return next(iter(_after(rest, "stuff")), None)
+    lines = wraps.line.split()
+    if not lines:
+        return None
+    if found := next((value for option, value in (*options, *_later(rest, lines)) if option in lines), None):
+        return found
+    places = rest if name in ONLY_LINES else rest[wraps.skip : wraps.skip + 1]
+    short = [] if row.has("assigns") else [option for option in lines if len(option) == 2]
+    return next((Word(word.text[2:], word.source[2:]) for word in places if word.text[:2] in short), None)
 
 
 ONLY_LINES = ("su", "script", "runuser")
@@ -275,24 +286,27 @@ def _for_each(row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], scr
     """`xargs` and `parallel` with the words that they add: at the end, or for a placeholder."""
     name = row.name
     rest, options = _past_options(words[1:], row.values)
-    sign = next((value.text for option, value in options if option in ("-I", "-i", "--replace")), "")
-    given = list(stdin)
-    if sign and script is not None:  # it then uses whole lines
-        given = [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
-    if name == "parallel":
-        sign = sign or "{}"
-        rest, given = _listed(rest, given)
-        if not rest:
-            return [InnerCommand(name, line=word) for word in stdin]
+    sign = next((value.text or "{}" for option, value in options if option in ("-I", "-i", "--replace")), "")
+    given = [*stdin] if script is None or not sign else _by_line(script)
+    if name == "xargs":
+        return [InnerCommand(name, tuple(_with_given(rest, sign, given)))] if rest else []
+    rest, given = _listed(rest, given)
     if not rest:
-        return []
-    if sign and any(sign in word.text for word in rest):
-        made = [part for word in rest for part in _filled(word, sign, given)]
-    else:
-        made = [*rest, *given]
-    if name == "parallel" and len(rest) == 1 and " " in rest[0].text:
-        return [InnerCommand(name, line=_joined(made))]
-    return [InnerCommand(name, tuple(made))]
+        return [InnerCommand(name, line=word) for word in stdin]
+    made = _with_given(rest, sign or "{}", given)
+    is_line = len(rest) == 1 and " " in rest[0].text
+    return [InnerCommand(name, line=_joined(made)) if is_line else InnerCommand(name, tuple(made))]
+
+
+def _by_line(script: Word) -> list[Word]:
+    """The input of a program that adds whole lines."""
+    return [Word(line, line) for line in script.text.splitlines() if line] if script.known else [script]
+
+
+def _with_given(rest: Sequence[Word], sign: str, given: Sequence[Word]) -> list[Word]:
+    """The words of a command with those that are added: for a placeholder, or at the end."""
+    is_filled = bool(sign) and any(sign in word.text for word in rest)
+    return [part for word in rest for part in _filled(word, sign, given)] if is_filled else [*rest, *given]
 
 
 def _listed(rest: list[Word], given: list[Word]) -> tuple[list[Word], list[Word]]:
@@ -345,21 +359,27 @@ def _found(name: str, row: ProgramRow, words: Sequence[Word]) -> Iterator[InnerC
 def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
     """Lines that git runs: `submodule foreach`, `bisect run`, `rebase --exec`, filters, `!` aliases."""
     texts = [word.text for word in words]
+    if GIT_WORDS.isdisjoint(texts):
+        return
     for place, text in enumerate(texts[:-1]):
-        if text == "foreach" and "submodule" in texts[:place]:
-            rest = [word for word in words[place + 1 :] if not word.text.startswith("--")]
-            yield InnerCommand("git submodule foreach", line=_joined(rest), keep=True)
-        elif text == "run" and "bisect" in texts[:place]:
-            yield InnerCommand("git bisect run", tuple(words[place + 1 :]), keep=True)
-        elif text == "-c":
-            yield from _set_for_git(words[place + 1], words[place + 2 :])
-    if "grep" in texts:
-        for word in words:
-            if word.text.startswith("-O") and word.text[2:]:
-                yield InnerCommand("git grep -O", line=Word(word.text[2:], word.source[2:]), keep=True)
+        yield from _behind_git(text, texts[:place], words[place + 1 :])
+    pagers = [word for word in words if word.text[:2] == "-O" and word.text[2:]] if "grep" in texts else []
+    for word in pagers:
+        yield InnerCommand("git grep -O", line=Word(word.text[2:], word.source[2:]), keep=True)
     for verb in dict.fromkeys(texts):
         for option, line in _later(_after(words, verb), GIT_LINES.get(verb, ())):
             yield InnerCommand(f"git {option}", line=line, keep=True)
+
+
+def _behind_git(text: str, before: Sequence[str], after: Sequence[Word]) -> Iterator[InnerCommand]:
+    """What follows one word."""
+    if text == "foreach" and "submodule" in before:
+        rest = [word for word in after if not word.text.startswith("--")]
+        yield InnerCommand("git submodule foreach", line=_joined(rest), keep=True)
+    elif text == "run" and "bisect" in before:
+        yield InnerCommand("git bisect run", tuple(after), keep=True)
+    elif text == "-c":
+        yield from _set_for_git(after[0], after[1:])
 
 
 YES_OR_NO = ("true", "false", "yes", "no", "on", "off", "1", "0", "")
@@ -368,27 +388,33 @@ YES_OR_NO = ("true", "false", "yes", "no", "on", "off", "1", "0", "")
 def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
     """What a git setting for one call runs."""
     key, _, text = setting.text.partition("=")
-    value = Word(text, setting.source.partition("=")[2])
+    source = setting.source.partition("=")[2]
     name = key.lower().removeprefix("alias.")
     if name == key.lower():
-        pager = name.startswith("pager.") and text.lower() not in (
-            "true",
-            "false",
-            "yes",
-            "no",
-            "on",
-            "off",
-            "1",
-            "0",
-            "",
-        )
-        if pager or name in GIT_LINE_SETTINGS or name.endswith(GIT_LINE_ENDS):
-            yield InnerCommand(
-                f"git -c {key}", line=Word(text.removeprefix("!"), value.source.removeprefix("!")), keep=True
-            )
+        pages = name.startswith("pager.") and text.lower() not in YES_OR_NO
+        if pages or name in GIT_LINE_SETTINGS or name.endswith(GIT_LINE_ENDS):
+            yield InnerCommand(f"git -c {key}", line=Word(text.removeprefix("!"), source.removeprefix("!")), keep=True)
     elif text.startswith("!"):
-        yield InnerCommand(
-            "git alias", line=_joined([Word(text[1:], value.source[1:]), *_after(rest, name)]), keep=True
-        )
+        yield InnerCommand("git alias", line=_joined([Word(text[1:], source[1:]), *_after(rest, name)]), keep=True)
     elif any(word.text == name for word in rest):
-        yield InnerCommand("git alias", line=_joined([Word("git", "git"), value, *_after(rest, name)]), keep=True)
+        line = _joined([Word("git", "git"), Word(text, source), *_after(rest, name)])
+        yield InnerCommand("git alias", line=line, keep=True)
+
+
+def _any_wrapped(
+    name: str, row: ProgramRow, words: Sequence[Word], _stdin: Sequence[Word], _script: Word | None
+) -> list[InnerCommand]:
+    only_looks = name == "command" and words[1:] and words[1].text in ("-v", "-V")
+    return [] if row.wraps is None or only_looks else _wrapped(name, row, words)
+
+
+RUNNING: dict[Runs, Running] = {
+    "": _any_wrapped,
+    "schedule": lambda _name, _row, _words, _stdin, script: [] if script is None else list(_scheduled(script)),
+    "shell": lambda name, _row, words, _stdin, _script: _shell(name, words),
+    "each": lambda _name, row, words, stdin, script: _for_each(row, words, stdin, script),
+    "found": lambda name, row, words, _stdin, _script: list(_found(name, row, words)),
+    "git": lambda _name, _row, words, _stdin, _script: list(_by_git(words)),
+    "module": lambda name, _row, words, _stdin, _script: _module(name, words),
+}
+"""How programs run others, by the word in their row."""

@@ -216,8 +216,14 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
 
 def _texts_of_program(program: Program) -> tuple[str, str, str]:
     """Its arguments, its input and its code."""
-    line, typed = " ".join(program.args), _uncommented(program.stdin)
-    if row_of(program.name).told_by and typed:  # its options say what the commands in its input are for
+    row, args, typed = row_of(program.name), program.args, _uncommented(program.stdin)
+    letters = row.values.partition(" ")[0]
+    if row.told_by and letters:  # `-cTEXT` is `-c TEXT`
+        args = tuple(
+            f"{arg[:2]} {arg[2:]}" if arg[:1] == "-" and arg[1:2] in letters and arg[2:] else arg for arg in args
+        )
+    line = " ".join(args)
+    if row.told_by and typed:  # its options say what the commands in its input are for
         typed = f"{line} {typed}".lstrip()
     return line, typed, _uncommented(program.code)
 

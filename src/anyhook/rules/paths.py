@@ -56,6 +56,10 @@ class Places(Record):
     home: str
     project: str
     temp: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders")  # noqa: S108 (their names)
+    own: Callable[[], tuple[str, ...]] = tuple
+    """The folders that an agent keeps for itself, as patterns. Asked only for paths outside the project,"""
+    more: Callable[[], tuple[str, ...]] = tuple
+    """like the folders that it works in besides."""
 
 
 def compile_path(word: str) -> PathPattern:
@@ -254,8 +258,15 @@ def _is_temp(path: str, places: Places) -> bool:
 
 
 def _is_outside(path: str, places: Places) -> bool:
-    """Outside the project and temporary places. False for an unknown path."""
-    return not _is_unknown(path, places) and not _inside(path, places.project) and not _is_temp(path, places)
+    """Outside the project, temporary places, and where the session works besides. False for an unknown path."""
+    if _is_unknown(path, places) or _inside(path, places.project) or _is_temp(path, places):
+        return False
+    return not any(_inside(path, folder) for folder in places.more())
+
+
+def _is_own(path: str, places: Places) -> bool:
+    """In a folder that an agent keeps for itself."""
+    return any(matches(compile_path(each), path, places, covers=False, may_be=False) for each in places.own())
 
 
 def _is_unknown(path: str, _places: Places) -> bool:
@@ -290,6 +301,7 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "home": _is_home,
     "project": _is_project,
     "outside": _is_outside,
+    "own": _is_own,
     "temp": _is_temp,
     "git": _is_git,
     "build": _is_build,

@@ -339,11 +339,7 @@ class RuleFile:
 
     def condition(self, table: Mapping[str, Json], names: Names, key: str) -> Node:
         """The complete condition: `when`, without `unless`, for these agents and tools."""
-        for each, kind in (*((text, str) for text in TEXTS_OF_A_RULE), *((many, list) for many in LISTS)):
-            if each in table and not isinstance(table[each], (kind, list) if each == "unless" else kind):
-                raise RuleError(
-                    f"it must be {'text' if kind is str else 'a list of texts'}, not {type_name(table[each])}", each
-                )
+        _check_types(table)
         given = [each for each in USUAL if each in table]
         if len(given) != 1:
             what = (
@@ -405,6 +401,14 @@ def _parsed(text: str, names: Names, key: str) -> Node:
         raise RuleError(f"column {error.column}: {error.what}", key, error.fix) from None
 
 
+def _check_types(table: Mapping[str, Json]) -> None:
+    for each in (*TEXTS_OF_A_RULE, *LISTS):
+        kinds = (str, list) if each == "unless" else (list,) if each in LISTS else (str,)
+        if each in table and not isinstance(table[each], kinds):
+            wanted = "a list of texts" if each in LISTS else "text"
+            raise RuleError(f"it must be {wanted}, not {type_name(table[each])}", each)
+
+
 def _check_action(then: str, spec: Mapping[str, Json]) -> None:
     run, to = spec.get("run"), spec.get("to")
     if then == "run" and run is None:
@@ -419,11 +423,14 @@ def _check_action(then: str, spec: Mapping[str, Json]) -> None:
         raise RuleError("it must be the new command, or a table of input fields", "to")
     if then in ("warn", "context") and run is None and not spec.get("because"):
         raise RuleError(f"`{then}` needs a text", "then", 'Add because = "…".')
-    templates = [(key, spec[key], key == "run") for key in ("run", "because", "instead", "to") if key in spec]
-    for key, text, quoted in templates:
+    _check_templates(spec)
+
+
+def _check_templates(spec: Mapping[str, Json]) -> None:
+    for key in ("run", "because", "instead", "to"):
+        text = spec.get(key)
         for each in text.values() if isinstance(text, dict) else [text]:
-            wrong = wrong_template(each, quoted=quoted) if isinstance(each, str) else ""
-            if wrong:
+            if isinstance(each, str) and (wrong := wrong_template(each, quoted=key == "run")):
                 raise RuleError(wrong, key)
 
 

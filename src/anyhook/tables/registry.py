@@ -246,8 +246,9 @@ def past(name: str) -> Past | None:
 
 def special(name: str, word: str) -> Any:
     """What one product alone has, or few do, and only one place asks for: `OFFERED` (folders with what our own agent
-    uses of it), `SERVERS` (the MCP server that a hook names), `APPROVALS` (its own record of approved hooks). None
-    for most."""
+    uses of it), `SERVERS` (the MCP server that a hook names), `APPROVALS` (its own record of approved hooks),
+    `OWN_FOLDERS` (where it keeps plans, memory and the like) and `WORKING_FOLDERS` (the setting with folders that it
+    works in besides the project). None for most."""
     return part(module_of(name), word)
 
 

@@ -9,6 +9,13 @@ if TYPE_CHECKING:
     from anyhook.tables.version_rows import ProductChange
 
 VERSION = "2.1.325"
+OWN_FOLDERS = (
+    "{config}/plans/**", "{config}/todos/**", "{config}/tasks/**", "{config}/projects/*/memory/**",
+    "{config}/projects/*/*/scratchpad/**", "{config}/agent-memory/**",
+)  # fmt: skip
+"""Where it keeps plans, tasks, memory and scratch files (2.1.325, 2026-11)."""
+WORKING_FOLDERS = (("{config}/settings.json", "json", ("permissions", "additionalDirectories")),)
+"""The setting with folders that it works in besides (code.claude.com/docs/en/settings, 2026-11)."""
 OFFERED = {
     "subagent": ("{project}/.claude/agents", "{home}/.claude/agents"),
     "skill": ("{project}/.claude/skills", "{home}/.claude/skills"),

@@ -75,6 +75,9 @@ HOST_EVENTS = (
     HostEvent("Interrupt", installed=False, why_not="no canonical event"),
 )
 
+OWN_FOLDERS = ("{config}/memories/**",)
+WORKING_FOLDERS = (("{config}/config.toml", "toml", ("sandbox_workspace_write", "writable_roots")),)
+"""docs/config.md of Codex, 0.166.0, 2026-11."""
 LAYERS = (
     "{config}/config.toml",
     "{project}/.codex/config.toml",

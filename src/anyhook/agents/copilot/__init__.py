@@ -140,6 +140,7 @@ HOST_EVENTS = (
     HostEvent("sessionEnd", ("session_end",), REASON),
 )
 
+OWN_FOLDERS = ("{config}/session-state/**",)
 LAYERS = (
     "{config}/settings.json",
     "{config}/config.json",

@@ -123,6 +123,9 @@ HOST_EVENTS = (
     *left_out(NO_EVENT, "BeforeModel", "AfterModel", "BeforeToolSelection"),
 )
 
+OWN_FOLDERS = ("{home}/.gemini/tmp/**",)
+WORKING_FOLDERS = (("{home}/.gemini/settings.json", "json", ("context", "includeDirectories")),)
+"""docs/get-started/configuration.md of Gemini CLI, 0.61.0, 2026-11."""
 LAYERS = ("{home}/.gemini/settings.json", "{project}/.gemini/settings.json", "/etc/gemini-cli/settings.json")
 """Every file that can turn its hooks off."""
 

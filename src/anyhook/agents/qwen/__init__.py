@@ -52,6 +52,9 @@ HOST_EVENTS = (
     event("SessionEnd", why_not="not fired by `qwen -p`"),
 )
 
+OWN_FOLDERS = ("{config}/tmp/**",)
+WORKING_FOLDERS = (("{config}/settings.json", "json", ("context", "includeDirectories")),)
+"""docs/users/configuration/settings.md of Qwen Code, 0.15.10, 2026-11."""
 LAYERS = (
     "{config}/settings.json",
     "{project}/.qwen/settings.json",
