@@ -84,7 +84,7 @@ def inner_commands(
         return []
     if row.has("fed") and script is not None and not (row.wraps is not None and _wrapped(name, row, words)):
         return [_fed(name, row, words, script)]
-    return RUNNING[row.runs](name, row, words, stdin, script)
+    return RUN_BY[row.runs](name, row, words, stdin, script)
 
 
 def likely_programs(pattern: str) -> list[Word]:
@@ -408,7 +408,7 @@ def _any_wrapped(
     return [] if row.wraps is None or only_looks else _wrapped(name, row, words)
 
 
-RUNNING: dict[Runs, Running] = {
+RUN_BY: dict[Runs, Running] = {
     "": _any_wrapped,
     "schedule": lambda _name, _row, _words, _stdin, script: [] if script is None else list(_scheduled(script)),
     "shell": lambda name, _row, words, _stdin, _script: _shell(name, words),
