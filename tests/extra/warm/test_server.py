@@ -7,14 +7,15 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pexpect
 import pytest
 
-from anyhook.extra.warm import place
+from anyhook.extra.warm import place, server
 from anyhook.extra.warm.place import is_wanted, socket_path
-from anyhook.extra.warm.server import PRELOADED
+from anyhook.extra.warm.server import PRELOADED, Pool
 from anyhook.platform.places import NoPlace, private_dir
 from warm_box import LIMIT_S, PARENT, eventually, servers_of
 
@@ -79,6 +80,21 @@ def test_a_wrong_value_is_a_finding(world: World) -> None:
 
 def test_what_is_preloaded_is_there() -> None:
     assert [name for name in PRELOADED if find_spec(name) is None] == []
+
+
+@pytest.mark.parametrize(("idle", "busy", "forked"), [(2, 0, 0), (1, 1, 0), (1, 0, 1), (0, 0, 2)])
+def test_a_worker_is_not_replaced_while_it_answers(
+    monkeypatch: pytest.MonkeyPatch, idle: int, busy: int, forked: int
+) -> None:
+    """One that is forked for the time of a slow call would be the one too many afterwards, and the one that exits is
+    that which has just answered: its memory is its own by then, and the new one has to copy all of that again."""
+    wanted: list[int] = []
+    pool = Pool.__new__(Pool)
+    pool._state = SimpleNamespace(count={server.IDLE: idle, server.BUSY: busy}.__getitem__, calls=7)  # type: ignore[assignment]
+    pool._workers, pool._begun, pool._settled_s = dict.fromkeys(range(idle + busy), 0), 7, 0.0
+    monkeypatch.setattr(pool, "_fork", wanted.append)
+    pool._fill()
+    assert [max(0, each) for each in wanted] == [forked]
 
 
 def test_a_server_that_cannot_start_is_not_tried_with_every_call(door: Door) -> None:

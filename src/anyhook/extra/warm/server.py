@@ -180,7 +180,8 @@ class Pool:
                 self._learn(told)
 
     def _fill(self) -> float:
-        """Fork the workers that are missing, and say when to look again."""
+        """Fork the workers that are missing, and say when to look again. While one waits, those that are busy count:
+        one that is forked for the time of a call would take the place of one whose memory is its own."""
         idle, begun = self._state.count(IDLE), self._state.calls
         if idle or not self._workers:
             self._begun = -1
@@ -189,8 +190,8 @@ class Pool:
         elif begun != self._begun:
             self._begun = begun
             return BUSY_S
-        self._fork(SPARE - idle)
-        return TICK_S if self._state.count(IDLE) >= SPARE else SETTLE_S
+        self._fork(SPARE - (len(self._workers) if idle else 0))
+        return TICK_S if self._state.count(IDLE) else SETTLE_S
 
     def _fork(self, wanted: int) -> None:
         for _ in range(wanted):
