@@ -26,7 +26,7 @@ WEAKENING = [
     ["disable", "git/forced-push"], ["shadow", "git/forced-push"], ["remove", "guard"], ["uninstall", "claude"],
     ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
     ["add", "./package", "--yes"], ["approvals", "allow", "3f9c2a10"], ["approvals", "deny", "3f9c2a10"],
-    ["policy", "pull", "./policy"], ["policy", "remove", "acme"],
+    ["policy", "pull", "./policy"], ["policy", "remove", "acme"], ["ship", "--to", "./fleet", "--once"],
 ]  # fmt: skip
 OTHERS = [
     ["add", "guard", "--yes"], ["enforce", "git/forced-push"], ["enable", "git/forced-push"], ["trust", "--list"],

@@ -66,6 +66,7 @@ VERBS = {
     "replay": ("anyhook.cli.verb_replay", "Judge recorded runs again by today's rules."),
     "backtest": ("anyhook.cli.verb_backtest", "Try hooks on recorded events."),
     "export": ("anyhook.cli.verb_export", "Export records for other programs."),
+    "ship": ("anyhook.cli.verb_ship", "Send the journal to a collector, or into a directory of many machines."),
     "import": ("anyhook.cli.verb_import", "Import the transcripts of your agents."),
     "completion": ("anyhook.cli.verb_completion", "Print a shell's completion script."),
 }
@@ -90,7 +91,7 @@ GROUPS = {
     ),
     "Try it": ("try", "fire", "explain", "facts", "test", "record", "backtest", "replay", "agent"),
     "In a shell script that is a hook": ("get", "deny", "ask", "context"),
-    "What happened": ("log", "watch", "serve", "stats", "verify", "export", "import"),
+    "What happened": ("log", "watch", "serve", "stats", "verify", "export", "ship", "import"),
 }
 
 

@@ -10,16 +10,34 @@ from typing import TYPE_CHECKING
 from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
 from anyhook.journal.files import current_path, full_paths
+from anyhook.journal.machines import machines_in
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
+from anyhook.platform.places import state_dir
 from anyhook.tables.registry import UnknownEvent, canonical_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from anyhook.journal.read import JournalLine
+
+
+class FromOption(Options):
+    from_: str | None = option("--from", "Read this directory, which `anyhook ship` filled, instead.", "DIR")
+
+
+def folder_of(options: FromOption) -> str:
+    """The folder to read: the journal of this user, or a directory with those of many machines."""
+    if options.from_ is None:
+        return state_dir(os.environ)
+    folder = os.path.realpath(options.from_)
+    if not os.path.isdir(folder):
+        raise BadCall(f"--from {options.from_}: this is not a directory.")
+    if not machines_in(folder) and not os.path.exists(current_path(folder)) and not full_paths(folder):
+        raise BadCall(f"--from {options.from_}: there is no journal here. `anyhook ship --to {folder}` brings one.")
+    return folder
 
 
 class EventFilter(Options):

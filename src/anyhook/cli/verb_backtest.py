@@ -14,7 +14,15 @@ import click
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.fire import project_of
-from anyhook.cli.journal_input import EventFilter, TextFilter, count_of, look_for_cycles_seldom, wanted_of
+from anyhook.cli.journal_input import (
+    EventFilter,
+    FromOption,
+    TextFilter,
+    count_of,
+    folder_of,
+    look_for_cycles_seldom,
+    wanted_of,
+)
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
 from anyhook.cli.verbs import verb
@@ -80,8 +88,7 @@ def prepared(
     chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
     kind = options.sandbox or "bwrap"
     subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
-    if not options.everywhere:
-        wanted = wanted.replace(project=setup.project)
+    wanted = wanted.replace(project=_only(options, setup.project))
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
     starts = any(hook.handler != "rule" for hook in chosen)
@@ -105,7 +112,12 @@ def prepared(
 
         return pairs
 
-    return Backtest(folder, wanted, replay, engine.context.recorder.policy), sandbox, [*subjects]
+    return Backtest(folder, folder_of(options), wanted, replay, engine.context.recorder.policy), sandbox, [*subjects]
+
+
+def _only(options: BacktestOptions, project: str) -> str | None:
+    """The one project whose events count; None for all. Those of other machines are elsewhere."""
+    return None if options.everywhere or options.from_ else project
 
 
 def _meant(name: str, catalog: Catalog) -> Sequence[str]:
@@ -248,7 +260,7 @@ MAX_SILENT = 10
 """With more hooks than this, those that would have done nothing are only counted."""
 
 
-class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter):
+class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, TextFilter, EventFilter, FromOption):
     everywhere: bool = switch("--everywhere", "Use events of every project, not only of this one.")
     sandbox: str | None = option(
         "--sandbox", "bwrap (default), or none to run hooks without a sandbox.", "KIND", choices=("bwrap", "none")

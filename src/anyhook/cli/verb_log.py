@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
-from anyhook.cli.journal_input import RecordFilter, count_of, sound, wanted_of
+from anyhook.cli.journal_input import FromOption, RecordFilter, count_of, folder_of, sound, wanted_of
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch
 from anyhook.cli.verbs import verb
@@ -17,10 +17,10 @@ from anyhook.cli.view.console import wants_colour
 from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
+from anyhook.journal.machines import machines_in
 from anyhook.journal.read import JournalLine, read_line
 from anyhook.journal.search import follow, newest, search
 from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
-from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ LOOK_S = 0.2
 """How often `--follow` checks for new records."""
 
 
-class LogOptions(RecordFilter):
+class LogOptions(RecordFilter, FromOption):
     search: str | None = option("--search", "Only records that contain all these words, in any order.", "WORDS")
     last: str | None = option("--last", "Only the last N.", "N", short="-n")
     follow: bool = switch("--follow", "Print the last ten, then new records as they come; Ctrl-C stops it.", short="-f")
@@ -44,8 +44,8 @@ class LogOptions(RecordFilter):
 @verb("log", LogOptions, "anyhook log --since 2h --verdict block")
 def log(options: LogOptions) -> int:
     """Print the journal of fired events, oldest first."""
-    wanted, folder, as_json = wanted_of(options), state_dir(os.environ), options.json
-    if not as_json and (off := here()()):
+    wanted, folder, as_json = wanted_of(options), folder_of(options), options.json
+    if not as_json and options.from_ is None and (off := here()()):
         render.say(off)
     if options.follow:
         if options.search is not None:
@@ -80,7 +80,8 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
             render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
     if looking.missed >= WORTH and make_elsewhere(folder):
         render.say("An index for the next searches is being made in the background.")
-    return map(read_line, reversed(lines))
+    records = [*map(read_line, reversed(lines))]
+    return iter(sorted(records, key=lambda line: line.at_ns or 0) if machines_in(folder) else records)
 
 
 def _show(records: Iterable[JournalLine], as_json: bool) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
 
 from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.journal_input import time_of
+from anyhook.cli.journal_input import FromOption, folder_of, time_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
@@ -17,7 +16,6 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.record_text import when
 from anyhook.cli.view.text import visible
 from anyhook.engine.engine import EngineOptions, open_engine
-from anyhook.platform.places import state_dir
 from anyhook.replay.report import reports_of
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ SHOWN = 10
 MAX_WIDTH = 100
 
 
-class ReportOptions(ProjectJsonOptions):
+class ReportOptions(ProjectJsonOptions, FromOption):
     since: str | None = option("--since", "Only from this time on: 2h, 3d, today, 2026-11-15T10:30.", "TIME")
 
 
@@ -43,7 +41,7 @@ def report(hook: str, options: ReportOptions) -> int:
     catalog = catalog_of(options)
     found = find_hooks(hook, catalog.hooks)
     context = open_engine(EngineOptions(setup_of(options), mode="shadow", host="report"), catalog).context
-    made = reports_of(found, state_dir(os.environ), since_ns, context)
+    made = reports_of(found, folder_of(options), since_ns, context)
     if options.json:
         listed: list[Json] = [each.as_dict() for each in made]
         sums: dict[str, Json] = {

@@ -6,16 +6,16 @@ import os
 from secrets import token_urlsafe
 
 from anyhook.cli import BadCall, render
+from anyhook.cli.journal_input import FromOption, folder_of
 from anyhook.cli.off_banner import standing_of
-from anyhook.cli.options import Options, option
+from anyhook.cli.options import option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.verbs import verb
 from anyhook.guard.below_agent import agent_above
 from anyhook.model.extras import install_command
-from anyhook.platform.places import state_dir
 
 
-class ServeOptions(Options):
+class ServeOptions(FromOption):
     port: str | None = option("--port", "The port; default: any free one.", "N")
 
 
@@ -24,7 +24,7 @@ def serve(options: ServeOptions) -> int:
     """Show the journal in the browser: events as they happen, search, single records, charts per hook. The page is
     served on this machine only, and only to those who have the printed address. A person can answer there what hooks
     ask (`[ask]` in the settings). Ctrl-C stops it."""
-    port = port_of(options.port or "0")
+    port, folder = port_of(options.port or "0"), folder_of(options)
     try:
         from anyhook.cli.web import server
     except ImportError as error:
@@ -35,5 +35,5 @@ def serve(options: ServeOptions) -> int:
         render.say("Serving the page. Ctrl-C stops it.")
         why = agent_above(os.environ)
         closed = f"Nobody can answer here, because an agent started this page: {why}." if why else ""
-        server.serve(state_dir(os.environ), token, at, standing_of(os.getcwd(), os.environ), closed)
+        server.serve(folder, token, at, standing_of(os.getcwd(), os.environ), closed)
     return 0

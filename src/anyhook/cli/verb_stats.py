@@ -11,7 +11,7 @@ from sqlite3 import Error
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
-from anyhook.cli.journal_input import JournalFilter, look_for_cycles_seldom, wanted_of
+from anyhook.cli.journal_input import FromOption, JournalFilter, folder_of, look_for_cycles_seldom, wanted_of
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import show
@@ -26,7 +26,6 @@ from anyhook.journal.stats import figures
 from anyhook.model.call import Call
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED
-from anyhook.platform.places import state_dir
 from anyhook.platform.run import run
 from anyhook.programs.python_script import read_script
 
@@ -92,7 +91,7 @@ def _imports(script: PythonScript, cwd: str) -> list[str]:
 # `anyhook stats`: what each hook did and what it cost, as a table with charts.
 
 
-class StatsOptions(JsonOptions, JournalFilter):
+class StatsOptions(JsonOptions, JournalFilter, FromOption):
     """`anyhook stats`."""
 
 
@@ -101,8 +100,8 @@ def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
     agent waiting. Covers the last seven days, unless --since says otherwise. A rule counts as run if it applied, and
     takes no time."""
-    found = _figures(state_dir(os.environ), wanted_of(options, since="7d"))
-    gained_s = _gains(found)
+    found = _figures(folder_of(options), wanted_of(options, since="7d"))
+    gained_s = _gains(found) if options.from_ is None else {}
     if options.json:
         rows: list[Json] = []
         for hook in found:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
-from anyhook.cli.journal_input import check_not_journal
+from anyhook.cli.journal_input import FromOption, check_not_journal, folder_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.progress import progress
+from anyhook.journal.machines import machines_in, name_of
 from anyhook.journal.verify import head_of
 from anyhook.journal.verify import verify as check
 from anyhook.model import lean_json
-from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
+    from anyhook.journal.verify import Proof
     from anyhook.journal.writer import Link
     from anyhook.model.json_types import Json
 
 
-class VerifyOptions(JsonOptions):
+class VerifyOptions(JsonOptions, FromOption):
     head: str | None = option("--head", "A head exported earlier: the journal must still contain it.", "FILE")
     export_head: str | None = option("--export-head", "Write the head to this file, to keep it elsewhere.", "FILE")
 
@@ -29,7 +29,9 @@ class VerifyOptions(JsonOptions):
 def verify(options: VerifyOptions) -> int:
     """Check that no record of the journal was edited, deleted or moved since it was written. Records cut off at the end
     are noticed only with a head that was exported before. Exits with status 1 if something is wrong."""
-    folder = state_dir(os.environ)
+    folder = folder_of(options)
+    if machines_in(folder):
+        return _verify_all(folder, options)
     if options.export_head is not None:
         check_not_journal("--export-head", options.export_head, folder)
     expected = _expected(options.head) if options.head is not None else None
@@ -38,9 +40,7 @@ def verify(options: VerifyOptions) -> int:
     if options.export_head is not None:
         _export(options.export_head, proof.head)
     if options.json:
-        made = {field: getattr(proof, field) for field in proof.fields}
-        damage: list[Json] = [each.as_dict() for each in proof.damage]
-        render.json_out({**made, "damage": damage}, indent=2)
+        render.json_out(_as_dict(proof), indent=2)
         return FINDINGS if proof.damage else DONE
     for each in proof.damage:
         render.out(f"{each.kind}: {each.what} ({each.where or folder})")
@@ -58,6 +58,30 @@ def verify(options: VerifyOptions) -> int:
     until = f"; the head is record {head['n']}, {head['hash']}" if isinstance(head, dict) else ""
     render.out(f"{proof.records} records, none changed since they were written{until}")
     return DONE
+
+
+def _as_dict(proof: Proof) -> dict[str, Json]:
+    damage: list[Json] = [each.as_dict() for each in proof.damage]
+    return {**{field: getattr(proof, field) for field in proof.fields}, "damage": damage}
+
+
+def _verify_all(folder: str, options: VerifyOptions) -> int:
+    """The journals of many machines, each a chain of its own."""
+    if options.head is not None or options.export_head is not None:
+        raise BadCall("a head belongs to one journal: give one machine's folder to --from.")
+    proofs = {name_of(path): check(path) for path in machines_in(folder)}
+    damage = [(name, each) for name, proof in proofs.items() for each in proof.damage]
+    records = sum(proof.records for proof in proofs.values())
+    if options.json:
+        told: list[Json] = [each.as_dict() for _, each in damage]
+        machines: dict[str, Json] = {name: _as_dict(proof) for name, proof in proofs.items()}
+        render.json_out({"records": records, "damage": told, "machines": machines}, indent=2)
+        return FINDINGS if damage else DONE
+    for name, each in damage:
+        render.out(f"{name}: {each.kind}: {each.what} ({each.where})")
+    what = f"{len(damage)} place(s) were changed after they were written" if damage else "none changed"
+    render.out(f"{records} records of {len(proofs)} machines, {what}")
+    return FINDINGS if damage else DONE
 
 
 def _expected(path: str) -> Link:

@@ -7,6 +7,7 @@ import os
 from errno import EINVAL
 from stat import S_ISREG
 
+from anyhook.journal.machines import journals_of
 from anyhook.journal.writer import CURRENT
 from anyhook.platform.places import read_at
 
@@ -53,8 +54,13 @@ def is_full_name(name: str) -> bool:
     return name.startswith("journal-") and name.endswith(".jsonl") and name[8:-6].isdigit()
 
 
-def open_all(state_dir: str) -> list[tuple[str, BinaryIO]]:
-    """Every file, oldest first, open. The current one is opened first: if it becomes full in the meantime, it is seen
+def open_all(folder: str) -> list[tuple[str, BinaryIO]]:
+    """Every file of a journal, oldest first, open; of a directory of machines, one journal after the other."""
+    return [each for journal in journals_of(folder) for each in _open_journal(journal)]
+
+
+def _open_journal(state_dir: str) -> list[tuple[str, BinaryIO]]:
+    """The current one is opened first: if it becomes full in the meantime, it is seen
     twice and used once, and nothing is missed."""
     found: list[tuple[str, BinaryIO]] = []
     last = _opened(current_path(state_dir))

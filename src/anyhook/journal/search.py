@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from heapq import merge
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import (
@@ -18,9 +19,11 @@ from anyhook.journal.files import (
     seek_first,
     whole_lines,
 )
+from anyhook.journal.machines import journals_of, name_of
 from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.places import NOWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,7 +128,11 @@ def _low_json(value: Json) -> str:
 
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
-    """The records, oldest first; damaged lines among them."""
+    """The records, oldest first; damaged lines among them. Those of many machines are merged by time."""
+    journals = journals_of(state_dir)
+    if journals != [state_dir]:
+        yield from merge(*(search(journal, wanted) for journal in journals), key=_time)
+        return
     chosen = chooser(wanted)
     for _, file in open_all(state_dir):
         with file:
@@ -180,11 +187,19 @@ def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLi
 
 def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
     """The last N records, oldest first, read from the end."""
+    journals = journals_of(state_dir)
+    if journals != [state_dir]:
+        found = [line for journal in journals for line in newest(journal, wanted, max_count)]
+        return sorted(found, key=_time)[-max_count:]
     files = open_all(state_dir)
     try:
         return _last(files, wanted, max_count, None)
     finally:
         _close(files)
+
+
+def _time(line: JournalLine) -> int:
+    return line.at_ns or 0
 
 
 def _last(
@@ -215,6 +230,10 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
     """The last N records, and then new ones, from all files; None whenever there are no more for now. Finding the last
     ones may take a while; `stop` says whether the caller still wants them."""
+    journals = journals_of(state_dir)
+    if journals != [state_dir]:
+        yield from _follow_all(journals, wanted, newest(state_dir, wanted, max_count))
+        return
     chosen = chooser(wanted)
     files = open_all(state_dir)
     # A line that is being written has its end still to come.
@@ -235,11 +254,26 @@ def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: 
                 seen[state.st_ino] = file.tell()
 
 
+def _follow_all(journals: list[str], wanted: Wanted, last: list[JournalLine]) -> Iterator[JournalLine | None]:
+    """The same for many machines."""
+    each = [follow(journal, wanted, 0) for journal in journals]
+    for one in each:
+        next(one)  # it begins after what is there now
+    yield from last
+    while True:
+        yield None
+        fresh = [line for one in each for line in iter(one.__next__, None)]
+        yield from sorted(filter(None, fresh), key=_time)
+
+
 def record_of(state_dir: str, name: str) -> JournalLine | None:
-    """The record of that number; `last` for the newest."""
+    """The record of that number; `last` for the newest. One of many machines is MACHINE:NUMBER."""
     if name == "last":
         return next(iter(newest(state_dir, Wanted(), 1)), None)
-    number = int(name)
+    machine, _, rest = name.rpartition(":")
+    if machine:
+        state_dir = next((path for path in journals_of(state_dir) if name_of(path) == machine), NOWHERE)
+    number = int(rest)
     files = open_all(state_dir)
     try:
         for _, file in reversed(files):

@@ -33,6 +33,16 @@ def user_id() -> int:
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
+def allow_many_files() -> None:
+    """Let this process have as many files open as the system allows."""
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def after_fork(function: Callable[[], object]) -> None:
     """Call it in every child that this process forks."""
     if hasattr(os, "register_at_fork"):

@@ -61,6 +61,7 @@ RECORDS = {
     "start-variables.json": "digests of a person's own variables that change what hooks run",
     "journal": "the journal and its indexes, which have bounds of their own", "imported": "imported journal",
     "backtest.sqlite": "results about the journal's events",
+    "ship": "the name of this machine, and what each destination of `anyhook ship` has",
     "agent": "what was typed in the chat, and files for /undo while the chat runs",
 }  # fmt: skip
 """What else is in the state folder, by how its name begins: records that must not be lost, so they have no lifetime and

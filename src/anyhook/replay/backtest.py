@@ -140,11 +140,12 @@ class Backtest:
     def __init__(
         self,
         state_dir: str,
+        past: str,
         wanted: Wanted,
         replay: Callable[[], Callable[[JournalLine, Event, str], Iterator[Pair]]],
         policy: JournalPolicy,
     ) -> None:
-        self.state_dir, self.wanted, self.replay, self.policy = state_dir, wanted, replay, policy
+        self.past, self.wanted, self.replay, self.policy = past, wanted, replay, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that behaved differently in a long-lived interpreter than in a new process."""
@@ -272,16 +273,14 @@ class Backtest:
 
     def _last(self) -> int:
         """The number of the newest record."""
-        return max(
-            (found.number for folder in pasts(self.state_dir) for found in newest(folder, Wanted(), 1)), default=0
-        )
+        return max((found.number for folder in pasts(self.past) for found in newest(folder, Wanted(), 1)), default=0)
 
     # -- the events
 
     def _events(self) -> Iterator[tuple[JournalLine, Event, str]]:
         """The recorded events that can be fired again; the others are counted by their reason."""
         self.left_out = {}
-        for line in search_all(self.state_dir, self.wanted):
+        for line in search_all(self.past, self.wanted):
             if line.event not in EVENTS or is_repeated(line):
                 continue
             why = ""

@@ -1,0 +1,34 @@
+"""Many machines: a directory into which `anyhook ship` puts files. Each machine has a folder with a journal in it.
+Everything that reads a journal reads such a directory too, merged by time."""
+
+from __future__ import annotations
+
+import os
+
+from anyhook.platform.places import allow_many_files
+
+MACHINE = "machine-"
+MANY_JOURNALS = 100
+
+
+def journals_of(folder: str) -> list[str]:
+    """The journals of a directory of machines; of any other folder, the folder itself."""
+    found = machines_in(folder) or [folder]
+    if len(found) > MANY_JOURNALS:
+        allow_many_files()
+    return found
+
+
+def machines_in(folder: str) -> list[str]:
+    """The folders of machines; none for a journal."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    found = [f"{folder}/{name}" for name in sorted(names) if name.startswith(MACHINE)]
+    return [path for path in found if os.path.isdir(path)]
+
+
+def name_of(path: str) -> str:
+    """The machine that a folder or file of it belongs to; "" for a journal."""
+    return next((part.removeprefix(MACHINE) for part in path.split("/") if part.startswith(MACHINE)), "")

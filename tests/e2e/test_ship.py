@@ -1,0 +1,374 @@
+"""`anyhook ship`, and `--from` for what reads a journal (contract, §17)."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from google.protobuf.json_format import Parse
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from anyhook.journal.files import current_path, full_path
+from anyhook.journal.ship import BATCH_LINES, CannotShip, Directory, Shipper
+from anyhook.journal.writer import JournalWriter
+from command import SCRIPT
+from conftest import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BEGIN_NS = (time.time_ns() // 10**9 - 7_200) * 10**9
+
+
+class Receiver:
+    """A collector that takes only what OTLP's own schema allows: unknown fields and wrong types are answered 400."""
+
+    def __init__(self) -> None:
+        self.bodies: list[str] = []
+        self.records: list[Any] = []
+        self.resources: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self.answers: list[tuple[int, str]] = []
+        """What it answers instead, once each."""
+        self.max_bytes = 4 << 20
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                status, text = outer.take(self.path, self.rfile.read(int(self.headers["Content-Length"])), self.headers)
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def take(self, path: str, body: bytes, headers: Any) -> tuple[int, str]:
+        self.paths.append(path)
+        if self.answers:
+            return self.answers.pop(0)
+        if len(body) > self.max_bytes:
+            return 413, "too large"
+        try:
+            assert headers["Content-Type"] == "application/json"
+            request = Parse(body.decode(), ExportLogsServiceRequest())
+        except Exception as error:  # noqa: BLE001 (whatever it is, the sender is told)
+            return 400, str(error)
+        for resource_logs in request.resource_logs:
+            self.resources.append({each.key: each.value.string_value for each in resource_logs.resource.attributes})
+            for scope in resource_logs.scope_logs:
+                self.records += scope.log_records
+                self.bodies += [record.body.string_value for record in scope.log_records]
+        return 200, "{}"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def record(world: World, count: int, start: int = 1, at: int = BEGIN_NS) -> None:
+    """Write records of one kind into a world's journal, one per second."""
+    made = [
+        {
+            "v": 1, "at": at + number * 10**9, "host": "claude", "project": "/p", "session": f"s{number}",
+            "mode": "enforce", "event": "pre_tool", "data": {"tool": "Bash", "input": {"command": f"echo {number}"}},
+            "calls": [], "decision": {"verdict": "none" if number % 10 else "block", "hooks": []},
+        }
+        for number in range(start, start + count)
+    ]  # fmt: skip
+    world.state.mkdir(parents=True, exist_ok=True)
+    JournalWriter(str(world.state)).append([f"{json.dumps(each)}\n".encode() for each in made])
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def shipped(world: World, to: object, status: int = 0) -> dict[str, Any]:
+    done = world.command("ship", "--to", str(to), "--once", "--json")
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    if status:
+        assert done.stdout == ""
+        return {"why": done.stderr}
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def the_journal(fleet: Path) -> Path:
+    (machine,) = fleet.iterdir()
+    return machine / "journal.jsonl"
+
+
+# -- into a directory
+
+
+def test_a_directory_gets_the_lines_as_they_are_and_once(world: World) -> None:
+    fleet = world.root / "fleet"
+    record(world, 1200)
+    told = shipped(world, fleet)
+    assert (told["sent"], told["last"], told["lost"]) == (1200, 1200, 0)
+    assert lines(the_journal(fleet)) == lines(world.state / "journal.jsonl")
+    assert shipped(world, fleet)["sent"] == 0
+    record(world, 3, 1201)
+    assert shipped(world, fleet)["sent"] == 3
+    assert lines(the_journal(fleet)) == lines(world.state / "journal.jsonl")
+    assert world.command("verify", "--from", str(fleet)).returncode == 0
+
+
+def test_a_lost_cursor_and_an_unfinished_line_give_no_double(world: World) -> None:
+    fleet = world.root / "fleet"
+    record(world, 700)
+    shipped(world, fleet)
+    machine = json.loads((world.state / "ship" / "machine.json").read_text())
+    for cursor in (world.state / "ship").glob("*.json"):
+        if cursor.name != "machine.json":
+            cursor.unlink()
+    with the_journal(fleet).open("a") as file:
+        file.write('{"v": 1, "at": 17')  # we were killed in the middle of a line
+    record(world, 5, 701)
+    assert shipped(world, fleet)["machine"] == machine["id"]
+    assert lines(the_journal(fleet)) == lines(world.state / "journal.jsonl")
+
+
+def test_a_full_disk_leaves_whole_lines_and_the_rest_for_later(world: World) -> None:
+    fleet = world.root / "fleet"
+    record(world, 1500)
+    shipper = Shipper(str(world.state), str(fleet), Directory(str(fleet)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        with pytest.raises(CannotShip, match="cannot be written"):
+            shipper.send()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    written = the_journal(fleet).read_bytes()
+    assert written.endswith(b"\n")
+    assert written.count(b"\n") % BATCH_LINES == 0
+    shipper.send()
+    assert lines(the_journal(fleet)) == lines(world.state / "journal.jsonl")
+
+
+def test_files_that_became_full_and_records_that_were_deleted(world: World) -> None:
+    fleet = world.root / "fleet"
+    record(world, 20)
+    shipped(world, fleet)
+    record(world, 20, 21)
+    os.rename(current_path(str(world.state)), full_path(str(world.state), 40))
+    record(world, 20, 41)
+    assert shipped(world, fleet)["sent"] == 40
+    record(world, 20, 61)
+    os.rename(current_path(str(world.state)), full_path(str(world.state), 80))
+    record(world, 20, 81)
+    os.unlink(full_path(str(world.state), 80))  # down for so long that it became too old
+    told = shipped(world, fleet)
+    assert (told["sent"], told["lost"]) == (20, 20)
+
+
+def test_a_journal_that_is_replaced_by_a_new_one(world: World) -> None:
+    fleet = world.root / "fleet"
+    record(world, 20)
+    shipped(world, fleet)
+    os.unlink(world.state / "journal.jsonl")
+    record(world, 30, at=BEGIN_NS + 10**9)
+    assert shipped(world, fleet)["sent"] == 30
+    assert sorted(len(lines(path / "journal.jsonl")) for path in fleet.iterdir()) == [20, 30]
+    assert world.command("verify", "--from", str(fleet)).returncode == 0
+
+
+def test_a_machine_is_a_state_directory(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Three homes of one host are three machines, and every verb reads them as one past, in order of time."""
+    fleet = world.root / "fleet"
+    worlds = [world, *(World(tmp_path_factory.mktemp(f"machine{number}")) for number in range(2))]
+    for number, each in enumerate(worlds):
+        record(each, 40, at=BEGIN_NS + number * 100_000_000)
+        shipped(each, fleet)
+    assert len(list(fleet.iterdir())) == 3
+    told = [json.loads(line) for line in world.command("log", "--from", str(fleet), "--json").stdout.splitlines()]
+    assert len(told) == 120
+    assert [each["at"] for each in told] == sorted(each["at"] for each in told)
+    last = [
+        json.loads(line) for line in world.command("log", "--from", str(fleet), "--json", "-n", "5").stdout.splitlines()
+    ]
+    assert last == told[-5:]
+    found = world.command("log", "--from", str(fleet), "--json", "--search", "echo 7").stdout.splitlines()
+    assert [json.loads(line)["data"]["input"]["command"] for line in found] == ["echo 7"] * 3
+    blocked = world.command("log", "--from", str(fleet), "--json", "--verdict", "block").stdout.splitlines()
+    assert len(blocked) == 12
+    proof = json.loads(world.command("verify", "--from", str(fleet), "--json").stdout)
+    assert (proof["records"], proof["damage"], len(proof["machines"])) == (120, [], 3)
+    assert world.command("add", "git", "--yes").returncode == 0
+    report = json.loads(world.command("report", "git/clean", "--from", str(fleet), "--json").stdout)
+    assert report["calls"] == 120
+    rule = 'use = ["git"]\n[[rule]]\nname = "no echo"\nwhen = "runs echo"\nbecause = "x"\n'
+    world.write(world.home / "config" / "anyhook" / "hooks.toml", rule)
+    test = json.loads(world.command("backtest", "no echo", "--from", str(fleet), "--json").stdout)
+    (tally,) = test["hooks"].values()
+    assert (tally["events"], tally["blocks"]) == (120, 120)
+    edited = next(fleet.iterdir()) / "journal.jsonl"
+    edited.write_text(edited.read_text().replace("echo 7", "echo 8"))
+    assert world.command("verify", "--from", str(fleet)).returncode == 1
+
+
+def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+    fleet = world.root / "fleet"
+    for each in (world, World(tmp_path_factory.mktemp("other"))):
+        each.hook("kodik", "PreToolUse", "exit 0")
+        for _ in range(3):
+            each.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+        shipped(each, fleet)
+    for _ in range(2):  # without and with the index
+        (row,) = json.loads(world.command("stats", "--from", str(fleet), "--json").stdout)["hooks"]
+        assert row["runs"] == 6
+
+
+@pytest.mark.parametrize("verb", [("log",), ("stats",), ("report", "x"), ("backtest", "x"), ("verify",), ("serve",)])
+def test_a_directory_without_journals_is_a_bad_call(world: World, verb: tuple[str, ...]) -> None:
+    world.hook("kodik", "PreToolUse", "exit 0", name="x")
+    for folder in (world.root / "nothing", world.project):
+        done = world.command(verb[0], "--from", str(folder), *verb[1:])
+        assert (done.returncode, done.stdout) == (3, "")
+
+
+@pytest.mark.parametrize("to", [None, "ftp://x", "http://", "http://u:p@x", "/dev/null"])
+def test_a_destination_that_cannot_be_one_is_a_bad_call(world: World, to: str | None) -> None:
+    done = world.command("ship", "--once", *(["--to", to] if to is not None else []))
+    assert (done.returncode, done.stdout, len(done.stderr.strip().splitlines())) == (3, "", 1)
+
+
+# -- to a collector
+
+
+def test_a_collector_gets_one_record_per_line_with_the_line_as_body(world: World, receiver: Receiver) -> None:
+    record(world, 1100)
+    assert shipped(world, receiver.url)["sent"] == 1100
+    assert receiver.bodies == lines(world.state / "journal.jsonl")
+    assert set(receiver.paths) == {"/v1/logs"}
+    first = receiver.records[9]
+    named = {each.key: each.value for each in first.attributes}
+    assert (first.time_unix_nano, first.severity_text) == (BEGIN_NS + 10 * 10**9, "WARN")
+    assert named["gen_ai.tool.name"].string_value == "Bash"
+    assert named["gen_ai.conversation.id"].string_value == "s10"
+    assert named["anyhook.record"].int_value == 10
+    machine = json.loads((world.state / "ship" / "machine.json").read_text())["id"]
+    assert {each["service.instance.id"] for each in receiver.resources} == {machine}
+    assert shipped(world, receiver.url)["sent"] == 0
+    assert len(receiver.bodies) == 1100
+
+
+def test_each_destination_has_a_cursor(world: World, receiver: Receiver) -> None:
+    record(world, 3)
+    assert shipped(world, receiver.url)["sent"] == 3
+    assert shipped(world, world.root / "fleet")["sent"] == 3
+    assert shipped(world, f"{receiver.url}/other")["sent"] == 3
+    assert receiver.paths == ["/v1/logs", "/other/v1/logs"]
+
+
+def test_a_collector_that_is_down_gets_everything_later(world: World, receiver: Receiver) -> None:
+    record(world, 600)
+    receiver.answers = [(503, "down")]
+    assert "503" in shipped(world, receiver.url, 1)["why"]
+    assert receiver.bodies == []
+    gone = "http://127.0.0.1:9"
+    assert "cannot be reached" in shipped(world, gone, 1)["why"]
+    assert shipped(world, receiver.url)["sent"] == 600
+    assert receiver.bodies == lines(world.state / "journal.jsonl")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [(400, "no"), (401, "who"), (307, ""), (302, ""), (200, '{"partialSuccess": {"rejectedLogRecords": "2"}}')],
+)
+def test_what_is_refused_is_never_skipped(world: World, receiver: Receiver, answer: tuple[int, str]) -> None:
+    record(world, 3)
+    receiver.answers = [answer]
+    shipped(world, receiver.url, 1)
+    assert receiver.paths == ["/v1/logs"]  # no redirect is followed
+    assert shipped(world, receiver.url)["sent"] == 3
+    assert receiver.bodies == lines(world.state / "journal.jsonl")
+
+
+def test_a_request_that_is_too_large_is_sent_in_parts(world: World, receiver: Receiver) -> None:
+    record(world, 400)
+    receiver.max_bytes = 60_000
+    shipped(world, receiver.url)
+    assert receiver.bodies == lines(world.state / "journal.jsonl")
+
+
+def test_what_was_redacted_stays_so(world: World, receiver: Receiver) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    world.hook("kodik", "PreToolUse", "exit 0")
+    world.fire("pre_tool", "--tool", "Bash", "--input", json.dumps({"command": f"curl -H 'X: {secret}'"}))
+    shipped(world, receiver.url)
+    assert len(receiver.bodies) == 1
+    assert secret not in receiver.bodies[0]
+    assert "[redacted]" in receiver.bodies[0]
+
+
+def test_two_at_once_send_nothing_twice(world: World, receiver: Receiver) -> None:
+    record(world, 2000)
+    calls = [
+        subprocess.Popen([SCRIPT, "ship", "--to", receiver.url, "--once"], env=world.env, cwd=world.project)
+        for _ in range(3)
+    ]
+    assert {call.wait(60) for call in calls} <= {0, 1}
+    assert receiver.bodies == lines(world.state / "journal.jsonl")
+
+
+@pytest.mark.slow
+def test_kill_9_leaves_no_gap(world: World, receiver: Receiver) -> None:
+    """300 rounds, in which records are written all the time: a directory gets each line once; a collector each at least
+    once, in order, and twice at most one batch per kill."""
+    chance, fleet, kills, number = random.Random(11), world.root / "fleet", 0, 1
+    for _ in range(300):
+        count = chance.randint(1, 1500)
+        record(world, count, number)
+        number += count
+        for to in (str(fleet), receiver.url):
+            with subprocess.Popen(
+                [SCRIPT, "ship", "--to", to, "--once"], env=world.env, cwd=world.project,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ) as child:  # fmt: skip
+                try:
+                    child.wait(chance.uniform(0.1, 0.5))
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    kills += 1
+    for to in (fleet, receiver.url):
+        shipped(world, to)
+    written = [line for path in sorted(world.state.glob("journal-*.jsonl")) for line in lines(path)]
+    written += lines(world.state / "journal.jsonl")
+    folder = next(fleet.iterdir())
+    got = [line for path in sorted(folder.glob("journal-*.jsonl")) for line in lines(path)]
+    assert got + lines(folder / "journal.jsonl") == written
+    assert list(dict.fromkeys(receiver.bodies)) == written
+    assert kills > 20
+    assert len(receiver.bodies) - len(written) <= kills * BATCH_LINES
+    assert world.command("verify", "--from", str(fleet)).returncode == 0
+
+
+def test_a_directory_is_copied_elsewhere_and_read_there(world: World) -> None:
+    record(world, 5)
+    shipped(world, world.root / "fleet")
+    shutil.copytree(world.root / "fleet", world.root / "copy")
+    assert len(world.command("log", "--from", str(world.root / "copy"), "--json").stdout.splitlines()) == 5
