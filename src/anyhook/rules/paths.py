@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from _bisect import bisect_left
 from itertools import takewhile
 
 from anyhook.model.record import Record
-from anyhook.rules.wildcards import SIGNS, is_plain, like, path_like
+from anyhook.rules.wildcards import SIGNS, is_plain, like, may_match, path_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     PathPattern = tuple[str, tuple[str, ...]]
     """Where it starts (`/`, `~`, `.` for the project, `@` for a class), and its parts."""
@@ -120,50 +121,90 @@ def matching(
             for path in paths
             if any(matches(each, path, places, covers=covers, may_be=may_be) for each in patterns)
         ]
-    plain = [path for path in paths if is_plain(path)]
-    found = _plain_matches(patterns, plain, places, covers=covers)
-    for path in paths:
-        if not is_plain(path) and any(matches(each, path, places, covers=covers, may_be=may_be) for each in patterns):
+    key = (*paths,)
+    many = ARRANGED.get(key)
+    if many is None:
+        if len(ARRANGED) >= MAX_ARRANGED:
+            ARRANGED.clear()
+        many = ARRANGED[key] = Many(key)
+    found = _plain_matches(patterns, many, places, covers=covers)
+    for path in many.others:
+        if any(matches(each, path, places, covers=covers, may_be=may_be) for each in patterns):
             found.add(path)
     return [path for path in paths if path in found]
 
 
-def _plain_matches(patterns: tuple[PathPattern, ...], paths: list[str], places: Places, *, covers: bool) -> set[str]:
+class Many:
+    """Many paths; those without wildcards arranged so that the ones a pattern may match are found without asking
+    each."""
+
+    def __init__(self, given: tuple[str, ...]) -> None:
+        self.paths = paths = [path for path in given if is_plain(path)]
+        self.others = [path for path in given if not is_plain(path)] if len(paths) < len(given) else []
+        self.ordered = sorted(paths)
+        self.by_path: dict[str, list[str]] = {}
+        self.by_name: dict[str, list[str]] = {}
+        for path in paths:
+            whole = path.rstrip("/")
+            self.by_path.setdefault(whole, []).append(path)
+            self.by_name.setdefault(whole.rsplit("/", 1)[-1], []).append(path)
+        self.text, self.names = "\n".join(paths), "\n".join(self.by_name)
+        self.above: dict[str, list[str]] = {}
+        """Folder → those of the paths that are above it."""
+
+    def wholes(self, folder: str) -> list[str]:
+        """Those that hold a whole folder."""
+        if folder not in self.above:
+            self.above[folder] = [path for path in self.paths if _whole(path, folder)]
+        return self.above[folder]
+
+    def candidates(self, pattern: PathPattern, places: Places) -> Iterable[str]:
+        """Those that a pattern may match, besides those above the project."""
+        start, parts = pattern
+        if start == "@":
+            return self.paths
+        if start == "/" and parts[:1] == ("**",):
+            return self._anywhere(parts[1:])
+        base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
+        fixed = "/".join([base, *takewhile(is_plain, parts)])
+        found: list[str] = []
+        for at in range(bisect_left(self.ordered, fixed), len(self.ordered)):
+            if not self.ordered[at].startswith(fixed):
+                break
+            found.append(self.ordered[at])
+        while fixed:  # the folders above
+            fixed = fixed.rpartition("/")[0]
+            found += self.by_path.get(fixed, ())
+        return found
+
+    def _anywhere(self, parts: tuple[str, ...]) -> Iterable[str]:
+        """The same for a pattern that matches at any depth: by the name, or by a name that every match contains."""
+        if len(parts) == 1 and is_plain(parts[0]):
+            return self.by_name.get(parts[0], ())
+        if len(parts) == 1:
+            if not may_match(parts[0], self.names):
+                return ()
+            return [path for name, named in self.by_name.items() if like(parts[0], name) for path in named]
+        if plain := [part for part in parts if is_plain(part)]:
+            needle = f"/{max(plain, key=len)}"
+            return [path for path in self.paths if needle in path] if needle in self.text else ()
+        return self.paths
+
+
+ARRANGED: dict[tuple[str, ...], Many] = {}
+"""The last paths: all rules about a call ask for the same."""
+MAX_ARRANGED = 4
+
+
+def _plain_matches(patterns: tuple[PathPattern, ...], many: Many, places: Places, *, covers: bool) -> set[str]:
     """The paths without wildcards that one of the patterns matches."""
     found: set[str] = set()
-    by_name: dict[str, list[str]] = {}
-    for path in paths:
-        by_name.setdefault(path.rstrip("/").rsplit("/", 1)[-1], []).append(path)
-    above = [path for path in paths if _whole(path, places.project)] if covers else []
+    above = many.wholes(places.project) if covers else ()
     for pattern in patterns:
-        for path in (*_candidates(pattern, paths, by_name, places), *above):
+        for path in (*many.candidates(pattern, places), *above):
             if path not in found and matches(pattern, path, places, covers=covers):
                 found.add(path)
     return found
-
-
-def _candidates(pattern: PathPattern, paths: list[str], by_name: dict[str, list[str]], places: Places) -> list[str]:
-    """The paths without wildcards that a pattern may match, besides those above the project."""
-    start, parts = pattern
-    if start == "@":
-        return paths
-    if start == "/" and parts[:1] == ("**",):
-        return _anywhere(parts[1:], paths, by_name)
-    base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
-    fixed = "/".join([base, *takewhile(is_plain, parts)])
-    return [path for path in paths if path.startswith(fixed) or fixed.startswith(path)]
-
-
-def _anywhere(parts: tuple[str, ...], paths: list[str], by_name: dict[str, list[str]]) -> list[str]:
-    """The same for a pattern that matches at any depth: by the name, or by a name that every match contains."""
-    if len(parts) == 1 and is_plain(parts[0]):
-        return by_name.get(parts[0], [])
-    if len(parts) == 1:
-        return [path for name, named in by_name.items() if like(parts[0], name) for path in named]
-    if plain := [part for part in parts if is_plain(part)]:
-        needle = f"/{max(plain, key=len)}"
-        return [path for path in paths if needle in path]
-    return paths
 
 
 def _begins(name: str) -> bool:

@@ -61,12 +61,7 @@ def like(pattern: str, text: str) -> bool:
     """Whether a pattern matches a name; `*` matches any characters, including slashes."""
     if pattern in ("*", text):
         return True
-    known = PIECES_OF.get(pattern)
-    if known is None:
-        known = PIECES_OF[pattern] = _pieces(pattern)
-        if len(PIECES_OF) > MAX_PIECES:
-            PIECES_OF.clear()
-    head, middle, tail = known
+    head, middle, tail = PIECES_OF.get(pattern) or _known_pieces(pattern)
     if not text.startswith(head) or not text.endswith(tail) or len(text) < len(head) + len(tail):
         return False
     if middle is None:
@@ -79,6 +74,21 @@ def like(pattern: str, text: str) -> bool:
         if at < len(piece):
             return False
     return True
+
+
+def may_match(pattern: str, texts: str) -> bool:
+    """Whether a pattern can match one of several texts, given as one."""
+    head, middle, tail = _known_pieces(pattern)
+    return head in texts and tail in texts and all(piece in texts for piece in middle or ())
+
+
+def _known_pieces(pattern: str) -> tuple[str, tuple[str, ...] | None, str]:
+    known = PIECES_OF.get(pattern)
+    if known is None:
+        if len(PIECES_OF) >= MAX_PIECES:
+            PIECES_OF.clear()
+        known = PIECES_OF[pattern] = _pieces(pattern)
+    return known
 
 
 PIECES_OF: dict[str, tuple[str, tuple[str, ...] | None, str]] = {}
