@@ -19,6 +19,8 @@ from anyhook.programs.paths import HERE
 from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
 
@@ -117,35 +119,39 @@ def _plainly_quoted(code: str, language: str) -> str:
     return OTHER_QUOTES[language].sub(quoted, code) if language in OTHER_QUOTES else code
 
 
+OF_COMPUTED = re.compile(
+    r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+"
+)
+
+
 def _others(program: Program, into: Collector) -> None:
     language = row_of(program.name).language
     written = _with_home(program.code or "", into.home)
     code = _plainly_quoted(written, language)
-    for action, pattern in _PATTERNS:
-        for found in pattern.finditer(code):
-            path = found["path"]
-            if action == "line":
-                into.line(_with_list(code, found, path), program)
-            elif action == "read" and "require" in found[0] and "/" not in path:
-                continue
-            elif not program.remote:
-                into.note(action, path, program.cwd)
-    for found in TWO.finditer(code):
-        if not program.remote:
-            into.note(
-                "delete" if found[1] in ("rename", "renameSync", "mv", "move") else "read", found["path"], program.cwd
-            )
-            into.note("write", found["to"], program.cwd)
+    _by_calls(code, program, into)
     for found in OPENED.finditer(code):
         _opened(found, program, into)
     for groups in SCRIPT_TICKS.findall(written) if language == "node" else TICKS.findall(written):
         into.line("".join(groups), program)
     for url in URL.findall(code):
         into.connect(url)
-    if re.search(
-        r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+", code
-    ):
+    if OF_COMPUTED.search(code):
         into.unknown.append(f"code or path computed by {program.name}")
+
+
+def _by_calls(code: str, program: Program, into: Collector) -> None:
+    """The files and lines in calls of known functions."""
+    for action, pattern in _PATTERNS:
+        for found in pattern.finditer(code):
+            is_module = action == "read" and "require" in found[0] and "/" not in found["path"]
+            if action == "line":
+                into.line(_with_list(code, found, found["path"]), program)
+            elif not program.remote and not is_module:
+                into.note(action, found["path"], program.cwd)
+    for found in TWO.finditer(code) if not program.remote else ():
+        moves = found[1] in ("rename", "renameSync", "mv", "move")
+        into.note("delete" if moves else "read", found["path"], program.cwd)
+        into.note("write", found["to"], program.cwd)
 
 
 HOME_CALL = (
@@ -214,35 +220,24 @@ def _opened(found: re.Match[str], program: Program, into: Collector) -> None:
 # the known values of its names. Nothing is imported or run.
 
 
-DELETERS = {
-    "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "unlink", "remove", "rmtree", "rmdir",
-    "send2trash.send2trash",
+ACTS: dict[str, tuple[tuple[str, int], ...]] = {
+    **dict.fromkeys(
+        ("os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "unlink", "remove", "rmtree", "rmdir",
+         "send2trash.send2trash"), (("delete", 0),),
+    ),
+    **dict.fromkeys(("os.mkdir", "os.makedirs", "os.mkfifo", "makedirs"), (("write", 0),)),
+    **dict.fromkeys(("os.chmod", "os.chown"), (("change", 0),)),
+    **dict.fromkeys(("os.rename", "os.replace", "shutil.move", "os.renames"), (("delete", 0), ("write", 1))),
+    **dict.fromkeys(
+        ("shutil.copy", "shutil.copy2", "shutil.copyfile", "copy", "copyfile", "shutil.copymode"),
+        (("read", 0), ("write", 1)),
+    ),
+    **dict.fromkeys(("os.symlink", "os.link"), (("link", 0), ("write", 1))),
+    "os.truncate": (("empty", 0),),
 }  # fmt: skip
+"""What functions do to the files in their arguments, by the argument's position."""
 
-WRITERS = {
-    "os.mkdir": 0,
-    "os.makedirs": 0,
-    "os.mkfifo": 0,
-    "makedirs": 0,
-    "os.chmod": -1,
-    "os.chown": -1,
-}
-
-MOVERS = {"os.rename", "os.replace", "shutil.move", "os.renames"}
-
-COPIERS = {
-    "shutil.copy",
-    "shutil.copy2",
-    "shutil.copyfile",
-    "copy",
-    "copyfile",
-    "os.symlink",
-    "os.link",
-    "shutil.copymode",
-}
-
-LINKERS = {"os.symlink", "os.link"}
-
+OPEN_CALLS = ("open", "io.open", "codecs.open", "os.open")
 UNPACKERS = {"unpack_archive", "extractall", "copytree"}
 
 RUNNERS = {
@@ -270,10 +265,6 @@ JOINING = frozenset({
 })  # fmt: skip
 
 """Functions and methods that build a path from strings."""
-
-LISTING = frozenset({"glob", "rglob", "iterdir", "iglob"})
-
-"""Functions that list the files of a folder."""
 
 
 class PythonCode:
@@ -337,98 +328,72 @@ class PythonCode:
 
     def value(self, node: ast.expr) -> object:
         """A string, a list of strings, or None if it is computed."""
-        if isinstance(node, ast.Constant):
-            return node.value.decode("utf-8", "replace") if isinstance(node.value, bytes) else node.value
-        if isinstance(node, ast.Name):
-            return self.names.get(node.id)
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return [self.value(each) for each in node.elts]
-        if isinstance(node, ast.JoinedStr):
-            parts = [
-                self.value(each.value) if isinstance(each, ast.FormattedValue) else self.value(each)
-                for each in node.values
-            ]
-            return None if any(not isinstance(part, (str, int)) for part in parts) else "".join(map(str, parts))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Div)):
-            left, right = self.value(node.left), self.value(node.right)
-            if isinstance(left, str) and isinstance(right, str):
-                return left + right if isinstance(node.op, ast.Add) else os.path.join(left, right)
-            if isinstance(left, list) and isinstance(right, list):
-                return left + right
-            return None
-        return self.called(node) if isinstance(node, ast.Call) else None
+        match node:
+            case ast.Constant(value=bytes() as data):
+                return data.decode("utf-8", "replace")
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                return self.names.get(node.id)
+            case ast.List() | ast.Tuple():
+                return [self.value(each) for each in node.elts]
+            case ast.JoinedStr():
+                parts = [
+                    self.value(each.value if isinstance(each, ast.FormattedValue) else each) for each in node.values
+                ]
+                return "".join(map(str, parts)) if all(isinstance(part, (str, int)) for part in parts) else None
+            case ast.BinOp(op=ast.Add() | ast.Div()):
+                return _combined(self.value(node.left), self.value(node.right), joins=isinstance(node.op, ast.Div))
+            case ast.Call():
+                return self.called(node)
+            case _:
+                return None
 
     def called(self, node: ast.Call) -> object:
         """What a call returns, if it only computes a path or a string."""
         given = [self.value(arg) for arg in node.args]
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
         short = node.func.attr if isinstance(node.func, ast.Attribute) else self.name(node.func).rpartition(".")[2]
-        texts = [each for each in (owner, *given) if isinstance(each, str)]
-        if short in JOINING:
-            if short == "join" and isinstance(owner, str):
-                if not given or not isinstance(given[0], list):
-                    return None
-                parts = [each for each in given[0] if isinstance(each, str)]
-                return owner.join(parts) if len(parts) == len(given[0]) else None
-            return os.path.join(*texts) if texts and len(texts) >= len(given) else None
-        if short in LISTING and (owner is not None or given):
-            place = texts if owner is None else [*texts, "*"][:2]
-            return os.path.join(*place[:1], *(["**"] if short == "rglob" else []), *place[1:]) if place else None
-        if short == "expanduser":
-            return texts[0].replace("~", self.into.home, 1) if texts else None
-        if short == "home":
+        if short == "home" or (short in ("get", "getenv") and given[:1] == ["HOME"]):
             return self.into.home
         if short in ("getcwd", "cwd"):
             return self.program.cwd or HERE
-        if short in ("get", "getenv"):
-            return self.into.home if given[:1] == ["HOME"] else None
-        if short in ("decode", "encode", "strip"):
-            return owner
-        if short == "split":
-            return owner.split() if isinstance(owner, str) and not given else None
-        if short == "b64decode":
-            return _decoded(texts[0]) if texts else None
-        return chr(given[0] & 0xFFFF) if short == "chr" and given and isinstance(given[0], int) else None
+        if short == "expanduser":
+            texts = _texts(owner, given)
+            return texts[0].replace("~", self.into.home, 1) if texts else None
+        act = RETURNS.get(short)
+        return act(short, owner, given) if act is not None else None
 
     def call(self, node: ast.Call) -> None:
         name = self.name(node.func)
-        short = name.rpartition(".")[2]
-        args = [
-            *node.args,
-            *(keyword.value for keyword in node.keywords if keyword.arg in ("file", "path", "src", "dst", "args")),
-        ]
-        if name in ("open", "io.open", "codecs.open", "os.open") or (
-            short == "open" and isinstance(node.func, ast.Attribute)
-        ):
+        named = [each.value for each in node.keywords if each.arg in ("file", "path", "src", "dst", "args")]
+        args = [*node.args, *named]
+        last = _attribute(node.func)
+        if name in OPEN_CALLS or (last == "open" and name != last):
             self._open(node, name)
         elif name.startswith(REPLACERS):
             self._start(node.args[2 if name.startswith("os.spawn") else 1 :], name)
         elif name in RUNNERS:
             self._start(node.args[:1], name)
-        elif name in CODERS and args:
-            code = self.value(args[0])
-            if isinstance(code, str) and name != "runpy.run_path":
-                self.read(code)
-            elif code is None:
-                self.into.unknown.append(f"code from Python's {name}")
-        elif name in DELETERS:
-            self.note("delete", args[:1])
-        elif name == "os.truncate":
-            self.note("empty", args[:1])
+        elif name in CODERS:
+            self._coded(name, args)
+        elif name in ACTS:
+            for action, place in ACTS[name]:
+                self.note(action, args[place : place + 1])
         elif opened := _emptied_by_open(node.func):
             self.note("empty", opened.args[:1])
-        elif name in MOVERS:
-            self.note("delete", args[:1])
-            self.note("write", args[1:2])
-        elif _attribute(node.func) in UNPACKERS:
-            self._tree(node, _attribute(node.func))
-        elif name in COPIERS:
-            self.note("link" if name in LINKERS else "read", args[:1])
-            self.note("write", args[1:2])
-        elif name in WRITERS:
-            self.note("change" if WRITERS[name] < 0 else "write", args[:1])
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in PATH_METHODS and not name.startswith("os."):
-            self._method(node, node.func)
+        elif last in UNPACKERS:
+            self._tree(node, last)
+        elif last in PATH_METHODS and not name.startswith("os."):
+            self._method(node)
+
+    def _coded(self, name: str, args: list[ast.expr]) -> None:
+        """Code that is run as a text."""
+        code = self.value(args[0]) if args else ""
+        if isinstance(code, str) and name != "runpy.run_path":
+            self.read(code)
+        elif code is None:
+            self.into.unknown.append(f"code from Python's {name}")
 
     def _tree(self, node: ast.Call, short: str) -> None:
         """A tree that is copied, or an archive that is unpacked, over a folder."""
@@ -443,8 +408,11 @@ class PythonCode:
         if isinstance(folder, str) and not self.program.remote:
             self.into.tree(folder, source if isinstance(source, str) else None, self.program.cwd)
 
-    def _method(self, node: ast.Call, func: ast.Attribute) -> None:
+    def _method(self, node: ast.Call) -> None:
         """A method of a path."""
+        func = node.func
+        if not isinstance(func, ast.Attribute):
+            return
         action = PATH_METHODS[func.attr]
         value = self.value(func.value)
         if func.attr in ("replace", "mkdir", "touch", "rename") and not isinstance(value, str):
@@ -487,6 +455,56 @@ class PythonCode:
                         self.into.note(action, each, self.program.cwd)
                 elif not isinstance(each, int):
                     self.into.unknown.append(f"path from Python's {ast.unparse(node)[:60]}")
+
+
+def _combined(left: object, right: object, *, joins: bool) -> object:
+    """Two texts or two lists as one; with `joins`, two parts of a path."""
+    if isinstance(left, str) and isinstance(right, str):
+        return os.path.join(left, right) if joins else left + right
+    return left + right if isinstance(left, list) and isinstance(right, list) else None
+
+
+def _texts(owner: object, given: list[object]) -> list[str]:
+    return [each for each in (owner, *given) if isinstance(each, str)]
+
+
+def _joined(short: str, owner: object, given: list[object]) -> str | None:
+    if short == "join" and isinstance(owner, str):
+        if not given or not isinstance(given[0], list):
+            return None
+        return owner.join(given[0]) if all(isinstance(each, str) for each in given[0]) else None
+    texts = _texts(owner, given)
+    return os.path.join(*texts) if texts and len(texts) >= len(given) else None
+
+
+def _listed(short: str, owner: object, given: list[object]) -> str | None:
+    texts = _texts(owner, given)
+    place = texts if owner is None else [*texts, "*"][:2]
+    if not place or not (owner is not None or given):
+        return None
+    return os.path.join(place[0], *(["**"] if short == "rglob" else []), *place[1:])
+
+
+def _split(_short: str, owner: object, given: list[object]) -> list[str] | None:
+    return owner.split() if isinstance(owner, str) and not given else None
+
+
+def _from_base64(_short: str, owner: object, given: list[object]) -> object:
+    texts = _texts(owner, given)
+    return _decoded(texts[0]) if texts else None
+
+
+def _character(_short: str, _owner: object, given: list[object]) -> str | None:
+    return chr(given[0] & 0xFFFF) if given and isinstance(given[0], int) else None
+
+
+RETURNS: dict[str, Callable[[str, object, list[object]], object]] = {
+    **dict.fromkeys(JOINING, _joined),
+    **dict.fromkeys(("glob", "rglob", "iterdir", "iglob"), _listed),
+    **dict.fromkeys(("decode", "encode", "strip"), lambda _short, owner, _given: owner),
+    "split": _split, "b64decode": _from_base64, "chr": _character,
+}  # fmt: skip
+"""What functions and methods return that only compute a path or a text."""
 
 
 def _attribute(func: ast.expr) -> str:

@@ -64,8 +64,9 @@ def _lists_files(program: Program, row: ProgramRow) -> bool:
     """Whether it prints names of files below the current folder."""
     texts = [word.text for word in program.words]
     if row.name == "git":
-        is_gone = "-d" in texts or "--deleted" in texts
-        return not is_gone and ("ls-files" in texts or "--name-only" in texts or ("grep" in texts and "-l" in texts))
+        given = {*texts}
+        shows = not given.isdisjoint(("ls-files", "--name-only")) or {"grep", "-l"} <= given
+        return shows and given.isdisjoint(("-d", "--deleted"))
     short = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
     has_list = "l" in short or "L" in short or any(text.startswith("--files-with") for text in texts)
     return row.name in ("grep", "rg", "ag") and has_list and not any(text.startswith("/") for text in texts)

@@ -69,34 +69,37 @@ TARGETS = (
 )
 FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workspace", "dir_path")
 PATCHES = ("patch", "input", "command", "patch_text", "patchText", "diff")
-DELETING = ("delete", "remove", "unlink", "trash", "rmdir", "erase")
-MOVING = ("move", "rename")
-COPYING = ("copy", "upload", "download")
-WRITING = (
+DELETING = frozenset({"delete", "remove", "unlink", "trash", "rmdir", "erase"})
+MOVING = frozenset({"move", "rename"})
+COPYING = frozenset({"copy", "upload", "download"})
+WRITING = frozenset({
     "write", "edit", "create", "append", "patch", "insert", "replace", "update", "save", "truncate", "modify", "put",
     "set", "mkdir", "touch", "overwrite", "undo", "refactor", "format", "store", "generate", "notebook", "fsreplace",
     "checkout", "restore", "revert", "discard",
-)  # fmt: skip
-READING = (
-    "read",
-    "view",
-    "cat",
-    "open",
-    "get",
-    "list",
-    "ls",
-    "glob",
-    "grep",
-    "search",
-    "find",
-    "show",
-    "fetch",
-    "stat",
-    "tree",
-    "head",
-    "query",
+})  # fmt: skip
+READING = frozenset(
+    {
+        "read",
+        "view",
+        "cat",
+        "open",
+        "get",
+        "list",
+        "ls",
+        "glob",
+        "grep",
+        "search",
+        "find",
+        "show",
+        "fetch",
+        "stat",
+        "tree",
+        "head",
+        "query",
+    }
 )
 FILLING = CONTENTS | {"text", "data", "body"}
+TARGETING, CHANGING = MOVING | COPYING | WRITING, MOVING | WRITING
 NOT_FILES = (
     "issue",
     "comment",
@@ -240,30 +243,38 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
         from anyhook.programs.paths import resolve
 
         cwd = resolve(folder.replace("~", into.home, 1) if folder.startswith("~/") else folder, cwd)
-    words = _words(tool)
-    patch = next((text for text in _texts(given, PATCHES) if "*** Begin Patch" in text), "")
-    if patch and (
-        "patch" in tool.lower()
-        or not isinstance(given.get("command"), str)
-        or str(given["command"]).lstrip().startswith("*** Begin")
-    ):
-        for action, path in patched(patch):
-            into.note(action, path, cwd)
+    if _patched(tool, given, cwd, into):
         return
+    for each in _calls_inside(given):
+        _look(tool, each, cwd, into)
+    lines = list(_lines(tool, given))
+    for line in lines:
+        _shell(tool, given, line, cwd, into)
+    code = next(iter(_texts(given, ("code", "source_code"))), "")
+    if not lines and code and not any(key in given for key in PATHS):
+        _code(tool, given, code, cwd, into)
+    elif not lines:
+        _files(tool, _words(tool), given, cwd, into)
+
+
+def _calls_inside(given: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    """The calls of a batch, or one inside an envelope."""
     for value in given.values():
         for each in value if isinstance(value, list) else (value,):
             if isinstance(each, dict) and any(isinstance(each.get(key), (str, list)) for key in LINES):
-                _look(tool, each, cwd, into)  # a batch, or a call inside an envelope
-    lines = list(_lines(tool, given))
-    if lines:
-        for line in lines:
-            _shell(tool, given, line, cwd, into)
-        return
-    code = next(iter(_texts(given, ("code", "source_code"))), "")
-    if code and not any(key in given for key in PATHS):
-        _code(tool, given, code, cwd, into)
-        return
-    _files(tool, words, given, cwd, into)
+                yield each
+
+
+def _patched(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> bool:
+    """Whether the call is a patch; if so, its files are noted."""
+    patch = next((text for text in _texts(given, PATCHES) if "*** Begin Patch" in text), "")
+    line = given.get("command")
+    in_line = isinstance(line, str) and not line.lstrip().startswith("*** Begin")
+    if not patch or (in_line and "patch" not in tool.lower()):
+        return False
+    for action, path in patched(patch):
+        into.note(action, path, cwd)
+    return True
 
 
 def _texts(given: dict[str, Json], keys: tuple[str, ...]) -> list[str]:
@@ -291,19 +302,17 @@ def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
         return
     for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
-        if key not in given:
-            continue
-        value = given[key]
-        if isinstance(value, str):
-            args = given.get("args") or given.get("arguments")
-            if isinstance(args, list) and key in ("command", "cmd"):
-                value = _joined({"command": value, "args": args})
-            yield value
-        elif isinstance(value, list) and value:
-            if key == "commands":
-                yield from (each if isinstance(each, str) else _joined(each) for each in value)
-            else:
-                yield _joined(value)
+        if key in given:
+            yield from _lines_of(key, given[key], given.get("args") or given.get("arguments"))
+
+
+def _lines_of(key: str, value: Json, args: Json) -> Iterator[str]:
+    """The lines under one key: a text, the words of one, or several."""
+    if isinstance(value, str):
+        with_args = isinstance(args, list) and key in ("command", "cmd")
+        yield _joined({"command": value, "args": args}) if with_args else value
+    elif isinstance(value, list) and value:
+        yield from map(_joined, value) if key == "commands" else [_joined(value)]
 
 
 def _joined(value: Json) -> str:
@@ -344,49 +353,50 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: C
 
 def _files(tool: str, words: Sequence[str], given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     """A file tool, by its name and its paths."""
-
-    def named(keys: tuple[str, ...]) -> Iterator[str]:
-        for key in keys:
-            for text in lean_json.every_text(given[key]) if key in given else ():
-                if "\n" not in text and len(text) < 4096 and not (URL.match(text) and not text.startswith("file:")):
-                    yield into.home + text[1:] if text.startswith("~/") or text == "~" else text
-
-    for text in lean_json.every_text(given):
-        if len(text) < 4096 and URL.match(text):
-            into.connect(text)
-    for key in ("url", "endpoint", "host", "hostname", "domain"):
-        value = given.get(key)
-        if isinstance(value, str) and value and not URL.match(value):
-            into.connect(value)
+    _addresses(given, into)
     is_file = not any(word in tool.lower() for word in NOT_FILES)
-    for path in named(SOURCES):
-        into.note("delete" if any(word in MOVING for word in words) else "read", path, cwd)
-    if any(word in (*MOVING, *COPYING, *WRITING) for word in words):
-        for path in named(TARGETS):
+    for path in _paths_in(given, SOURCES, into.home):
+        into.note("read" if MOVING.isdisjoint(words) else "delete", path, cwd)
+    if not TARGETING.isdisjoint(words):
+        for path in _paths_in(given, TARGETS, into.home):
             into.write(path, cwd)
-    operation = str(
-        given.get("command") or given.get("operation") or given.get("action") or given.get("mode") or ""
-    ).lower()
-    for path in named(PATHS):
-        if not is_file and "/" not in path:
-            continue
-        if operation in ("view", "read", "list"):
-            into.read(path, cwd)
-        elif any(word in DELETING for word in words) or operation in DELETING:
-            into.delete(path, cwd)
-        elif (
-            any(word in (*WRITING, *MOVING) for word in words)
-            or (operation not in ("", "view", "read", "list") and not any(word in READING for word in words))
-            or _has_text(given)
-        ):
-            into.write(path, cwd)
-        else:
-            into.read(path, cwd)
+    action = _action(words, given)
+    for path in _paths_in(given, PATHS, into.home):
+        if is_file or "/" in path:
+            into.note(action, path, cwd)
     for key in ("edits", "changes", "operations"):
         parts = given.get(key)
         for each in parts if isinstance(parts, list) else ():
             if isinstance(each, dict):
                 _files(tool, [*words, "edit"], each, cwd, into)
+
+
+def _paths_in(given: dict[str, Json], keys: tuple[str, ...], home: str) -> Iterator[str]:
+    for key in keys:
+        for text in lean_json.every_text(given[key]) if key in given else ():
+            if "\n" not in text and len(text) < 4096 and not (URL.match(text) and not text.startswith("file:")):
+                yield home + text[1:] if text.startswith("~/") or text == "~" else text
+
+
+def _addresses(given: dict[str, Json], into: Collector) -> None:
+    for text in lean_json.every_text(given):
+        if len(text) < 4096 and URL.match(text):
+            into.connect(text)
+    for value in _texts(given, ("url", "endpoint", "host", "hostname", "domain")):
+        if value and not URL.match(value):
+            into.connect(value)
+
+
+def _action(words: Sequence[str], given: dict[str, Json]) -> str:
+    """What a tool does to its paths, by its name and by the operation that its input names."""
+    told = [given.get(key) for key in ("command", "operation", "action", "mode")]
+    operation = str(next(filter(None, told), "")).lower()
+    if operation in ("view", "read", "list"):
+        return "read"
+    if not DELETING.isdisjoint((*words, operation)):
+        return "delete"
+    writes = not CHANGING.isdisjoint(words) or (operation != "" and READING.isdisjoint(words))
+    return "write" if writes or _has_text(given) else "read"
 
 
 def _has_text(given: dict[str, Json]) -> bool:

@@ -190,28 +190,54 @@ def _is_program(tree: Node, program: Program, call: RuleCall) -> bool:
     _, names, operands, options, given, missing, saying, producers, through = tree
     if program.name not in names and not any_like(names, program.name):
         # The programs it runs through run too, but their arguments are unknown.
-        if not program.via or operands or options or given or missing or saying or producers or through:
-            return False
-        return any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+        return bool(program.via) and not any(tree[2:]) and _runs_through(names, program)
     if asks_help(program.name, program.args):
         return False
-    if operands or options or missing:
-        words = call.words(program)
-        if operands and not has_operands(words, operands):
-            return False
-        for wanted in options:
-            if not any(has_option(program.name, words, each) for each in wanted):
-                return False
-        for unwanted in missing:
-            if _has_word(program, words, unwanted):
-                return False
-    if given and not (any(any_like(given, word) for word in program.args) or _sets_any(program, given)):
+    if (operands or options or missing) and not _has_words(program, call.words(program), operands, options, missing):
         return False
-    if producers and not any(any_like(producers, each.name) for each in _sources(program)):
+    if given and not _has_any(program, given):
         return False
-    if through and not any(any_like(through, each.partition(" ")[0]) for each in program.via):
+    if not _is_connected(program, producers, through):
         return False
     return not saying or _found(str(saying), *_texts_of_program(program))
+
+
+def _has_words(
+    program: Program,
+    words: Words,
+    operands: tuple[tuple[str, ...], ...],
+    options: tuple[tuple[str, ...], ...],
+    missing: tuple[str, ...],
+) -> bool:
+    """Whether it has these sub-commands and options, and none of the others."""
+    if operands and not has_operands(words, operands):
+        return False
+    for wanted in options:
+        for each in wanted:
+            if has_option(program.name, words, each):
+                break
+        else:
+            return False
+    for unwanted in missing:  # noqa: SIM110 (as in _runs)
+        if _has_word(program, words, unwanted):
+            return False
+    return True
+
+
+def _is_connected(program: Program, producers: tuple[str, ...], through: tuple[str, ...]) -> bool:
+    """Whether it reads what one of these programs prints, and runs through one of those."""
+    if producers and not any(any_like(producers, each.name) for each in _sources(program)):
+        return False
+    return not through or _runs_through(through, program)
+
+
+def _runs_through(names: tuple[str, ...], program: Program) -> bool:
+    return any(any_like(names, wrapper.partition(" ")[0]) for wrapper in program.via)
+
+
+def _has_any(program: Program, wanted: tuple[str, ...]) -> bool:
+    """Whether an argument, or a variable that the line sets for it, is one of these."""
+    return any(any_like(wanted, word) for word in program.args) or _sets_any(program, wanted)
 
 
 def _texts_of_program(program: Program) -> tuple[str, str, str]:

@@ -132,11 +132,14 @@ def _condition(named: str, decorator: ast.expr) -> tuple[str, str]:
         return moment, words[0] if words else f"event {'pre_tool' if moment == 'before' else 'post_tool'}"
     if asks not in ASKS:
         raise NotPlain(f"there is no `{named}`; there are {', '.join(f'{moment}.{each}' for each in ASKS)}")
-    verb = ASKS[asks]
+    return moment, _asked(ASKS[asks], words)
+
+
+def _asked(verb: str, words: list[str]) -> str:
     if verb == "runs":
-        return moment, " or ".join(f"runs {word}" for word in words) or "runs *"
+        return " or ".join(f"runs {word}" for word in words) or "runs *"
     quoted = [word if word and not any(char.isspace() for char in word) else f"'{word}'" for word in words]
-    return moment, " ".join([verb, *quoted])
+    return " ".join([verb, *quoted])
 
 
 def _earlier(node: Function) -> Iterator[str]:

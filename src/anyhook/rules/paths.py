@@ -98,6 +98,11 @@ def matches(pattern: PathPattern, path: str, places: Places, *, covers: bool, ma
     found = _parts(path)
     if not covers:
         return may_be and bool(found) and _begins(found[-1]) and _may_be(whole, found)
+    return _covers(parts, whole, found, path, places)
+
+
+def _covers(parts: tuple[str, ...], whole: tuple[str, ...], found: list[str], path: str, places: Places) -> bool:
+    """Whether what a pattern matches is in this folder, or may be."""
     if parts[:1] == ("**",) and is_plain(parts[-1]) and _whole(path, places.project):
         return True  # the whole project goes, including everything with this name
     held = found

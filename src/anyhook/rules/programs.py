@@ -11,7 +11,7 @@ from anyhook.rules.wildcards import any_like, is_plain, like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     Alternatives = tuple[str, ...]
 
@@ -43,34 +43,36 @@ def sort_words(name: str, args: Sequence[str]) -> Words:
     operands: list[str] = []
     fewer: list[str] = []
     skip = False
-    ended = False
     for place, word in enumerate(args):
         if skip:
             skip = False
-            continue
-        if ended or not word.startswith("-") or word == "-":
+        elif word == "--":
+            operands += args[place + 1 :]
+            fewer += args[place + 1 :]
+            break
+        elif not word.startswith("-") or word == "-":
             operands.append(word)
-            if ended or not _follows_option(args, place):
+            if not _follows_option(args, place):
                 fewer.append(word)
-            continue
-        if word == "--":
-            ended = True
-            continue
-        key, sign, value = word.partition("=")
-        following = args[place + 1] if place + 1 < len(args) else None
-        if valued is not None and key in valued and not sign and following is not None:
-            value, skip = following, True
-        given = value if sign or skip else None
-        options.append((key, given))
-        if not key.startswith("--"):
-            if not row.has("whole"):
-                letters += _bundle(key[1:], row.values.partition(" ")[0])
-            if len(word) > 2:
-                options.append((word[:2], word[2:].removeprefix("=")))
-        if given is None and following is not None and not following.startswith("-"):
-            options.append((key, following))
+        else:
+            following = args[place + 1] if place + 1 < len(args) else None
+            skip = valued is not None and word in valued and following is not None
+            options += _options_in(word, following, takes_it=skip)
+            if not word.startswith("--") and not row.has("whole"):
+                letters += _bundle(word.partition("=")[0][1:], row.values.partition(" ")[0])
     readings = (tuple(operands),) if valued is not None or fewer == operands else (tuple(operands), tuple(fewer))
     return Words(tuple(options), letters, readings)
+
+
+def _options_in(word: str, following: str | None, *, takes_it: bool) -> Iterator[tuple[str, str | None]]:
+    """An option with its value in every way in which it may be meant; `takes_it`: the next word is its value."""
+    key, sign, value = word.partition("=")
+    given = following if takes_it else value if sign else None
+    yield key, given
+    if not key.startswith("--") and len(word) > 2:
+        yield word[:2], word[2:].removeprefix("=")
+    if given is None and following is not None and not following.startswith("-"):
+        yield key, following
 
 
 def asks_help(name: str, args: Sequence[str]) -> bool:
