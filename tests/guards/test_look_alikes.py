@@ -59,6 +59,13 @@ def test_what_looks_like_it_passes() -> None:
     assert [(line, found) for line in PASSES if (found := judge.refusals(line))] == []
 
 
+def test_a_file_in_the_home_folder_is_asked_about_and_not_refused() -> None:
+    judge = Judge()
+    assert judge.verdict("Bash", {"command": "rm -f ~/.tool.state.json"}) == "ask"
+    for path in ("~", "~/.config", "~/notes", "~/*", "~/.*"):
+        assert judge.verdict("Bash", {"command": f"rm -rf {path}"}) == "deny", path
+
+
 def test_files_of_the_agent_are_its_own() -> None:
     judge = Judge()
     for path, passes in (("~/.claude/plans/a.md", True), ("~/.codex/memories/a.md", True), ("~/a.md", False)):
