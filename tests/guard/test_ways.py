@@ -179,9 +179,13 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("is_numbered", [True, False])
 @pytest.mark.parametrize("path", CASES)
-def test_a_disk_that_does_not_tell_cases_apart(bare: Ground, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No such disk can be made everywhere, so its answer is given here: every case of a name is the same file."""
+def test_a_disk_that_does_not_tell_cases_apart(
+    bare: Ground, path: str, is_numbered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No such disk can be made everywhere, so its answer is given here: every case of a name is the same file. Some
+    such disks number each spelling by itself: exFAT through FUSE (seen 2026-11)."""
     given = {"path": str(bare.home / path), "content": "{}"}
     assert not refused(bare, "write_file", **given)
     real = same_file.identity
@@ -194,7 +198,7 @@ def test_a_disk_that_does_not_tell_cases_apart(bare: Ground, path: str, monkeypa
             if name is None:
                 return None
             found = f"{found.rstrip('/')}/{name}"
-        return real(found)
+        return real(found) if is_numbered or found == asked else (1, hash(asked))
 
     monkeypatch.setattr(same_file, "identity", folded)
     assert refused(bare, "write_file", **given)

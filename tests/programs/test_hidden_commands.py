@@ -114,6 +114,9 @@ for d in ~; { rm -rf "$d"; }
 r$'\0'm -rf ~
 r$'\x00'm -rf ~
 rm$'\0 no' -rf ~
+RM -rf ~
+/bin/Rm -rf ~
+Sudo BASH -c 'rM -rf ~'
 """
 HOLDS = r"""
 x='@'

@@ -41,10 +41,18 @@ class SameFiles:
                 if named != path:
                     return named
                 # The folder is known; its disk may not tell cases apart in what comes below.
-                folded = self._folded.get(named.casefold(), "")
+                folded = self._in_one_case(named, len(place))
                 return folded if folded != named and folds_case(place) else ""
             place, _, last = place.rpartition("/")
             rest = f"/{last}{rest}"
+        return ""
+
+    def _in_one_case(self, path: str, start: int) -> str:
+        """The protected spelling of a path, or of a folder above it, that differs in its cases; "" if there is none."""
+        ends = [end for end in range(start + 1, len(path) + 1) if path[end : end + 1] in ("/", "")]
+        for end in reversed(ends):
+            if found := self._folded.get(path[:end].casefold()):
+                return found + path[end:]
         return ""
 
 
@@ -63,4 +71,13 @@ def folds_case(folder: str) -> bool:
     other = name.swapcase()
     if other == name:
         return folds_case(parent) if parent not in ("", "/") else False
-    return identity(folder) is not None and identity(folder) == identity(os.path.join(parent, other))
+    found, spelled = identity(folder), identity(os.path.join(parent, other))
+    # Some disks number each spelling by itself (exFAT through FUSE), but list only one.
+    return found is not None and spelled is not None and (found == spelled or other not in _names(parent))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

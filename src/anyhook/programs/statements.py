@@ -16,7 +16,7 @@ from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream
-from anyhook.programs.table import row_of
+from anyhook.programs.table import BY_NAME, row_of
 from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_commands, likely_programs
 
 TYPE_CHECKING = False
@@ -170,8 +170,8 @@ class Commands(MadeFiles):
             self.unknown.append(f"program from {first.source}")
             outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
-        if name in self.scope.functions and "/" not in first.text:
-            return self._call(name, words, stdin)
+        if first.text in self.scope.functions:
+            return self._call(first.text, words, stdin)
         self._set_for(set_)
         self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
@@ -524,8 +524,11 @@ def plain(marked: str) -> str:
 
 
 def _name_of(program: Word) -> str:
-    """A program's base name; "" if only running the line would show it."""
-    return program.text.rpartition("/")[2] if program.known else ""
+    """A program's base name; "" if only running the line would show it. A disk that does not tell cases apart runs `rm`
+    as `RM`."""
+    name = program.text.rpartition("/")[2] if program.known else ""
+    low = name.lower()
+    return low if low in BY_NAME and name not in BY_NAME else name
 
 
 def _quoted(node: Node) -> Iterator[Node]:
