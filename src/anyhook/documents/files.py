@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING
 
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LOOKS, NAMES, PROBLEMS, VALUES
+from anyhook.documents.locate import lines_of
 from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter, syntax_of
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.model import lean_json
@@ -212,8 +214,6 @@ class Files:
         return known
 
     def _fingerprint(self, path: str) -> Fingerprint:
-        import hashlib
-
         self.look(path)
         try:
             handle = os.open(path, os.O_RDONLY | NO_WAIT)
@@ -315,8 +315,6 @@ class Files:
 
     def lines(self, path: str, places: Iterable[Place]) -> dict[Place, int]:
         """The lines of many declarations in one file; looked up only if they are shown."""
-        from anyhook.documents.locate import lines_of
-
         text = self._texts.get(path)
         try:
             text = read_bytes(path).decode("utf-8") if text is None else text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tomllib
 from typing import TYPE_CHECKING
 
 from anyhook.documents.parse import MAX_DIGITS, NotFinite, line_at
@@ -16,8 +18,6 @@ _LONG = f"[0-9_]{{{MAX_DIGITS},}}"
 
 def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:
     """What the JSON parser's error means for the author."""
-    import json
-
     if isinstance(error, NotFinite):
         written = str(error)
         shown = written if len(written) < 40 else f"{written[:40]}…"
@@ -30,8 +30,6 @@ def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:
 
 def in_toml(text: str, error: ValueError) -> Unreadable:
     """What the TOML parser's error means for the author; it has the place in its text."""
-    import tomllib
-
     if isinstance(error, tomllib.TOMLDecodeError):
         what, _, place = str(error).partition(" (at ")
         return _toml_mistake(text, what, place)

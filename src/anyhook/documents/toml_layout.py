@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -162,8 +163,6 @@ def unquoted_key(token: str) -> str:
         return token.strip("'")
     if "\\" not in token:
         return token.strip('"')
-    import json
-
     try:
         return str(json.loads(token))
     except ValueError:

@@ -14,6 +14,7 @@ from anyhook.documents.pins import FOLDER, packages_in
 from anyhook.engine.loads import Loads, Reader
 from anyhook.engine.routes import Catalog
 from anyhook.install.used_packs import rule_file
+from anyhook.model import lean_json
 from anyhook.model.call import Call
 from anyhook.model.event import Event
 from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook, Layer, Source
@@ -22,6 +23,7 @@ from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import never
 from anyhook.platform.places import INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
+from anyhook.platform.run import run
 from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project_path, within
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.installs import Installs
@@ -67,8 +69,6 @@ def discover(dialect: Dialect, roots: Roots) -> list[Source]:
 
 def load(dialect: Dialect, source: Source, files: Files) -> Layer:
     """What one source holds. If reading it fails, that is a problem, and the layer is empty."""
-    from anyhook.tables.isolation import one_file
-
     before, files.owner = files.owner, (source.dialect, source.scope)
     try:
         with one_file(files, source):
@@ -394,9 +394,6 @@ def gone(
 
 def _remembered(item: Item, name: str, roots: Roots) -> Hook:
     """A hook rebuilt from its approval. If the approval does not name the event, it may be for any event."""
-    from anyhook.model import lean_json
-    from anyhook.tables.registry import dialect
-
     try:
         told = lean_json.loads(item.definition)
     except (ValueError, RecursionError):
@@ -767,7 +764,7 @@ def _entry_faults(own_dir: str, project: str, files: Files) -> tuple[EntryFault,
         )
     if not installs.known:
         return ()
-    from anyhook.gates.diagnosis import entry_faults
+    from anyhook.gates.diagnosis import entry_faults  # it reads agents' files: much code, and most calls need none
 
     return tuple(entry_faults(installs, project, files.look))
 
@@ -912,8 +909,6 @@ def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: 
 
 def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     """The answer, or why there is none."""
-    from anyhook.platform.run import run
-
     limit_s = table.limits["command"].default_s
     env, folder = dict(setup.for_hooks), hook.project or setup.project
     done = run(Call((hook.source, table.ask_type), b"", env, folder, limit_s, ""))

@@ -9,6 +9,7 @@ from anyhook.engine.routes import match
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
+from anyhook.tables.isolation import error_line
 
 if TYPE_CHECKING:
     from anyhook.engine.routes import HookStep
@@ -29,8 +30,6 @@ def explain(step: HookStep, event: Event, scene: Scene, model: str = "", rules: 
     try:
         return _explained(step, event, scene, model, rules)
     except Exception as error:  # noqa: BLE001 (one hook's failure, even ours, does not affect others)
-        from anyhook.tables.isolation import error_line
-
         made = _row(step.hook, f"it cannot be explained ({error_line(error)})")
         made.update(status="broken", would_run=False, limit_ms=None, argv=None, env=[], cwd=scene.project, stdin="")
         return made

@@ -20,9 +20,12 @@ from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.places import NOWHERE, open_regular
+from anyhook.platform.run import start
 from anyhook.platform.watcher import Watched
+from anyhook.rules.calls import facts_of_event
 from anyhook.state.approvals import ANSWER_LOOK_S, SECOND_NS, Approvals, grant, page_link
 from anyhook.state.settings import NTFY, WAIT_S
+from anyhook.tables.translate import restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -226,8 +229,6 @@ class Hold:
 
 def _told(context: Context, event: Event, asked: Sequence[Judged], wait_s: float) -> dict[str, Json]:
     """All of it, without secrets."""
-    from anyhook.rules.calls import facts_of_event
-
     setup, policy, now = context.setup, context.recorder.policy, time_ns()
 
     def plain(value: Json) -> Json:
@@ -281,8 +282,6 @@ def _always(rules: Sequence[Hook], project: str) -> list[str]:
 
 def _diff(context: Context, event: Event, plain: Callable[[Json], Json]) -> list[str]:
     """An edit as the lines of a diff."""
-    from anyhook.tables.translate import restored
-
     given = event.data.get("input")
     given = restored(given, event.inputs or {}) if isinstance(given, dict) else {}
     path, old, new = (given.get(key) for key in ("path", "old_text", "new_text"))
@@ -323,8 +322,6 @@ def _notices(context: Context, waiting: Waiting, link: str) -> list[tuple[str, W
 
 
 def _desktop(context: Context, title: str, text: str) -> Waitable:
-    from anyhook.platform.run import start
-
     env = dict(context.setup.env)
     words = ("notify-send", "--app-name=anyhook", "--", title, text)
     child = start(Call(words, b"", env, "/", NOTICE_S, ""))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.engine.receive import recalled
 from anyhook.engine.routes import known
+from anyhook.gates.inspect import inspect
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED
 from anyhook.tables.patterns import names_only
@@ -34,8 +35,6 @@ PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
 
 def never_matches(hook: Hook, setup: Setup, table: Host | None) -> str:
     """Why a hook can never match, in this agent if one is given; "" if it may."""
-    from anyhook.gates.inspect import inspect
-
     for problem in inspect(hook, setup):
         if problem.code == NEVER:
             return problem.why or problem.what

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -418,8 +419,6 @@ def _grouped(hooks: Json) -> Iterator[tuple[str, Json, Json]]:
 
 def _listed(module: str, start: str) -> str:
     """A list of words in a module, as a command line."""
-    import shlex
-
     for line in module.splitlines():
         if line.startswith(start):
             try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from anyhook.documents.files import Files
 from anyhook.documents.mistakes import conflict_line
 from anyhook.documents.read import MAX_BYTES, Unreadable, read_bytes
+from anyhook.handlers.mcp_tool import no_call
 from anyhook.model.event import Event
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.platform.places import head as first_bytes
@@ -131,8 +132,6 @@ def _callable(hook: Hook, setup: Setup) -> list[Problem]:
 def _mcp_tool(hook: Hook, table: Dialect, setup: Setup) -> list[Problem]:
     if hook.handler != "mcp_tool":
         return []
-    from anyhook.handlers.mcp_tool import no_call
-
     why = no_call(hook, table, setup.env, hook.project or setup.project)
     what = f"hook `{hook.name}` cannot call its tool"
     fix = "Name a server that the agent's settings have, or install what is missing."

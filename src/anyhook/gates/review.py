@@ -4,6 +4,7 @@ person approves exactly what was shown. It starts nothing."""
 from __future__ import annotations
 
 import json
+from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import ALL, gated, pinned, switches
@@ -175,8 +176,6 @@ def _pretty(definition: str) -> list[str]:
 
 
 def _unified(old: list[str], new: list[str], name: str) -> list[str]:
-    from difflib import unified_diff
-
     if old == new:
         return []
     if max(len(old), len(new)) > COMPARED_LINES:

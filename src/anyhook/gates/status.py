@@ -11,11 +11,14 @@ from anyhook.engine.routes import as_loaded
 from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.gates.gate import OFF_STATES, GateStatus
+from anyhook.gates.inspect import inspect, missing_program
+from anyhook.handlers.roles import asked
 from anyhook.model.hook import ASKING, BROKEN
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.words import never
 from anyhook.platform.places import lies_in
+from anyhook.tables.isolation import error_line
 from anyhook.tables.registry import DIALECTS, dialect
 from anyhook.tables.registry import host as host_of
 
@@ -159,9 +162,6 @@ def also_runs(hook: Hook) -> str:
 
 def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
     """Why a hook cannot run, if that can be seen without running it."""
-    from anyhook.gates.inspect import inspect, missing_program
-    from anyhook.tables.isolation import error_line
-
     try:
         why = missing_program(hook, setup)
         if why:
@@ -171,11 +171,9 @@ def cannot_start(hook: Hook, setup: Setup, catalog: Catalog) -> str:
                 return problem.why or problem.what
     except Exception as error:  # noqa: BLE001 (what cannot be looked at is not armed)
         return f"it could not be looked at ({error_line(error)})"
-    if hook.handler in ASKING and not catalog.has_model:
-        from anyhook.handlers.roles import asked
-
-        if asked(hook, dialect(hook.dialect), None, catalog.config, None)[0] is None:
-            return "it asks a model, and the settings name none"
+    asks = hook.handler in ASKING and not catalog.has_model
+    if asks and asked(hook, dialect(hook.dialect), None, catalog.config, None)[0] is None:
+        return "it asks a model, and the settings name none"
     return ""
 
 

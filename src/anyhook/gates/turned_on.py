@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.pins import FOLDER
 from anyhook.engine.settle import is_gate
+from anyhook.gates.status import UNREADABLE
 from anyhook.model.problem import ERROR
 from anyhook.rules.pack_list import GUARD, GUARDS
 from anyhook.rules.rule_file import PACKS
@@ -106,8 +107,6 @@ def _commands(gone: Sequence[str], own: str) -> Iterator[str]:
 
 def _unknown(path: str, files: Files) -> bool:
     """Whether a file could not be read, which is reported: then it is not known what it has."""
-    from anyhook.gates.status import UNREADABLE
-
     return any(problem.code in UNREADABLE and problem.where.startswith(path) for problem in files.problems)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from binascii import Error, a2b_base64
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -162,8 +163,6 @@ def is_user_and_password(text: str) -> bool:
     """Whether a text is `user:password` in base 64, as basic authentication and docker's settings have it."""
     if len(text) < 8 or set(text) - _BASE64:
         return False
-    from binascii import Error, a2b_base64
-
     try:
         said = a2b_base64(text + "=" * (-len(text) % 4))
     except (Error, ValueError):

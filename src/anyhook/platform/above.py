@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.platform.other_programs import ask
 from anyhook.platform.places import NO_WAIT
 from anyhook.platform.tree import PS_LIMIT_S, contents, processes, read_process
 
@@ -68,8 +69,6 @@ def environment_of(pid: int) -> dict[str, str]:
 
 def _listed() -> dict[int, tuple[int, list[str]]]:
     """Every process with its parent and its words, as `ps` lists them; empty if it cannot be asked."""
-    from anyhook.platform.other_programs import ask
-
     try:
         lines = ask(PS, PS_LIMIT_S).out.decode("utf-8", "replace").splitlines()
     except OSError:

@@ -6,6 +6,8 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
+from anyhook.platform.places import head
+
 if TYPE_CHECKING:
     from anyhook.model.call import Call
 
@@ -131,6 +133,4 @@ def _interpreter(path: str) -> str | None:
 
 def _head(path: str) -> bytes:
     """The first bytes of a regular file. Opening a pipe would wait for a writer."""
-    from anyhook.platform.places import head
-
     return head(path, 256) or b""
