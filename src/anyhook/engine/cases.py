@@ -632,8 +632,14 @@ class Lent(Event):
 
 DATA = Event.__dict__["data"]
 
-NOT_KEPT = 2
-"""How many references an object has that only its variable holds: the second is the count's own."""
+
+def _references_of_a_variable() -> int:
+    """How many references an object has that only a local variable holds. Versions of Python count differently."""
+    held = object()
+    return getrefcount(held)
+
+
+NOT_KEPT = _references_of_a_variable()
 
 
 def _lent(event: Event) -> Event:

@@ -275,6 +275,8 @@ class Collector:
 def sources_of(program: Program) -> tuple[Program, ...]:
     """The programs whose output it reads, directly or through others, first ones first."""
     found = [*program.stdin_from]
+    known = {id(each) for each in found}  # comparing long pipes by what is in them takes minutes
     for each in found:  # grows while it is walked
-        found.extend(source for source in each.stdin_from if source not in found)
+        found.extend(source for source in each.stdin_from if id(source) not in known)
+        known.update(map(id, each.stdin_from))
     return tuple(reversed(found))
