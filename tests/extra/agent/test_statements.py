@@ -6,7 +6,9 @@ A trial declares `hooks` (event → a shell script, or several) with `more` in e
 what it reads to a file; `$payload` has it in the script. The model answers with `steps`, or by default with one `call`
 (LS) and the answer "Done.", which it gives only if it was `told` one text and not (`untold`) another. `ended` are files
 with the number of a process that must not outlive the run. `see` is what must be seen, in the language of the
-vectors."""
+vectors.
+
+`statements/lines.yaml` accounts for every line of the documents: the rows that it states, or why it states nothing."""
 
 from __future__ import annotations
 
@@ -28,6 +30,9 @@ DIALECTS = ("kode", "kodik", "agenthooks", "kolega", "kodelet")
 STATEMENTS: dict[str, list[dict[str, Any]]] = {
     name: yaml.safe_load((HERE / f"statements/{name}.yaml").read_text()) for name in DIALECTS
 }
+LINES: dict[str, dict[int | str, str]] = yaml.safe_load((HERE / "statements/lines.yaml").read_text())
+LENGTHS = {"kode": 115, "kodik": 58, "agenthooks": 492, "kolega": 72, "kodelet": 642}
+STATES_NOTHING = ("title", "purpose", "advice", "link")
 TRIALS = [
     pytest.param(name, each["tried"], id=f"{name} {each['at']}: {each['says']}")
     for name, listed in STATEMENTS.items()
@@ -131,3 +136,28 @@ def test_no_statement_is_there_twice() -> None:
         said = [(each["at"], each["says"]) for each in listed]
         assert len(said) == len(set(said)), name
         assert said, name
+
+
+def what_lines_state(name: str) -> dict[int, list[str]]:
+    """The rows of each line of a document; none for a line that states nothing."""
+    found: dict[int, list[str]] = {}
+    for place, what in LINES[name].items():
+        first, _, last = str(place).partition("-")
+        for line in range(int(first), int(last or first) + 1):
+            assert line not in found, (name, line)
+            found[line] = [] if what in STATES_NOTHING else what.split()
+    return found
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_line_of_a_document_points_to_what_tries_it(name: str) -> None:
+    suite = load_suite()
+    stated = what_lines_state(name)
+    assert sorted(stated) == list(range(1, LENGTHS[name] + 1))
+    tried = {row for vector in suite.vectors[name] for row in vector.rows}
+    tried |= set(json.loads((HERE / "agent_rows.json").read_text())) | {"L-43"}
+    named = {row for rows in stated.values() for row in rows}
+    assert named - set(suite.rows[name]) == set()
+    assert named - tried == set()
+    assert [each for each in STATEMENTS[name] if not stated[each["at"]]] == []
+    assert set(suite.rows[name]) - named - {row for each in STATEMENTS[name] for row in each["rows"]} == set()
