@@ -17,14 +17,15 @@ from anyhook.gates.observed import PATH, SUB_AGENTS, load, promised, sights, und
 from anyhook.gates.versions import number_in, version_of
 from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
+from live.approvals import CALLS, answered
 from live.canaries import shown
 from live.cost import spent
 from live.performance import attempt, environment
 from live.policy import judged
 from live.trials import TRIALS
 
-POLICY, SECRETS, COST = "policy", "secrets", "cost"
-PARTS = (*TRIALS, POLICY, SECRETS, COST)
+POLICY, SECRETS, COST, APPROVALS = "policy", "secrets", "cost", "approvals"
+PARTS = (*TRIALS, POLICY, APPROVALS, SECRETS, COST)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -69,7 +70,9 @@ def main(words: list[str]) -> int:
         wanted = [name for name in PARTS if is_wanted(agent, name, one, asked.open)]
         version = version_of(program, 120.0) or installed(agent)
         for name in wanted:  # each is written at once, because a full run takes long and may be interrupted
-            write(agent, {"version": version, **tried(agent, name)})
+            found = tried(agent, name)
+            write(agent, {"version": version, **found})
+            wrong += len(found[name]["differences"]) if name == APPROVALS else 0
         for sight in sights(host(agent), load()):
             if not sight.agrees:
                 wrong += 1
@@ -124,6 +127,10 @@ def tried(agent: str, name: str) -> dict[str, Any]:
         return made
     if name == SECRETS:
         made[SECRETS] = shown(agent)
+        return made
+    if name == APPROVALS:
+        made[APPROVALS] = {"calls": len(CALLS), "differences": answered(agent)}
+        print(f"{agent}: a person elsewhere: {'; '.join(made[APPROVALS]['differences']) or 'as answered'}", flush=True)
         return made
     if name == COST:
         made[COST] = spent(agent)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,14 @@ ANYHOOK = Path(sys.executable).with_name("anyhook")
 class Played:
     """The results of a run: what was seen from outside, the journal's records, the files."""
 
-    def __init__(self, seen: DriveResult, journal: list[dict[str, Any]], files: frozenset[str], spent_s: float) -> None:
-        self.seen, self.journal, self.files, self.spent_s = seen, journal, files, spent_s
+    def __init__(
+        self, seen: DriveResult, journal: list[dict[str, Any]], texts: Mapping[str, str], spent_s: float
+    ) -> None:
+        self.seen, self.journal, self.texts, self.spent_s = seen, journal, texts, spent_s
+
+    @property
+    def files(self) -> frozenset[str]:
+        return frozenset(self.texts)
 
     @property
     def evidence(self) -> Evidence:
@@ -56,8 +62,9 @@ def play(
     *,
     entry: str | None = None,
     scenario: str = "",
+    beside: Callable[[Stage], None] | None = None,
 ) -> Played:
-    """Runs the agent. `entry` replaces our command in the entry, for comparison."""
+    """Runs the agent. `entry` replaces our command in the entry, for comparison. `beside` is called just before."""
     table = host(agent)
     with tempfile.TemporaryDirectory(prefix="anyhook-trial-", ignore_cleanup_errors=True) as folder:
         stage = Stage(os.path.realpath(folder))
@@ -75,14 +82,20 @@ def play(
             os.chmod(where, 0o755)  # some are scripts
         for name in FOLDERS:
             os.mkdir(f"{stage.project}/{name}")
+        if beside is not None:
+            beside(stage)
         before = os.times()
         seen = drive(agent, shutil.which(table.program, path=env["PATH"]) or table.program, stage, steps, env,
                      prompt=prompt, scenario=scenario, limit_s=LIMIT_S, trusts_hooks=True)  # fmt: skip
         after = os.times()
         spent_s = after.children_user + after.children_system - before.children_user - before.children_system
         records = recorded(stage)
-        files = frozenset(str(path.relative_to(stage.project)) for path in Path(stage.project).rglob("*"))
-    return Played(seen, records, files, spent_s)
+        found = [path for path in Path(stage.project).rglob("*") if ".git" not in path.parts]
+        texts = {
+            str(path.relative_to(stage.project)): path.read_text(errors="replace") if path.is_file() else ""
+            for path in found
+        }
+    return Played(seen, records, texts, spent_s)
 
 
 def recorded(stage: Stage) -> list[dict[str, Any]]:
