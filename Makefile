@@ -29,7 +29,7 @@ help:
 	@echo "make frameworks  hooks in six agent frameworks; installs them (about 1.2 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
-	@echo "make docs        rewrite the generated pages and pictures, and build the site into site/"
+	@echo "make docs        build the site into site/, with the generated pages and pictures of today"
 	@echo "make bench       measure, as ratios within one run"
 	@echo "make scale       measure the journal's verbs on a million records (temporarily 2 GB of disk, ten minutes)"
 	@echo "make wheels      build the pure wheel and those with the native launcher, into dist (fetches a compiler, 100 MB)"
@@ -117,11 +117,12 @@ live: $(READY)
 	@sh scripts/setup.sh .venv-docs docs
 	@touch $@
 
-# A link that leads nowhere, or a page that the navigation misses, is an error.
+# A link that leads nowhere, or a page that the navigation misses, is an error. The site gets pictures of today; those in
+# the repository stay (`scripts/screenshots.py` takes them again).
 docs: $(READY) .venv-docs/.ready
 	$(BIN)/python docs/generate.py
-	$(BIN)/python scripts/screenshots.py
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	$(BIN)/python scripts/screenshots.py site/images
 	@echo "The site is in site/. Look at it: .venv-docs/bin/mkdocs serve"
 
 bench: $(READY)

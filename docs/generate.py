@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from hosts_page import hosts_page
+from hosts_page import hosts_pages
 from sabotage_page import sabotage_page
 
 from anyhook.extra.testing.conformance.vectors import HERE
@@ -88,7 +88,7 @@ def pages() -> dict[Path, str]:
     made = {ROOT / "docs" / "dialects" / f"{name}.md": dialect_page(dialect(name)) for name in DIALECTS}
     made[ROOT / "docs" / "events.md"] = events_page()
     made[ROOT / "docs" / "errors.md"] = errors_page()
-    made[ROOT / "docs" / "hosts.md"] = hosts_page(NOTE)
+    made |= {ROOT / "docs" / path: text for path, text in hosts_pages(NOTE).items()}
     made[ROOT / "docs" / "sabotage.md"] = sabotage_page(NOTE)
     return made
 

@@ -192,8 +192,6 @@ GATING = ("user_prompt_submit", "pre_tool", "post_tool", "stop")
 """The events where most decisions are made."""
 
 SEEN = """\
-## What was observed
-
 The tables below show what anyhook promises for each agent, and what was observed when the agent itself went through the
 same trials (`make live`; the data: `src/anyhook/gates/observed.json`). ✓ is the effect itself. `stopped`, `told` and
 `nothing` show what happened to effects that the agent lacks: prevented, told to the model, no trace. Messages are for
@@ -202,7 +200,7 @@ fail. If a run without a person cannot show something, the table says why.
 
 The policy trial makes the same twenty calls in every agent. The cost is the CPU time of anyhook's entry per event,
 compared with a no-op shell hook (the better of two runs, including the agent's own work, so it is an estimate). Each
-run starts the [warm server](warm.md#what-it-costs), which is most of the cost. Agents whose tool calls only Python can
+run starts the [warm server](../warm.md#what-it-costs), which is most of the cost. Agents whose tool calls only Python can
 read, such as Grok Build, cost more: the launcher cannot answer those by itself. The figures for CodeBuddy Code,
 deepagents-code, Mastra Code and Reasonix are older, and without a server. Sub-agents: whether a hook's refusal also
 applies to a sub-agent that the agent starts. Secrets: with the pack `redact` on, the agent's shell and its tool for
@@ -210,23 +208,24 @@ files print a secret of every kind that anyhook knows, and the model's requests 
 all are shown let no hook replace an output; `anyhook status` shows the pack as `uncovered` there."""
 
 MATRIX = """\
-### Every event and effect
+## Every event and effect
 
 ✓ works; *block*, *context*, *message*: what it becomes; *lost*: no effect; –: the agent has no such event. In brackets:
 promised from documentation only, because a run without a person cannot show it."""
 
 
 OTHERS = """\
-### Agents that were not driven
+## Agents that were not driven
 
 The same for agents that `make live` has not driven. What such an agent sends was captured, by us or by others (ᶜ), or
 is taken from its documents (ᵈ). What it does with an answer is taken from its documents, and from trials that the page
 of its dialect names."""
 
 
-def hosts_page(note: str) -> str:
-    """The page, in Markdown."""
+def hosts_pages(note: str) -> dict[str, str]:
+    """The page about all agents, the page of what was observed, and one for each agent: path and Markdown."""
     data = load()
+    listed = [f"- [{host(name).title}](hosts/{name}.md)" for name in HOSTS]
     rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in RULES[effect]) or 'lost'} |" for effect in EFFECTS]
     parts = [
         "# Real agents",
@@ -235,15 +234,15 @@ def hosts_page(note: str) -> str:
         "\n".join(["| effect | becomes |", "| --- | --- |", *rules]),
         "`block` refuses a call or a prompt, or keeps the agent working at a stop. After a tool it tells the model."
         " Context that the agent cannot take is added to the reason, if there is one.",
-        SEEN,
-        _agents(data),
-        MATRIX,
-        _matrix(data),
-        OTHERS,
-        _promises(data),
-        *(_section(host(name), [*sights(host(name), data)]) for name in HOSTS),
+        "## Each agent",
+        "Its entry, its events, and what it does with an answer. [What was observed](hosts/observed.md) compares them.",
+        "\n".join(listed),
     ]
-    return "\n\n".join(parts) + "\n"
+    seen = ["# What was observed", note, SEEN, _agents(data), MATRIX, _matrix(data), OTHERS, _promises(data)]
+    made = {"hosts.md": parts, "hosts/observed.md": seen}
+    for name in HOSTS:
+        made[f"hosts/{name}.md"] = _agent(host(name), [*sights(host(name), data)], note)
+    return {path: "\n\n".join(texts) + "\n" for path, texts in made.items()}
 
 
 WITHOUT_US = {"open": "goes on unguarded", "refuses": "refuses every call", "unknown": "not known"}
@@ -370,9 +369,9 @@ def _cell(sight: Sight | None) -> str:
     return f"({word})" if sight.seen in UNSEEN or unshown else word
 
 
-def _section(table: Host, seen: Sequence[Sight]) -> str:
+def _agent(table: Host, seen: Sequence[Sight], note: str) -> list[str]:
     rows = [_row(table, row, [sight for sight in seen if sight.event in row.canonical]) for row in table.events]
-    lines = [f"## {table.title}", f"`{table.name}`."]
+    lines = [f"# {table.title}", note]
     if table.entry is not None:
         where = "; ".join(f"{scope}: `{path}`" for scope, path in table.entry.files.items())
         roots = [
@@ -380,11 +379,11 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
         ]
         if OWN in table.entry.files["user"]:
             roots.append(f"`{OWN}` is a name that `install` makes up, so that no project has a plug-in of that name")
-        lines[1] = (
+        lines.append(
             f"`{table.name}`. Entry: {where}{' (' + '; '.join(roots) + ')' if roots else ''}. {_upper(table.confirm)}"
         )
     else:
-        lines[1] = f"`{table.name}`. Its own hook files are an anyhook dialect, so nothing is installed."
+        lines.append(f"`{table.name}`. Its own hook files are an anyhook dialect, so nothing is installed.")
     agents = load().get("agents")
     found = agents.get(table.name) if isinstance(agents, dict) else None
     if isinstance(found, dict):
@@ -397,7 +396,7 @@ def _section(table: Host, seen: Sequence[Sight]) -> str:
     if table.gaps:
         lines.append(f"Not covered: {'; '.join(table.gaps)}.")
     lines.append("\n".join(["| event | canonical | honours | observed | |", "| --- | --- | --- | --- | --- |", *rows]))
-    return "\n\n".join(lines)
+    return lines
 
 
 def _row(table: Host, row: HostEvent, seen: Sequence[Sight]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -26,13 +27,12 @@ from browser import Browser, program  # noqa: E402 (the tests' own)
 
 FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 COMMAND = [sys.executable, "-m", "anyhook"]
-BASH = ["fire", "pre_tool", "--tool", "Bash", "--input"]
 SHOTS = {
     "setup": [["setup", "claude", "--yes"]],
     "refused": [
-        [*BASH, '{"command": "git push --force"}'],
-        [*BASH, '{"command": "echo cm0gLXJmIH4K | base64 -d | sh"}'],
-        [*BASH, '{"command": "git commit -m \\"remove rm -rf /\\""}'],
+        ["try", "git push --force"],
+        ["try", "echo cm0gLXJmIH4K | base64 -d | sh"],
+        ["try", 'git commit -m "remove rm -rf /"'],
     ],
     "greeting": [[]],
 }
@@ -67,7 +67,7 @@ def terminal(path: Path, calls: list[list[str]], project: Path, env: dict[str, s
             done = subprocess.run(
                 [*COMMAND, *words], cwd=project, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
             )
-            typed = " ".join(f"'{word}'" if " " in word else word for word in ["anyhook", *words])
+            typed = shlex.join(["anyhook", *words])
             console.print(Text(f"$ {typed}", style="bold"))
             console.print(Text.from_ansi(done.stdout.decode().replace(env["HOME"], "~")))
     # Without fonts that a reader's browser would fetch from elsewhere.
