@@ -200,8 +200,8 @@ fail. If a run without a person cannot show something, the table says why.
 
 The policy trial makes the same twenty calls in every agent. The cost is the CPU time of anyhook's entry per event,
 compared with a no-op shell hook (the better of two runs, including the agent's own work, so it is an estimate). Each
-run starts the [warm server](../warm.md#what-it-costs), which is most of the cost. Agents whose tool calls only Python can
-read, such as Grok Build, cost more: the launcher cannot answer those by itself. The figures for CodeBuddy Code,
+run starts the [warm server](../warm.md#what-it-costs), which is most of the cost. Agents whose tool calls only Python
+can read, such as Grok Build, cost more: the launcher cannot answer those by itself. The figures for CodeBuddy Code,
 deepagents-code, Mastra Code and Reasonix are older, and without a server. Sub-agents: whether a hook's refusal also
 applies to a sub-agent that the agent starts. Secrets: with the pack `redact` on, the agent's shell and its tool for
 files print a secret of every kind that anyhook knows, and the model's requests are searched for them. Agents in which

@@ -20,7 +20,7 @@ WAIT_S = 20
 SETTINGS = f'[ask]\nwhere = "elsewhere"\nwait_s = {WAIT_S}\n'
 RULES = '[[rule]]\nname = "ask"\nwhen = "runs echo held"\nthen = "ask"\nbecause = "A person decides."\n'
 CALLS = ("allowed", "refused", "changed", "late", "allowed")
-"""What becomes of each call; the last one is the first one again, and nobody answers it."""
+"""The result of each call; the last one is the first one again, and nobody answers it."""
 
 
 def held(word: str) -> Step:
@@ -95,7 +95,7 @@ class Person:
 
 
 def at_a_terminal(words: list[str], env: Mapping[str, str]) -> int:
-    """Run the command on a terminal of its own."""
+    """Run the command on a new terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen([ANYHOOK, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)

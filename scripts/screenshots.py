@@ -8,6 +8,7 @@ Everything runs for real, in a separate home and project. Without Chromium on PA
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import shlex
@@ -75,7 +76,10 @@ def terminal(path: Path, calls: list[list[str]], project: Path, env: dict[str, s
 
 
 def page(path: Path, project: Path, env: dict[str, str]) -> None:
-    """The first screen of `anyhook serve`."""
+    """The first screen of `anyhook serve`, after a few calls."""
+    for line in ("npm test", "git push --force", "git status"):
+        fire = ["fire", "pre_tool", "--tool", "Bash", "--input", json.dumps({"command": line})]
+        subprocess.run([*COMMAND, *fire], cwd=project, env=env, capture_output=True, check=False)
     with subprocess.Popen([*COMMAND, "serve"], cwd=project, env=env, stdout=subprocess.PIPE, text=True) as server:
         try:
             address = server.stdout.readline().strip() if server.stdout else ""
