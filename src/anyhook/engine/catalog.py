@@ -1,4 +1,5 @@
-"""Discover: where a dialect's hooks may be declared for these roots."""
+"""The catalog of a project and its user: discover where hooks may be declared, load each source, compare it with what
+was approved, and put all layers in order."""
 
 from __future__ import annotations
 

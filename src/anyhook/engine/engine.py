@@ -268,8 +268,8 @@ class Engine:
     def explain(self, event: Event) -> list[dict[str, Json]]:
         """What firing the event would start, hook by hook, and why the other hooks would not start. Starts nothing."""
         from anyhook.engine.cases import explained
-        from anyhook.engine.explain import explain
         from anyhook.engine.rules import Rules
+        from anyhook.gates.explain import explain
         from anyhook.tables.translate import to_native
 
         context = self._context
