@@ -519,6 +519,7 @@ def test_a_real_release_line_still_says_which_rule(team: Team) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_pull_that_is_killed_leaves_all_of_one_version(team: Team) -> None:
     """300 rounds of kill -9 at random moments."""
     import random

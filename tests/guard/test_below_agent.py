@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 WEAKENING = [
     ["disable", "git/forced-push"], ["shadow", "git/forced-push"], ["remove", "guard"], ["uninstall", "claude"],
-    ["trust", "--yes"], ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
+    ["trust", "--yes"], ["trust", "--from", "approved.json"], ["trust", "--export", "approved.json"],
+    ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
     ["add", "./package", "--yes"], ["approvals", "allow", "3f9c2a10"], ["approvals", "deny", "3f9c2a10"],
     ["policy", "pull", "./policy"], ["policy", "remove", "acme"], ["ship", "--to", "./fleet", "--once"],
 ]  # fmt: skip

@@ -79,7 +79,9 @@ def _pull(what: str, options: PolicyOptions) -> int:
     if options.json:
         render.json_out(_row(made), indent=2)
         return DONE
-    render.out(f"{made.name}, version {made.version}, counts from now on: {len(made.files)} files, signed.")
+    count = len(made.files)
+    files = f"{count} file{'' if count == 1 else 's'}"
+    render.out(f"{made.name}, version {made.version}, counts from now on: {files}, signed.")
     render.say("See what it has:  anyhook policy, anyhook list, anyhook check")
     render.say(f"Undo it:  {shlex.join(['anyhook', 'policy', 'remove', made.name, *_managed(made)])}")
     return DONE

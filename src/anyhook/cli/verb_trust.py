@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
-from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, switch
+from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, option, switch
 from anyhook.cli.person import agreed, require_person
+from anyhook.cli.pinned_approvals import read_approvals, sorted_by, write_approvals
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
@@ -44,6 +45,8 @@ class TrustOptions(ProjectJsonOptions):
     yes: bool = switch("--yes", "Approve without asking.")
     revoke: bool = switch("--revoke", "Withdraw the approval of this project.")
     all: bool = switch("--all", "Show each rule of anyhook's own packs, too.")
+    export: str | None = option("--export", "Write what is approved here into this file, for `--from`.", "FILE")
+    from_: str | None = option("--from", "Approve exactly what this file approves, for CI.", "FILE")
     here: bool = switch("--here", "Approve for this folder only, not for other worktrees and clones of its repository.")
 
 
@@ -99,8 +102,10 @@ def trust(options: TrustOptions) -> int:
         if other := next((flag for flag in ("yes", "revoke") if getattr(options, flag)), None):
             raise BadCall(f"--list and --{other} cannot be combined. Use one of them.")
         return _list(options.json, every=options.all)
-    if options.revoke or options.yes:
+    if options.revoke or options.yes or options.export or options.from_:
         require_person("trust")
+    if options.export is not None or options.from_ is not None:
+        return _by_file(options)
     return _revoke(options) if options.revoke else _review(options)
 
 
@@ -118,6 +123,29 @@ def _review(options: TrustOptions) -> int:
         for key, event in events.items():
             render.say(f"{visible(key)} is a hook of {visible(event)}.")
     return DONE if approved and not found.refused else FINDINGS
+
+
+def _by_file(options: TrustOptions) -> int:
+    """Approvals from a file, or into one."""
+    if (options.export and options.from_) or options.yes or options.revoke:
+        raise BadCall("--export, --from, --yes and --revoke cannot be combined. Use one of them.")
+    found = look(options, with_cases=not options.dialect, with_offers=not options.dialect)
+    refuse_own_ledger(found.setup)
+    root = found.setup.project
+    if options.export is not None:
+        count = write_approvals(options.export, found.entries, root)
+        waiting = f"; {len(found.waiting)} not approved and left out" if found.waiting else ""
+        render.out(f"{count} approvals written to {options.export}{waiting}.")
+        return DONE
+    approved, why = sorted_by(read_approvals(str(options.from_)), found.entries, root)
+    count = approve_some(found, approved)
+    if options.json:
+        render.json_out({"approved": [*approved], "not_approved": [*why]}, indent=2)
+    else:
+        render.out(f"Approved: {count} in {visible(root)}, as {visible(str(options.from_))} says.")
+        for line in why:
+            render.say(f"not approved: {visible(line)}")
+    return FINDINGS if why or found.too_large else DONE
 
 
 def _settled(found: ProjectReview, options: TrustOptions) -> bool:

@@ -23,7 +23,7 @@ DECIDING = frozenset({
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {
-    "trust": ("--list", "--export"), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
+    "trust": ("--list",), "install": ("--dry-run",), "uninstall": ("--dry-run",), "setup": ("--dry-run",),
     "warm": ("--json",),
 }  # fmt: skip
 """except with these options, which only show something."""
