@@ -13,6 +13,7 @@ import yaml
 from command import SCRIPT
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from conftest import World
 
 ACTION = Path(__file__).parents[2] / "action.yml"
@@ -22,7 +23,7 @@ GUARD = "#!/bin/sh\ngrep -q 'make release' && exit 2\nexit 0\n"
 @pytest.fixture
 def project(world: World) -> World:
     """A project with a guard that its user has approved, and the file with that approval."""
-    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
+    group: Json = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
     world.declare(world.project / ".codex" / "hooks.json", "PreToolUse", group)
     world.write(world.project / "guard.sh", GUARD, 0o755)
     assert world.command("trust", "--yes").returncode == 0

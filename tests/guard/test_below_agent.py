@@ -220,5 +220,5 @@ def test_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anyhook.platform.above.read_process", lambda _: None)
     listed = f"{os.getpid()} 70 python3 x\n70 60 /bin/zsh -c y\n60 1 node /usr/local/bin/gemini\n1 0 /sbin/launchd\n"
     answer = ProgramAnswer(0, listed.encode(), b"")
-    monkeypatch.setattr("anyhook.platform.other_programs.ask", lambda *_, **__: answer)
+    monkeypatch.setattr("anyhook.platform.above.ask", lambda *_, **__: answer)
     assert "process 60" in agent_above({})
