@@ -28,7 +28,7 @@ from anyhook.model.event import EVENTS, GATES
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.describe import WORDS, describe
 from anyhook.tables.error_page import page as errors_page
-from anyhook.tables.registry import AGENTS, dialect, sample
+from anyhook.tables.registry import AGENTS, dialect, sample, special
 from anyhook.tables.registry import DIALECTS as ALL_DIALECTS
 from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
 
@@ -155,12 +155,12 @@ def dialect_page(table_: Dialect) -> str:
 def _files(table_: Dialect) -> str:
     rows = [(scope, f"`{place}`") for scope, place in table_.files]
     parts = ["## Where hooks are declared", table(("scope", "place"), rows), LAYERING[table_.layering]]
-    if table_.ask_type:
-        parts.append(f"anyhook asks each executable for its event with the argument `{table_.ask_type}`, once.")
+    if asked := special(table_.name, "ASK_TYPE"):
+        parts.append(f"anyhook asks each executable for its event with the argument `{asked}`, once.")
     if table_.no_host:
         parts.append(table_.no_host)
-    if table_.off_suffix:
-        parts.append(f"A file whose name ends in `{table_.off_suffix}` is turned off.")
+    if suffix := special(table_.name, "OFF_SUFFIX"):
+        parts.append(f"A file whose name ends in `{suffix}` is turned off.")
     return "\n\n".join(parts)
 
 

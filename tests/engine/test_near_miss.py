@@ -219,7 +219,8 @@ def test_silence_of_a_model_is_no_yes(name: str, handler: str) -> None:
         assert (judged(name, said, "deny", handler=handler).verdict == "block") is asked
         assert (judged(name, said, "native", handler=handler).verdict == "block") is (handler == "function")
         assert judged(name, said, "allow", handler=handler).verdict == "none"
-    assert judged(name, '{"ok": true}', "deny", handler=handler).verdict == "none"
+    yes = "{}" if name == "codex" else '{"ok": true}'  # Codex takes no answer with a key of its own
+    assert judged(name, yes, "deny", handler=handler).verdict == "none"
 
 
 @each_of("said", ["no", "5", "null", "all good"])

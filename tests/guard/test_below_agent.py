@@ -16,7 +16,7 @@ from anyhook.guard import below_agent
 from anyhook.guard.below_agent import agent_above
 from anyhook.guard.own_programs import DECIDING
 from anyhook.platform.other_programs import ProgramAnswer
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, host, special
 from command import SCRIPT
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ OTHERS = [
     ["policy"],
 ]  # fmt: skip
 FOR_PEOPLE = "is for people"
-PROGRAMS = sorted({host(name).program for name in HOSTS if host(name).program and not host(name).has_terminals})
+PROGRAMS = sorted({host(name).program for name in HOSTS if host(name).program and not special(name, "HAS_TERMINALS")})
 MARKS = sorted({mark for name in HOSTS for mark in host(name).marks} | {*below_agent.MARKS})
 
 

@@ -135,7 +135,6 @@ HOST = Host(
         handler=grouped(),
         group={"matcher": "*"},
         under=("anyhook",),
-        flat=FLAT,
     ),
     project=("workspacePaths.0",),
     reads={"antigravity": ("user", "project")},

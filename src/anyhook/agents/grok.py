@@ -124,6 +124,7 @@ HOST_EVENTS = (
     *left_out(ALONE, "PermissionDenied", "StopFailure", "StopCancelled"),
 )
 
+LABELS = dict.fromkeys(("run_terminal_command", "spawn_subagent"), ("description",))
 HOST = Host(
     name="grok",
     title="Grok Build",
@@ -133,13 +134,13 @@ HOST = Host(
         Taken("permission_mode", ("permission_mode", "permissionMode")),
     ),
     tools={
-        "run_terminal_command": HostTool("shell", labels=("description",)),
+        "run_terminal_command": HostTool("shell"),
         "read_file": HostTool("read_file", {"path": "target_file"}),
         "write": HostTool("write_file", FILE),
         "search_replace": HostTool("edit_file", EDIT),
         "list_dir": HostTool("list_files"),
         "grep": HostTool("grep"),
-        "spawn_subagent": HostTool("delegate_task", TASK, labels=("description",)),
+        "spawn_subagent": HostTool("delegate_task", TASK),
         "web_fetch": HostTool("web_fetch"),
         "web_search": HostTool("web_search"),
     },

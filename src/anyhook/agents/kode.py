@@ -85,6 +85,7 @@ HOST_EVENTS = (
     ),
 )
 
+CARRIED = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 HOST = Host(
     name="kode",
     title="Kode",
@@ -96,7 +97,6 @@ HOST = Host(
         {"user": "{config}/kode/config.yaml"},
         {"config": ("XDG_CONFIG_HOME", "{home}/.config")},
         {"exec": "{command}", "timeout_ms": "{milliseconds}"},
-        carries=("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
     ),
     project=("work_dir",),
     project_variables=("KODE_WORK_DIR",),

@@ -55,7 +55,7 @@ def _result(scene: Scene) -> Json:
     return made
 
 
-def _plain(output: Json) -> Json:
+def _plain_output(output: Json) -> Json:
     """What the model reads of a StructuredToolResult: its output, or its error, or all of it."""
     if not isinstance(output, dict) or "toolName" not in output:
         return output
@@ -94,7 +94,7 @@ EVENTS = (
 )
 
 LIMITS = {"command": Limits(default_s=30.0)}
-OFF = ".disable"
+OFF_SUFFIX = ".disable"
 
 
 def find(roots: Roots) -> list[Source]:
@@ -133,8 +133,8 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
     if not link and (not stat.S_ISREG(mode) or not mode & 0o111):
         _warn_if_meant(path, mode, files)
         return None
-    off = file_name.endswith(OFF)
-    name = file_name.removesuffix(OFF)
+    off = file_name.endswith(OFF_SUFFIX)
+    name = file_name.removesuffix(OFF_SUFFIX)
     broken = link and not files.is_executable(path)
     if broken:
         files.problem("not-executable", "this link does not lead to an executable file", path, fix="Fix or remove it.")
@@ -148,13 +148,17 @@ def _hook(source: Source, file_name: str, files: Files) -> Hook | None:
         LIMITS["command"].default_s,
         definition=canonical({"file": name}),
         status=DISABLED if off else BROKEN if broken else "armed",
-        why=f"its name ends in {OFF}" if off else "the link does not lead to an executable file" if broken else "",
+        why=f"its name ends in {OFF_SUFFIX}"
+        if off
+        else "the link does not lead to an executable file"
+        if broken
+        else "",
     )
 
 
 def _warn_if_meant(path: str, mode: int, files: Files) -> None:
     """A script without its execute bit is most likely a hook that was forgotten; a README is not."""
-    if stat.S_ISREG(mode) and not path.endswith(OFF) and files.head(path).startswith(b"#!"):
+    if stat.S_ISREG(mode) and not path.endswith(OFF_SUFFIX) and files.head(path).startswith(b"#!"):
         import shlex  # only if something is wrong: it would slow down every start of the command
 
         files.problem(
@@ -260,17 +264,20 @@ SCAFFOLD = Scaffold(
     shape="executable",
     scripts={"project": "{path}", "user": "{path}"},
     tool="bash",
-    answers={
-        "output": {"output": {"toolName": "bash", "success": True, "metadata": {"output": "replaced"}}},
-        "messages": {"result": "mutate", "messages": [{"role": "user", "content": "A summary of what was said."}]},
-        "callback": {"result": "callback", "callback": "compact"},
-    },
 )
+EXAMPLE_ANSWERS = {
+    "output": {"output": {"toolName": "bash", "success": True, "metadata": {"output": "replaced"}}},
+    "messages": {"result": "mutate", "messages": [{"role": "user", "content": "A summary of what was said."}]},
+    "callback": {"result": "callback", "callback": "compact"},
+}
+ASK_TYPE = "hook"
 
 
 def _without_follow_ups(outcome: Outcome) -> Outcome:
-    """Drops the follow-ups: another hook has replaced the history or called a recipe."""
     return outcome.replace(follow_ups=())
+
+
+OUTDONE, PLAIN_OUTPUT = _without_follow_ups, _plain_output
 
 
 OFFERED = {"recipe": ("{project}/.kodelet/recipes", "{home}/.kodelet/recipes")}
@@ -296,15 +303,11 @@ DIALECT = Dialect(
     names=names,
     scaffold=SCAFFOLD,
     tools=TOOLS,
-    plain_output=_plain,
     replies={"command": REPLY, "builtin": REPLY},
     limits=LIMITS,
     chains=("input", "output"),
     closed_env=True,
-    off_suffix=OFF,
-    ask_type="hook",
     builtins=(Builtin("builtin:compact-trigger", "after_turn", compact_trigger),),
-    outdone=_without_follow_ups,
     settings={"chaining": ("on", "upstream")},
     no_host="Kodelet has extensions in place of hooks now, so it does not call anyhook. Its hook files run in every "
     "agent that does.",

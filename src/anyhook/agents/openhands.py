@@ -67,6 +67,7 @@ HOST_EVENTS = (
     HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}),
 )
 
+FILLED = {"write_file": {"command": "create"}}
 HOST = Host(
     name="openhands",
     title="OpenHands",
@@ -207,7 +208,6 @@ def drive() -> Drive:
             "OPENHANDS_SUPPRESS_BANNER": "1",
         },
         tools={"shell": ("terminal",), "write_file": ("file_editor",)},
-        fills={"write_file": {"command": "create"}},
         cannot_show={"pre_tool allow": "it never asks in this mode", "sub-agents": "its model has no such tool"},
     )
     return usual.replace(scenarios={TERMINAL: usual.replace(terminal=True)})

@@ -85,6 +85,7 @@ HOST_EVENTS = (
     event("Stop", "block", _keep_on("Stop")),
 )
 
+HAS_TERMINALS = True
 HOST = Host(
     name="vscode",
     title="VS Code",
@@ -117,7 +118,6 @@ HOST = Host(
     misreads=("copilot",),  # its own harness sends payloads without `toolName` and `toolArgs`
     program="code",
     marks=("COPILOT_AGENT",),
-    has_terminals=True,
     confirm="It runs a workspace's hooks once the workspace is trusted, and none if `chat.useHooks` is off.",
     gaps=(
         "the Claude and Codex harnesses, which run those agents' own entries",

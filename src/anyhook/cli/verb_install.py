@@ -40,7 +40,7 @@ from anyhook.state.entry_places import places_to_fix
 from anyhook.state.installs import PLAIN_NAME, UNMADE_NAME, Installs, make_own_name, own_name
 from anyhook.state.plans import Setup
 from anyhook.state.start_variables import keep_start_variables
-from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, special
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -238,10 +238,10 @@ def _notes(
     return notes
 
 
-def _with_variables(launch: EntryStart, entry: Entry) -> EntryStart:
+def _with_variables(launch: EntryStart, table: Host) -> EntryStart:
     """The start of an entry, with the variables that it carries along. `env` by its path: an agent's `PATH` may name
     another one first."""
-    carried = [f"{name}={os.environ[name]}" for name in entry.carries if os.environ.get(name)]
+    carried = [f"{name}={os.environ[name]}" for name in special(table.name, "CARRIED") or () if os.environ.get(name)]
     return launch.replace(program=("/usr/bin/env", *carried, *launch.program)) if carried else launch
 
 
@@ -265,7 +265,7 @@ def _changes(
     rows = {path: table.row(native) for path, native in paths.items()}
     left_out = {path: paths[path] for path, row in rows.items() if row is not None and not row.installed}
     kept = {path: native for path, native in paths.items() if path not in left_out}
-    made = to_install(table, entry, kept, _with_variables(_launch(scope), entry), installs, closed)
+    made = to_install(table, entry, kept, _with_variables(_launch(scope), table), installs, closed)
     return [*made, *to_uninstall(table, entry, {**left_out, **left}, installs)]
 
 

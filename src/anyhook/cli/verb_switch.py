@@ -19,7 +19,7 @@ from anyhook.platform.places import NOWHERE
 from anyhook.rules.pack_list import NAMES, read_pack
 from anyhook.rules.wildcards import names_rule
 from anyhook.state.switches import USER, Switches
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import special
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
@@ -54,8 +54,8 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
         raise BadCall(f"{hook.id} is the organisation's ({hook.source}); only root can change it.")
     if (hook.status == DISABLED) != on:
         render.say(f"{hook.id} is {word} already.")
-    elif dialect(hook.dialect).off_suffix and hook.scope != "builtin":
-        _rename(hook, dialect(hook.dialect).off_suffix, on)
+    elif (suffix := special(hook.dialect, "OFF_SUFFIX")) and hook.scope != "builtin":
+        _rename(hook, suffix, on)
     else:
         setup = setup_of(options)
         project, folder = hook.project or setup.project, setup.own_dir()

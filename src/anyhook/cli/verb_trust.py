@@ -28,7 +28,7 @@ from anyhook.satellites import part
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
 from anyhook.state.repository import place_of
-from anyhook.tables.registry import DIALECTS, dialect
+from anyhook.tables.registry import DIALECTS, dialect, special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -325,7 +325,7 @@ def _answered() -> bool:
 
 def _asked_for_events(found: ProjectReview) -> dict[str, str]:
     """Ask executables for their event, now that they are trusted; by id."""
-    ids = {entry.item.id for entry in found.entries if entry.hook and dialect(entry.hook.dialect).ask_type}
+    ids = {entry.item.id for entry in found.entries if entry.hook and special(entry.hook.dialect, "ASK_TYPE")}
     if not ids:
         return {}
     adopt_orphans()

@@ -18,7 +18,7 @@ from anyhook.platform.places import state_dir
 from anyhook.state.entry_places import elsewhere
 from anyhook.state.turns import Turn, exhausted, keeper
 from anyhook.tables.host_rows import OPENINGS, opening
-from anyhook.tables.registry import HOSTS, dialect, host
+from anyhook.tables.registry import HOSTS, dialect, host, special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def _settle_and_record(
 
     table, row, received = incoming.table, incoming.row, incoming.received
     if decision.tool_input is not None:
-        decision = decision.replace(tool_input=_rewrite(received, decision.tool_input))
+        decision = decision.replace(tool_input=_rewrite(table, received, decision.tool_input))
     shaped = decision
     if decision.tool_output is not None and table.result is not None:
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
@@ -398,11 +398,11 @@ def _remember_refusal(context: Context, incoming: Incoming, settled: Settled) ->
         remember(context.setup.env, incoming, refused)
 
 
-def _rewrite(received: Received, wanted: dict[str, Json]) -> dict[str, Json] | None:
+def _rewrite(table: Host, received: Received, wanted: dict[str, Json]) -> dict[str, Json] | None:
     """The input that a hook wants, with what labels the call; None if that changes nothing."""
-    labels = received.tool.labels if received.tool is not None else ()
-    given = received.input or {}
-    made = {**{name: given[name] for name in labels if name in given}, **wanted}
+    given, labels = received.input or {}, special(table.name, "LABELS") or {}
+    kept = [key for name, keys in labels.items() if table.tools.get(name) is received.tool for key in keys]
+    made = {**{key: given[key] for key in kept if key in given}, **wanted}
     return None if lean_json.same(made, received.input) else made
 
 

@@ -37,7 +37,7 @@ from anyhook.state.policies import named as named_by_policy
 from anyhook.state.settings import Settings, read_settings, unread
 from anyhook.state.switches import Switches
 from anyhook.tables.isolation import FAILED, Isolated, one_file
-from anyhook.tables.registry import dialect
+from anyhook.tables.registry import dialect, special
 from anyhook.tables.rows import Dialect, Roots, Scene
 
 if TYPE_CHECKING:
@@ -717,9 +717,7 @@ def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
             found = [*(_switched(hook, off) for hook in builtins(table)), *joined(table, layers, roots, files)]
             found += _packaged(table, packages, setup, loaded, ledger, switches)
             found = _with_policies(table, found, loaded, off)
-            hooks.extend(
-                with_types(table, found, types, setup, loaded, may_start=may_start) if table.ask_type else found
-            )
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start=may_start))
     if RULES in loaded.layers and own_dir != NOWHERE:
         with Isolated(files, switches.path, "what was turned on is not compared with what is on", scope="user"):
             from anyhook.gates.turned_on import with_memory  # here, because a damaged package may not have all of it
@@ -859,7 +857,10 @@ def _switched(hook: Hook, off: frozenset[str]) -> Hook:
 def with_types(
     table: Dialect, hooks: list[Hook], types: HookTypes, setup: Setup, loaded: Loaded, *, may_start: bool
 ) -> list[Hook]:
-    """Each executable with the event it names: from the answers stored by content, or asked now."""
+    """Each executable with the event it names: from the answers stored by content, or asked now. The hooks as they are
+    in a dialect whose hooks do not describe themselves."""
+    if special(table.name, "ASK_TYPE") is None:
+        return hooks
     files, fresh = loaded.files, dict[str, str]()
     made: list[Hook] = []
     for hook in hooks:
@@ -903,7 +904,7 @@ def _typed(table: Dialect, hook: Hook, answer: str | None, failure: str, files: 
         "this hook cannot be used",
         hook.source,
         failure,
-        f"`{hook.source} {table.ask_type}` must print one of the events and exit with status 0.",
+        f"`{hook.source} {special(table.name, 'ASK_TYPE')}` must print one of the events and exit with status 0.",
     )
     return hook.replace(status=BROKEN, why=failure)
 
@@ -912,7 +913,7 @@ def _ask(table: Dialect, hook: Hook, setup: Setup) -> tuple[str | None, str]:
     """The answer, or why there is none."""
     limit_s = table.limits["command"].default_s
     env, folder = dict(setup.for_hooks), hook.project or setup.project
-    done = run(Call((hook.source, table.ask_type), b"", env, folder, limit_s, ""))
+    done = run(Call((hook.source, special(table.name, "ASK_TYPE")), b"", env, folder, limit_s, ""))
     if done.ending == "exited" and done.exit_code == 0:
         return done.stdout.decode("utf-8", "replace").strip(), ""
     if done.ending == "exited":

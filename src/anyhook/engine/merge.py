@@ -14,6 +14,7 @@ from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
 from anyhook.tables.registry import dialect as dialect_of
+from anyhook.tables.registry import special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -272,10 +273,10 @@ def _acts(entry: Judged) -> bool:
 
 def _left(entry: Judged, winner: Judged | None) -> Outcome:
     """What is left of an outcome when another hook of the same dialect has replaced the history or called a recipe."""
-    outdone = entry.dialect.outdone
-    if winner is None or outdone is None or entry.dialect is not winner.dialect:
+    if winner is None or entry.dialect is not winner.dialect:
         return entry.outcome
-    return outdone(entry.outcome)
+    outdone: Callable[[Outcome], Outcome] | None = special(entry.dialect.name, "OUTDONE")
+    return outdone(entry.outcome) if outdone is not None else entry.outcome
 
 
 def _lost(ordered: list[Judged], winner: Judged | None) -> list[Problem]:

@@ -13,7 +13,7 @@ from anyhook.gates.inspect import inspect
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED
 from anyhook.tables.patterns import names_only
-from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def not_in_its_own(hook: Hook) -> str:
     """Why a hook never runs in the agent that it is written for: it names only other agents' tools. "" if it may
     run."""
     table, found = dialect(hook.dialect), _named(hook)
-    if found is None or found[0] <= table.borrowed:
+    if found is None or found[0] <= (special(table.name, "FOREIGN_TOOLS") or frozenset()):
         return ""
     if hook.dialect in HOSTS:
         return _not_here(hook, host(hook.dialect))

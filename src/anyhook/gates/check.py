@@ -90,7 +90,7 @@ def _look(setup: Setup, loaded: Loaded, with_places: bool) -> Findings:
             table = dialect(name)
             found = joined(table, layers, loaded.roots_of(name), files)
             found += [hook for policy in loaded.policies for hook in of_policy(table, policy, loaded)]
-            hooks.extend(with_types(table, found, types, setup, loaded, may_start=False) if table.ask_type else found)
+            hooks.extend(with_types(table, found, types, setup, loaded, may_start=False))
     hooks = Catalog(hooks, [], loaded.config, {}).with_lines().hooks
     problems: list[Problem] = []
     for hook in hooks:

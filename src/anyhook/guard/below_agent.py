@@ -13,7 +13,7 @@ from anyhook.platform.above import above, adopted, beside, environment_of
 from anyhook.platform.places import config_file, home_of, state_dir
 from anyhook.programs.rows import UNKNOWN_ROW
 from anyhook.programs.table import row_of
-from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.registry import HOSTS, host, special
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ ENDINGS = (".js", ".mjs", ".cjs")
 def agent_above(env: Mapping[str, str]) -> str:
     """How it is known that an agent started this process, for a message; "" if nothing shows it."""
     marks = {mark: host(name).title for name in HOSTS for mark in host(name).marks}
-    programs = {host(name).program: host(name).title for name in HOSTS if not host(name).has_terminals}
+    programs = {host(name).program: host(name).title for name in HOSTS if not special(name, "HAS_TERMINALS")}
     if found := _mark(env, marks):
         return f"{found} is set in its environment"
     for pid, words in above(os.getpid()):

@@ -18,6 +18,7 @@ from anyhook.model.record import Record
 from anyhook.programs.commands import words_of
 from anyhook.programs.table import row_of
 from anyhook.state.entry_places import HOME
+from anyhook.tables.registry import special
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,7 +138,7 @@ def _filled(template: Mapping[str, Json], values: Mapping[str, Json]) -> dict[st
 
 def _entry_of(host: Host, entry: Entry, event: str, handler: dict[str, Json]) -> dict[str, Json]:
     """The entry in the list of an event: a group, or the handler itself."""
-    if entry.style != "groups" or event in entry.flat:
+    if entry.style != "groups" or event in (special(host.name, "FLAT") or ()):
         return handler
     row = host.row(event)
     only: dict[str, Json] = {"matcher": "|".join(row.tools)} if row is not None and row.tools else {}

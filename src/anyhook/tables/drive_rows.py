@@ -45,8 +45,6 @@ class Drive(Record):
     """Makes the agent run unapproved hooks: for our own trials, never to judge somebody's installation."""
     tools: Mapping[str, tuple[str, ...]] = {}
     """Our tool → what the agent's requests call it, where that is not what its hooks are told."""
-    fills: Mapping[str, Mapping[str, Json]] = {}
-    """Our tool → what the agent's tool has to be given for that, where it is one tool for several kinds of work."""
     helper: str = ""
     """The kind of sub-agent that its model asks for."""
     terminal: bool = False

@@ -49,9 +49,6 @@ class HostTool(Record):
     """The calls of our own tools that make up one call of a batch or a patch; [] if they cannot be determined."""
     rejoin: Callable[[Input, int, Input], Input | None] | None = None
     """The host's input with one part rewritten; None if the part cannot be put back."""
-    labels: tuple[str, ...] = ()
-    """Required fields that describe a call and change nothing in it. A rewrite by a hook that does not know them keeps
-    them."""
 
 
 class Say(Record):
@@ -135,12 +132,8 @@ class Entry(Record):
     """The text of a module; `{launcher}` stands for the command and `{places}` for its last words, as JSON lists."""
     under: tuple[str, ...] = ("hooks",)
     """The keys that lead to the handlers; () if the file has nothing else."""
-    flat: tuple[str, ...] = ()
-    """Events without groups, in a file that has groups for the others."""
     names_tools: bool = False
     """Whether the `matcher` of a group takes tools as `A|B`, by the names that payloads have."""
-    carries: tuple[str, ...] = ()
-    """Variables that the agent does not pass on to hooks, so that the command sets them."""
 
 
 class EntryFault(Record):
@@ -219,8 +212,6 @@ class Host(Record):
     """Variables that lead it to other hooks, where such a file sets them."""
     marks: tuple[str, ...] = ()
     """Variables that it sets for the programs that it starts."""
-    has_terminals: bool = False
-    """Whether people have terminals in it too, so that a program below it need not be the agent's."""
     managed: tuple[str, ...] = ()
     """Files with an organisation's rules for its hooks; `{etc}` comes first, and a star is any name."""
     gaps: tuple[str, ...] = ()

@@ -147,14 +147,15 @@ def part(module: str, name: str) -> Any:
             except ModuleNotFoundError as error:
                 if place == module or error.name != place:
                     raise
-                return None
+                break
             loaded = sys.modules[place]
-        found = loaded.__dict__.get(name)
-        if found is not None:
+        if name in loaded.__dict__:
+            found = loaded.__dict__[name]
             setattr(sys.modules[module], name, found)  # cached for the next call
             return found
         if not hasattr(loaded, "__path__"):
             return None
+    setattr(sys.modules[module], name, None)
     return None
 
 
@@ -245,11 +246,30 @@ def past(name: str) -> Past | None:
 
 
 def special(name: str, word: str) -> Any:
-    """What one product alone has, or few do, and only one place asks for: `OFFERED` (folders with what our own agent
-    uses of it), `SERVERS` (the MCP server that a hook names), `APPROVALS` (its own record of approved hooks),
-    `OWN_FOLDERS` (where it keeps plans, memory and the like) and `WORKING_FOLDERS` (the setting with folders that it
-    works in besides the project). None for most."""
-    return part(module_of(name), word)
+    """What one product alone has, or few do; None for most. Each word is a value or a function of its module:
+
+    `APPROVALS`: its own record of approved hooks.
+    `ASK_TYPE`: the argument that asks an executable for its event; its hooks describe themselves.
+    `CARRIED`: variables that it does not pass on to hooks, so that the command of our entry sets them.
+    `EXAMPLE_ANSWERS`: examples of answers that need more than their own key, by the key's path joined with dots.
+    `FILLED`: for a live run: our tool → what its tool has to be given for that, where one tool does several things.
+    `FLAT`: events of our entry without groups, in a file that has groups for the others.
+    `FOREIGN_TOOLS`: other products' tool names that its own document uses in matchers: they are not reported as wrong.
+    `HAS_TERMINALS`: whether people have terminals in it too, so that a program below it need not be the agent's.
+    `LABELS`: its tool → required fields that describe a call and change nothing in it. A rewrite by a hook that does
+    not know them keeps them.
+    `OFFERED`: folders with what our own agent uses of it.
+    `OFF_SUFFIX`: the file name ending that turns a hook off.
+    `OUTDONE`: what is left of an outcome once another hook of the dialect replaces the history or calls a recipe.
+    `OWN_FOLDERS`: where it keeps plans, memory and the like.
+    `PLAIN_OUTPUT`: a replaced output as plain text, where the dialect wraps it in an object of its own.
+    `SERVERS`: the MCP server that a hook names.
+    `WORKING_FOLDERS`: the setting with folders that it works in besides the project.
+    """
+    try:
+        return part(module_of(name), word)
+    except Exception:  # noqa: BLE001 (if it cannot be loaded, `dialect` and `host` say so)
+        return None
 
 
 def sample(name: str) -> Sample:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook, Layer, Source
     from anyhook.model.json_types import Json
-    from anyhook.model.outcome import Outcome
     from anyhook.model.words import Cause, Effect, Verdict
     from anyhook.tables.cell_names import (
         ExitMeaning,
@@ -287,8 +286,6 @@ class Scaffold(Record):
     """The files of a source that is a folder; the first is used for a new hook. () if the source is the file."""
     top: Mapping[str, Json] = {}
     """What a new file needs besides its hooks."""
-    answers: Mapping[str, Json] = {}
-    """Examples of answers that need more than their own key, by the key's path joined with dots."""
 
 
 class Difference(Record):
@@ -361,12 +358,6 @@ class Dialect(Record):
     document's own words stay, and matchers are tried against both. Fields that are not listed pass unchanged."""
     mcp_tools: str = ""
     """How the product spells the tools of MCP servers, with `{server}` and `{tool}`; "" for `mcp__SERVER__TOOL`."""
-    plain_output: Callable[[Json], Json] | None = None
-    """A replaced output as plain text, where the dialect wraps it in an object of its own."""
-    off_suffix: str = ""
-    """The file name ending that turns a hook off, if the dialect has one."""
-    ask_type: str = ""
-    """The argument that asks an executable for its event, if hooks describe themselves."""
     builtins: tuple[Builtin, ...] = ()
     """Hooks that are part of the product; they come first, and one that acts skips the others."""
     asking: Asking | None = None
@@ -391,8 +382,6 @@ class Dialect(Record):
     """The order inside one event, if it is not the order of declaration."""
     withholds: bool = False
     """Whether a block after a tool replaces its output by the error text."""
-    outdone: Callable[[Outcome], Outcome] | None = None
-    """What is left of an outcome once another hook of the dialect replaces the history or calls a recipe."""
     schema: Callable[[], dict[str, Json]] | None = None
     """The JSON Schema of its hook file, if `shape` does not describe it."""
     shape: EntryShape | None = None
@@ -401,8 +390,6 @@ class Dialect(Record):
     """The variables that `find` reads, besides the home and the XDG folders."""
     settings: Mapping[str, tuple[str, ...]] = {}
     """Switches of the user's own config: name → allowed values, the default first."""
-    borrowed: frozenset[str] = frozenset()
-    """Other products' tool names that its own document uses in matchers: they are not reported as wrong."""
     differences: tuple[Difference, ...] = ()
     no_host: str = ""
     """Why no agent of this name calls us; "" if one does."""

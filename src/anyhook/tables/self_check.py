@@ -168,8 +168,6 @@ def _scaffold(dialect: Dialect) -> Iterator[str]:
         for scope in row.scripts:
             if scope not in row.command:
                 yield f"DIALECT.scaffold.command: it has no line for the scope {scope!r}, which `scripts` has"
-    paths = {".".join(key.path) for reply in dialect.replies.values() for key in reply.keys}
-    yield from unknown("DIALECT.scaffold.answers", row.answers, paths, "key of an answer")
 
 
 def _handlers(dialect: Dialect) -> Iterator[str]:

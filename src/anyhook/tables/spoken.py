@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anyhook.model import lean_json
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
+from anyhook.tables.registry import special
 from anyhook.tables.rows import BLOCKING
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _blocking_status(reply: Reply) -> int:
 def complete(answer: dict[str, Json], key: Key, reply: Reply, row: EventRow, dialect: Dialect) -> None:
     """Add what a key needs: the event's name in an object of its answers, if the dialect reads it there, and what the
     dialect's example has."""
-    example = dialect.scaffold.answers.get(".".join(key.path)) if dialect.scaffold else None
+    example = (special(dialect.name, "EXAMPLE_ANSWERS") or {}).get(".".join(key.path))
     for name, value in example.items() if isinstance(example, dict) else ():
         answer.setdefault(name, value)
     inner = answer.get(SPECIFIC)

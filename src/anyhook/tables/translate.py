@@ -4,6 +4,7 @@ a host's own words stay as they are."""
 from __future__ import annotations
 
 from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.registry import special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def to_host(outcome: Outcome, event: Event, dialect: Dialect) -> Outcome:
     if outcome.tool_input is not None and row is not None:
         given = restored(outcome.tool_input, row.inputs)
         outcome = outcome.replace(tool_input=renamed(given, event.inputs) if event.inputs else given)
-    if outcome.tool_output is not None and dialect.plain_output is not None:
-        outcome = outcome.replace(tool_output=dialect.plain_output(outcome.tool_output))
+    plain = special(dialect.name, "PLAIN_OUTPUT") if outcome.tool_output is not None else None
+    if plain is not None:
+        outcome = outcome.replace(tool_output=plain(outcome.tool_output))
     return outcome
 
 

@@ -395,6 +395,7 @@ SCAFFOLD = Scaffold(
     tool="execute_terminal_command",
 )
 
+FOREIGN_TOOLS = frozenset({"Edit", "Write"})
 DIALECT = Dialect(
     name="kolega",
     title="Kolega Code",
@@ -433,7 +434,6 @@ DIALECT = Dialect(
     closed_env=True,
     asking=ASKING,
     trusted_natively=trusted_projects,
-    borrowed=frozenset({"Edit", "Write"}),
     differences=differences(
         "0.45.1",
         "kolega-ai/kolega-code docs/src/content/docs/hooks.md at 0d0f6a6; PyPI kolega-code 0.45.1; run",

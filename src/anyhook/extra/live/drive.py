@@ -112,7 +112,7 @@ def _perform(asked: dict[str, Any]) -> dict[str, Any]:
     stage = Stage(asked["folder"])
     places = {**stage.roots(table.entry), "helper": row.helper}
     steps = [_placed(Step(**step), places) for step in asked["steps"]]
-    with ModelServer(script(steps, _names(table, row.tools), row.fills)) as server:
+    with ModelServer(script(steps, _names(table, row.tools), registry.special(table.name, "FILLED") or {})) as server:
         known = {**places, "url": server.url, "model": MODEL, "prompt": asked["prompt"]}
         prepare(stage, row, known)
         env = {**asked["env"], **{name: fill(value, known) for name, value in row.env.items()}}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anyhook.extra.testing.hook_script import GRANTS
 from anyhook.extra.testing.kit.events import leaves, marked, path_of
 from anyhook.tables import spoken
+from anyhook.tables.registry import special
 from anyhook.tables.rows import BLOCKING, SPECIFIC
 from anyhook.tables.spoken import Spoken, put, reply_of
 
@@ -137,7 +138,7 @@ def shim(
         "argv": [*argv],
         "env": {**env},
         "only": [*only] if only is not None else None,
-        "ask": target.ask_type,
+        "ask": special(target.name, "ASK_TYPE") or "",
         "event": new.native,
         "between": [",", ":"] if source.dense else [", ", ": "],
         **_asked(rows, canonical),
@@ -200,7 +201,7 @@ def _writes(target: Dialect, row: EventRow, canonical: str) -> dict[str, Json]:
     refused = spoken.refusal(target, row, canonical, UNSAID) or Spoken()
     answer: Json = json.loads(refused.stdout) if refused.stdout else None
     heard = [key for key in reply_of(target, canonical).keys if key.counts(canonical)]
-    examples = target.scaffold.answers if target.scaffold else {}
+    examples: dict[str, Json] = special(target.name, "EXAMPLE_ANSWERS") or {}
     writes: dict[str, Json] = {}
     grants: dict[str, Json] = {}
     for key in heard:

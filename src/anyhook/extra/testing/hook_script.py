@@ -11,6 +11,7 @@ from anyhook.model import lean_json as json
 from anyhook.model.record import Record
 from anyhook.tables import spoken
 from anyhook.tables.describe import WORDS, describe
+from anyhook.tables.registry import special
 from anyhook.tables.rows import BLOCKING
 from anyhook.tables.spoken import complete, put, reply_of
 
@@ -102,10 +103,10 @@ def _tool_keys(script: Script) -> tuple[str, ...]:
 
 def _bash(script: Script) -> str:
     lines = ["#!/usr/bin/env bash", f"# {_title(script)}", ""]
-    if script.dialect.ask_type:
+    if asked := special(script.dialect.name, "ASK_TYPE"):
         lines += [
-            f"# Asked with `{script.dialect.ask_type}`, it says which event it is for.",
-            f'if [ "$1" = {script.dialect.ask_type} ]; then',
+            f"# Asked with `{asked}`, it says which event it is for.",
+            f'if [ "$1" = {asked} ]; then',
             f"    echo {script.row.native}",
             "    exit 0",
             "fi",
@@ -207,10 +208,10 @@ def _wrapped(words: list[str]) -> list[str]:
 def _python(script: Script) -> str:
     modules = ["json", "sys"] if script.gate else ["json", "os", "sys"]
     lines = ["#!/usr/bin/env python3", f'"""{_title(script)}"""', "", *(f"import {name}" for name in modules), ""]
-    if script.dialect.ask_type:
+    if asked := special(script.dialect.name, "ASK_TYPE"):
         lines += [
-            f"# Asked with `{script.dialect.ask_type}`, it says which event it is for.",
-            f'if sys.argv[1:] == ["{script.dialect.ask_type}"]:',
+            f"# Asked with `{asked}`, it says which event it is for.",
+            f'if sys.argv[1:] == ["{asked}"]:',
             f'    print("{script.row.native}")',
             "    sys.exit(0)",
             "",
@@ -336,7 +337,7 @@ class ExampleAnswer(Record):
 
 def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
     """What a hook of this event may answer, besides a block and silence."""
-    special = dialect.scaffold.answers if dialect.scaffold else {}
+    examples: dict[str, Json] = special(dialect.name, "EXAMPLE_ANSWERS") or {}
     found: list[ExampleAnswer] = []
     reply = reply_of(dialect, row.canonical[0])
 
@@ -350,8 +351,8 @@ def answers(dialect: Dialect, row: EventRow) -> list[ExampleAnswer]:
         if not key.counts(*row.canonical):
             continue
         name = ".".join(key.path)
-        if name in special:
-            found.append(ExampleAnswer(WORDS.get(key.does, f"use `{name}`"), special[name]))
+        if name in examples:
+            found.append(ExampleAnswer(WORDS.get(key.does, f"use `{name}`"), examples[name]))
         elif key.does in SAMPLES:
             found.append(ExampleAnswer(WORDS[key.does], said(key, SAMPLES[key.does])))
         granting = key.meanings(*row.canonical) if row.block in ("deny_tool", "deny_permission") else []

@@ -22,6 +22,7 @@ from anyhook.platform.locks import locked
 from anyhook.platform.places import replace_file, write_beside
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
+from anyhook.tables.registry import special
 from anyhook.tables.schema import declared, schema_of
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
 
 def check(order: Order) -> Scaffold:
     """Check the order; returns the dialect's scaffold."""
-    name, off = order.name, order.dialect.off_suffix
+    name, off = order.name, special(order.dialect.name, "OFF_SUFFIX")
     fit = all(char.isascii() and (char.isalnum() or char in "-_.") for char in name)
     if not name or not fit or name[0] in "-." or name[-1] == "." or len(name) > MAX_NAME_LENGTH:
         raise CannotScaffold(
@@ -282,7 +283,7 @@ def _refuse_taken_place(order: Order, shape: ScaffoldShape, source: Source, fold
         )
     taken = {
         "folder": (f"{source.path}/{order.name}",),
-        "executable": (f"{folder}/{file}", f"{folder}/{file}{order.dialect.off_suffix}"),
+        "executable": (f"{folder}/{file}", f"{folder}/{file}{special(order.dialect.name, 'OFF_SUFFIX') or ''}"),
     }.get(shape, tuple(f"{folder}/{order.name}{ending}" for ending in ENDINGS.values()))
     for path in taken:
         if os.path.lexists(path):

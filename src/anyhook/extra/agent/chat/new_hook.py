@@ -34,7 +34,7 @@ from anyhook.gates.check import checkup
 from anyhook.model.problem import ERROR
 from anyhook.platform.other_programs import ask
 from anyhook.state.plans import Setup
-from anyhook.tables.registry import DIALECTS, VARIABLES, dialect, module_of, part
+from anyhook.tables.registry import DIALECTS, VARIABLES, dialect, module_of, part, special
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _explained(draft: Draft, order: Order, place: Setup) -> tuple[list[str], str
     options = EngineOptions(place, mode="enforce", host="explain")
     records = open_engine(options, build(place, may_start=False).with_lines()).explain(event)
     # A hook that declares its own event would have to be started.
-    asked = bool(order.dialect.ask_type)
+    asked = special(order.dialect.name, "ASK_TYPE") is not None
     why = "" if asked or any(record["would_run"] for record in records) else str(records[0]["why"] if records else "")
     return list(lines(event.name, records)), why
 
