@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from anyhook.cli import BadCall
-from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.journal_input import wanted_by
 from anyhook.cli.tui import terminal
 from anyhook.cli.tui.terminal import RecordScreen, Watch
 from anyhook.cli.view.rows import DAMAGED, MAX_CELL, row_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook import __version__
 from anyhook.cli import DONE, render
-from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.console import prefixed
 from anyhook.engine.catalog import build
 from anyhook.gates.agents import calling_agents, gates_here
 from anyhook.gates.gate import OWN_COMMAND, not_holding, summary
@@ -39,7 +39,7 @@ def greet() -> int:
     _, found_gates = gates_here(setup, catalog, agents)
     render.out(f"  guards  {summary(found_gates)}")
     line, stuck, calling, found = _standing(agents)
-    for each in wrapped(line, "  agents  ", " " * 10):
+    for each in prefixed(line, "  agents  ", " " * 10):
         render.out(each)
     ours = [gate.fix for gate in not_holding(found_gates) if gate.fix.startswith(OWN_COMMAND)]
     render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, stuck)}")

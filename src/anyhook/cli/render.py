@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from anyhook.model.decision import Decision, Report
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import JsonView
     from anyhook.model.problem import Problem
 
 MARKS = {
@@ -151,16 +151,16 @@ def _harmless(text: str) -> str:
     return visible(text, keep="\n\t")
 
 
-def json_out(value: Json, indent: int | None = None) -> None:
+def json_out(value: JsonView, indent: int | None = None) -> None:
     if indent is None:
         from anyhook.model import lean_json
 
-        exact_out(lean_json.dumps(value))
+        exact_out(lean_json.dumps(value))  # type: ignore[arg-type]  # it only reads
     else:
         exact_out(json_text(value, indent))
 
 
-def json_text(value: Json, indent: int) -> str:
+def json_text(value: JsonView, indent: int) -> str:
     """JSON for people and programs, without characters that control a terminal."""
     import json
 

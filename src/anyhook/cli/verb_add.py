@@ -33,7 +33,7 @@ from anyhook.tables.shapes import guess
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import JsonView
     from anyhook.model.words import OwnScope
 
 SCOPES: tuple[OwnScope, ...] = ("user", "project")
@@ -117,10 +117,9 @@ def _confirmed(names: Sequence[str], changed: Sequence[str]) -> list[str]:
 
 
 def _removed_json(changed: list[str], confirmed: list[str], scope: str, path: str) -> None:
-    removed: list[Json] = [*changed, *confirmed]
-    files: list[Json] = [path] if changed else []
+    removed = [*changed, *confirmed]
     said = removed[0] if len(removed) == 1 else removed or None
-    render.json_out({"removed": said, "scope": scope, "files": files})
+    render.json_out({"removed": said, "scope": scope, "files": [path] if changed else []})
 
 
 def _where_on(names: Sequence[str], project: str) -> dict[OwnScope, list[str]]:
@@ -275,12 +274,12 @@ def _report(
     package: Package | None = None,
 ) -> None:
     if options.json:
-        said: dict[str, Json] = {
-            "added": [*names],
+        said: dict[str, JsonView] = {
+            "added": names,
             "scope": options.scope or SCOPES[0],
             "file": path,
             "approved": approved,
-            "undo": [*undone],
+            "undo": undone,
         }
         render.json_out({**said, "revision": package.revision} if package else said)
         return

@@ -10,7 +10,7 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.console import prefixed
 from anyhook.cli.view.sarif import sarif
 from anyhook.gates.check import UnknownFile, checkup, split_place
 from anyhook.model.codes import CODES
@@ -18,7 +18,6 @@ from anyhook.model.problem import ERROR
 
 if TYPE_CHECKING:
     from anyhook.gates.check import Findings
-    from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
 
 PATHS = click.Argument(["paths"], nargs=-1, metavar="[PATH]...")
@@ -45,7 +44,7 @@ def check(paths: tuple[str, ...], options: CheckOptions) -> int:
         raise BadCall(str(error)) from None
     form = options.format or ("json" if options.json else "text")
     if form == "json":
-        found: list[Json] = [{**problem.as_dict(), "severity": problem.severity} for problem in findings.problems]
+        found = [{**problem.as_dict(), "severity": problem.severity} for problem in findings.problems]
         render.json_out({"problems": found}, indent=2)
     elif form == "sarif":
         _sarif(findings, setup.project)
@@ -77,10 +76,10 @@ def _rows(line: int | None, problem: Problem) -> list[str]:
     """One problem: what it is, then cause and fix below."""
     filled = problem.as_dict()
     place = f"line {line}: " if line else ""
-    rows = wrapped(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
+    rows = prefixed(f"{place}{problem.what} [{problem.code}]", f"  {problem.severity}: ", " " * 6)
     for word in ("why", "fix"):
         if filled[word]:
-            rows.extend(wrapped(filled[word], f"      {word}: ", " " * 11))
+            rows.extend(prefixed(filled[word], f"      {word}: ", " " * 11))
     return rows
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from anyhook.gates.gate import GateStatus
     from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
 
 
 class CiOptions(JsonOptions, HookOptions, TrustOption):
@@ -50,8 +49,8 @@ def ci(options: CiOptions) -> int:
     off = [] if required or protected(found) else [gate for gate in found if gate.state not in ("armed", "unmatched")]
     missing = _missing(found, required) if required else _not_on(found, off)
     if options.json:
-        gates_: list[Json] = [gate.as_dict() for gate in found]
-        render.json_out({"passed": not missing, "missing": [*missing], "gates": gates_}, indent=2)
+        listed = [gate.as_dict() for gate in found]
+        render.json_out({"passed": not missing, "missing": missing, "gates": listed}, indent=2)
     else:
         _tell(missing, off, len(required), sum(gate.guards for gate in found))
     return FINDINGS if missing else DONE

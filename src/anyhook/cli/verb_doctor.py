@@ -17,7 +17,7 @@ from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.verbs import check_agents, verb
-from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, wants_colour, wrapped
+from anyhook.cli.view.console import BAD, GOOD, PLAIN, WARN, prefixed, wants_colour
 from anyhook.cli.view.record_text import when
 from anyhook.engine.catalog import build
 from anyhook.gates.agents import borrowed, covered, in_own_files, seen_from, unheard, wanted
@@ -110,10 +110,8 @@ def _print(
     found: Mapping[str, AgentState], proofs: Mapping[str, PastProof], options: DoctorOptions, named: tuple[str, ...]
 ) -> None:
     if options.json:
-        past_of: dict[str, dict[str, Json]] = {
-            name: {"past": _past_of(name, proofs)} if options.past else {} for name in found
-        }
-        render.json_out({name: {**state.as_dict(), **past_of[name]} for name, state in found.items()})
+        told = {name: {"past": _past_of(name, proofs)} if options.past else {} for name in found}
+        render.json_out({name: {**state.as_dict(), **told[name]} for name, state in found.items()})
         return
     if options.past:
         for name, proof in proofs.items():
@@ -156,7 +154,7 @@ def _tell_past(table: Host, proof: PastProof) -> None:
     for word, some in (("missed", proof.missed), ("disobeyed", proof.disobeyed)):
         for each in some[:MAX_LISTED]:
             record = f", record {each.record}" if each.record is not None else ""
-            for line in wrapped(f"{when(each.at)} {each.tool}: {each.what}{record}", f"    {word:<10} ", " " * 15):
+            for line in prefixed(f"{when(each.at)} {each.tool}: {each.what}{record}", f"    {word:<10} ", " " * 15):
                 render.out(line)
         if len(some) > MAX_LISTED:
             render.out(f"    and {len(some) - MAX_LISTED:,} more; --json lists them all")
@@ -306,7 +304,7 @@ def _driven(table: Host, state: AgentState, found: list[GateStatus], project: st
 def _tell(table: Host, state: AgentState, *, gaps: bool) -> None:
     there = (state.version.said or "version unknown") if state.program is not None else "not found"
     render.out(f"{MARKS[state.status]} {table.title}: {state.status} ({there})", _style(state.status))
-    lines = wrapped(state.reason, INDENT, INDENT)
+    lines = prefixed(state.reason, INDENT, INDENT)
     for entry in state.through:
         lines += _row("note", f"it may also run {entry}, and then gets answers in its own format")
     if state.installed:
@@ -361,7 +359,7 @@ def _tell_warm() -> None:
 
 
 def _row(word: str, text: str) -> list[str]:
-    return wrapped(text, f"{INDENT}{word:<7}", f"{INDENT}{'':<7}")
+    return prefixed(text, f"{INDENT}{word:<7}", f"{INDENT}{'':<7}")
 
 
 def _style(status: str) -> str:

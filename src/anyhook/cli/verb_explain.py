@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from anyhook.engine.engine import Engine
     from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import Json, JsonView
     from anyhook.model.words import HostEffect
     from anyhook.programs.facts import Facts
     from anyhook.state.plans import Setup
@@ -60,7 +60,6 @@ class InAgent(Record):
 
     def as_json(self) -> dict[str, Json]:
         data = self.event.data
-        honours: dict[str, Json] = {str(effect): word for effect, word in self.honours.items()}
         return {
             "name": self.table.name,
             "event": self.row.native if self.row is not None else None,
@@ -68,7 +67,7 @@ class InAgent(Record):
             "tool": data.get("tool"),
             "input": data.get("input"),
             "limit_ms": round(self.row.limit_s * 1000) if self.row is not None else None,
-            "honours": honours,
+            "honours": {str(effect): word for effect, word in self.honours.items()},
             "evidence": self.evidence,
         }
 
@@ -174,8 +173,7 @@ def explain(event: str, options: ExplainOptions) -> int:
     records = engine.explain(made) if is_asked else []
     found = facts_of_event(made, cwd=setup.project, home=home_of(os.environ)) if made.data.get("tool") else None
     if options.json:
-        hooks: list[Json] = list(records)
-        told: dict[str, Json] = {"event": made.name, "hooks": hooks}
+        told: dict[str, JsonView] = {"event": made.name, "hooks": records}
         told |= {"agent": seen.as_json()} if seen is not None else {}
         render.json_out(told | ({"facts": found.as_json()} if found is not None else {}), indent=2)
         return 0

@@ -46,12 +46,11 @@ def guards(options: GuardsOptions) -> int:
     hooks = [hook for hook in build(setup, may_start=False).hooks if hook.dialect == "anyhook"]
     packs = [read_pack(name) for name in NAMES]
     if options.json:
-        listed: list[Json] = [_as_dict(pack, used, hooks) for pack in packs]
-        found: list[Json] = [
+        found = [
             {"name": name, "scope": scope, **_pin(pin), "changed": _changed(scope, name, pin, setup)}
             for scope, name, pin in pins
         ]
-        render.json_out({"packs": listed, "packages": found}, indent=2)
+        render.json_out({"packs": [_as_dict(pack, used, hooks) for pack in packs], "packages": found}, indent=2)
         return DONE
     states = [(pack, _state(pack, used)) for pack in packs]
     for pack, state in states if options.rules else ():
@@ -116,16 +115,14 @@ def _tell_package(name: str, scope: str, pin: Mapping[str, Json], *, changed: bo
 
 
 def _as_dict(pack: Pack, used: dict[str, list[str]], hooks: list[Hook]) -> dict[str, Json]:
-    on: list[Json] = [scope for scope in SCOPES if pack.name in used[scope]]
-    rules: list[Json] = [*_rules(pack, hooks)]
     return {
         "name": pack.name,
         "title": pack.title,
         "description": pack.description,
         "guard": pack.guards,
-        "on": on,
+        "on": [scope for scope in SCOPES if pack.name in used[scope]],
         "file": path_of(pack.name),
-        "rules": rules,
+        "rules": [*_rules(pack, hooks)],
     }
 
 

@@ -24,7 +24,6 @@ from anyhook.tables.registry import HOSTS, past
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
     from anyhook.replay.imported import Imported
 
 
@@ -60,10 +59,7 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     except OSError as error:
         raise BadCall(f"cannot write to {folder}/{FOLDER} ({error.strerror}). Make it writable.") from None
     if options.json:
-        rows: dict[str, Json] = {
-            name: {**{key: getattr(one, key) for key in one.fields}, "unread": [*one.unread]}
-            for name, one in done.items()
-        }
+        rows = {name: {key: getattr(one, key) for key in one.fields} for name, one in done.items()}
         render.json_out({"agents": rows}, indent=2)
     else:
         _say(done)

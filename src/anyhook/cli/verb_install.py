@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from anyhook.model.firing import Answer
-    from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
     from anyhook.tables.host_rows import Entry, Host
 
@@ -338,15 +337,15 @@ def _as_json(
     dry: bool,
     undone: list[str],
 ) -> None:
-    said: dict[str, Json] = {
+    said: dict[str, JsonView] = {
         "agent": table.name,
         "scope": scope,
         "dry_run": dry,
         "changed": [change.path for change in needed],
         "unchanged": [change.path for change in changes if not change.needed],
-        "backups": [*backups],
-        "notes": [*notes],
-        "undo": [*undone],
+        "backups": backups,
+        "notes": notes,
+        "undo": undone,
         "diff": "".join(map(_diff, needed)),
     }
     render.json_out(said)

@@ -52,10 +52,9 @@ def list_(options: ListOptions) -> int:
     hooks = [_as_it_starts(hook, setup, catalog) for hook in catalog.hooks if hook not in apart]
     unread = unread_files(setup) if not options.dialect else []
     if options.json:
-        problems: list[Json] = [dict(problem.as_dict()) for problem in (*catalog.problems, *unread)]
-        listed: list[Json] = [{**as_dict(hook), "state": _state(hook, states)} for hook in hooks]
-        built_in: list[Json] = [as_dict(hook) for hook in apart]
-        render.json_out({"hooks": listed, "builtins": built_in, "problems": problems}, indent=2)
+        problems = [problem.as_dict() for problem in (*catalog.problems, *unread)]
+        listed = [{**as_dict(hook), "state": _state(hook, states)} for hook in hooks]
+        render.json_out({"hooks": listed, "builtins": [*map(as_dict, apart)], "problems": problems}, indent=2)
         return 0
     show(hook_table(hooks, states, catalog.gone))
     for hook in apart:

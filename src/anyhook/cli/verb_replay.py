@@ -19,7 +19,6 @@ from anyhook.replay.replay import replay_journal
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
     from anyhook.model.words import Posture
     from anyhook.replay.rejudge import Change
 
@@ -39,10 +38,8 @@ def replay(options: ReplayOptions) -> int:
     with progress("judging again") as tell:
         found = replay_journal(state_dir(os.environ), wanted_of(options), _settings(), posture, tell)
     if options.json:
-        shown: list[Json] = [change.as_dict() for change in found.changes]
-        counted: dict[str, Json] = dict(found.not_judged)
-        made: dict[str, Json] = {"judged": found.judged, "changed": found.changed, "changes": shown}
-        render.json_out({**made, "not_judged": counted}, indent=2)
+        counts: dict[str, JsonView] = {"judged": found.judged, "changed": found.changed, "not_judged": found.not_judged}
+        render.json_out({**counts, "changes": [change.as_dict() for change in found.changes]}, indent=2)
         return 0
     for change in found.changes:
         _print(change)

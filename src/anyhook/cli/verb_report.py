@@ -21,7 +21,6 @@ from anyhook.replay.report import reports_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.model.json_types import Json
     from anyhook.replay.report import HookReport
 
 SHOWN = 10
@@ -43,8 +42,8 @@ def report(hook: str, options: ReportOptions) -> int:
     context = open_engine(EngineOptions(setup_of(options), mode="shadow", host="report"), catalog).context
     made = reports_of(found, folder_of(options), since_ns, context)
     if options.json:
-        listed: list[Json] = [each.as_dict() for each in made]
-        sums: dict[str, Json] = {
+        listed = [each.as_dict() for each in made]
+        sums = {
             "stopped": sum(each.stopped for each in made),
             "would_have_stopped": sum(each.would_stop for each in made),
         }

@@ -87,10 +87,16 @@ class Rule(Record):
         return f"anyhook relax {self.name} --ask"
 
     def as_dict(self) -> dict[str, Json]:
-        examples: dict[str, Json] = {"refused": [*self.refused], "passed": [*self.passed]}
-        told: dict[str, Json] = {"rule": self.name, "refuses": self.refuses, "because": self.because}
-        more: dict[str, Json] = {"then": self.then, "severity": self.severity}
-        return {**told, "examples": examples, "on": self.on, "relax": self.relax, **more}
+        return {
+            "rule": self.name,
+            "refuses": self.refuses,
+            "because": self.because,
+            "examples": {"refused": [*self.refused], "passed": [*self.passed]},
+            "on": self.on,
+            "relax": self.relax,
+            "then": self.then,
+            "severity": self.severity,
+        }
 
 
 @verb("rule", RuleOptions, "anyhook rule git/forced-push", ARGUMENT)
@@ -251,8 +257,7 @@ def _relaxation(name: str, options: RelaxOptions) -> dict[str, Json]:
     """The table that these options stand for."""
     made: dict[str, Json] = {"rule": name}
     if options.path:
-        spared: list[Json] = [*map(_spared, options.path)]
-        made["except"] = spared
+        made["except"] = [*map(_spared, options.path)]
     if options.ask:
         made["then"] = "ask"
     if options.off:

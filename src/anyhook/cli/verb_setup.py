@@ -18,7 +18,7 @@ from anyhook.cli.undo import changing, tell_undo, undo
 from anyhook.cli.verb_add import remember
 from anyhook.cli.verb_install import InstallOptions, apply
 from anyhook.cli.verbs import check_agents, verb
-from anyhook.cli.view.console import wrapped
+from anyhook.cli.view.console import prefixed
 from anyhook.engine.engine import Engine
 from anyhook.gates.agents import unheard
 from anyhook.gates.diagnosis import ARMED, INERT, NOT_INSTALLED, diagnose
@@ -35,7 +35,7 @@ from anyhook.tables.registry import INSTALLABLE, host
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import Json, JsonView
     from anyhook.tables.host_rows import Host
 
 TRIED = "git push --force origin main"
@@ -122,9 +122,9 @@ def _done(
     undone: list[str],
 ) -> int:
     if options.json:
-        listed: list[Json] = [agent.as_dict() for agent in agents]
-        said: dict[str, Json] = {"dry_run": options.dry_run, "file": path, "guards": [*fresh], "agents": listed}
-        render.json_out({**said, "proof": {**proof}, "undo": [*undone]}, indent=2)
+        listed = [agent.as_dict() for agent in agents]
+        said: dict[str, JsonView] = {"dry_run": options.dry_run, "file": path, "guards": fresh, "agents": listed}
+        render.json_out({**said, "proof": proof, "undo": undone}, indent=2)
     if options.dry_run or (proof["verdict"] in PROVEN and not any(agent.status == INERT for agent in agents)):
         return DONE
     return FINDINGS
@@ -190,7 +190,7 @@ def _plan(path: str, fresh: Sequence[str], chosen: Sequence[AgentSetup]) -> None
 
 
 def _say(about: str, text: str) -> None:
-    for line in wrapped(f"{about}: {text}", "", "  "):
+    for line in prefixed(f"{about}: {text}", "", "  "):
         render.out(line)
 
 

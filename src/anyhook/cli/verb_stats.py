@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
     from anyhook.journal.stats import HookFigures
     from anyhook.model.hook import Hook
-    from anyhook.model.json_types import Json
     from anyhook.programs.python_script import PythonScript
 
 TRIES, LIMIT_S = 2, 20.0
@@ -103,10 +102,8 @@ def stats(options: StatsOptions) -> int:
     found = _figures(folder_of(options), wanted_of(options, since="7d"))
     gained_s = _gains(found) if options.from_ is None else {}
     if options.json:
-        rows: list[Json] = []
-        for hook in found:
-            gain_s = gained_s.get(hook.hook)
-            rows.append({**hook.as_dict(), "warm_gain_ms": None if gain_s is None else round(gain_s * 1000)})
+        gained_ms = {name: round(gain_s * 1000) for name, gain_s in gained_s.items()}
+        rows = [{**hook.as_dict(), "warm_gain_ms": gained_ms.get(hook.hook)} for hook in found]
         render.json_out({"hooks": rows}, indent=2)
     elif not found:
         narrowed = any(getattr(options, row.key) for row in JournalFilter.rows if row.key not in ("since", "until"))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from anyhook.engine.routes import Catalog
     from anyhook.gates.agents import AgentStatus
     from anyhook.gates.gate import GateStatus
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import JsonView
 
 STYLES = {"armed": GOOD, "native": GOOD, "unmatched": FAINT, "disabled": FAINT, "shadow": WARN, "uncovered": WARN}
 
@@ -114,12 +114,15 @@ def _told(here: ProjectStatus, options: StatusOptions) -> tuple[list[str], list[
     """The lines for stdout, and those for stderr."""
     setup, problems = here.setup, here.catalog.problems
     if options.json:
-        listed: list[Json] = [gate.as_dict() for gate in here.gates]
-        wrong: list[Json] = [dict(problem.as_dict()) for problem in problems]
-        root = repository_root(setup.project)
-        told: dict[str, Json] = {"protected": here.held, "project": setup.project, "root": root, "gates": listed}
-        agents: dict[str, Json] = {name: agent.as_dict() for name, agent in here.agents.items()}
-        return [render.json_text({**told, "agents": agents, "problems": wrong}, 2)], []
+        told: dict[str, JsonView] = {
+            "protected": here.held,
+            "project": setup.project,
+            "root": repository_root(setup.project),
+            "gates": [gate.as_dict() for gate in here.gates],
+            "agents": {name: agent.as_dict() for name, agent in here.agents.items()},
+            "problems": [problem.as_dict() for problem in problems],
+        }
+        return [render.json_text(told, 2)], []
     if options.short:
         alone = unasked(here.agents, held=protected(here.gates))
         return [render.plain(f"anyhook: {summary(here.gates)}{alone}")], []

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from anyhook.gates.review import Reviewed
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import Json, JsonView
     from anyhook.model.problem import Problem
     from anyhook.model.words import Trust
     from anyhook.state.settings import Settings
@@ -339,7 +339,6 @@ def _asked_for_events(found: ProjectReview) -> dict[str, str]:
 def _as_dict(entry: Reviewed, ledger: Ledger, project: str) -> dict[str, Json]:
     """With its diff, which must be computed before an approval replaces the old copies."""
     hook = entry.hook
-    files: dict[str, Json] = dict(entry.item.files)
     return {
         "id": entry.item.id,
         "status": entry.status,
@@ -352,19 +351,19 @@ def _as_dict(entry: Reviewed, ledger: Ledger, project: str) -> dict[str, Json]:
         "limit_ms": round(hook.limit_s * 1000) if hook else None,
         "overrides": list(entry.overrides),
         "definition": entry.item.definition,
-        "files": files,
+        "files": {**entry.item.files},
         "unpinned": [*entry.item.unpinned],
         "diff": "\n".join(line for _, lines in differences(entry, ledger) for line in lines),
     }
 
 
 def _json(found: ProjectReview, approved: bool, items: list[dict[str, Json]], events: dict[str, str]) -> None:
-    listed: list[Json] = [{**item, "event": events.get(str(item["id"]), item["event"])} for item in items]
-    problems: list[Json] = [dict(problem.as_dict()) for problem in found.problems]
+    listed = [{**item, "event": events.get(str(item["id"]), item["event"])} for item in items]
+    problems = [problem.as_dict() for problem in found.problems]
     _ascii_out({"project": found.setup.project, "approved": approved, "items": listed, "problems": problems})
 
 
-def _ascii_out(value: Json) -> None:
+def _ascii_out(value: JsonView) -> None:
     """Print JSON in ASCII: its escapes keep a project's texts from controlling the terminal."""
     render.exact_out(json.dumps(value, indent=2))
 
@@ -375,7 +374,7 @@ def _list(as_json: bool, *, every: bool) -> int:
     for line in render.problem_lines(ledger.problems):
         render.say(line)
     if as_json:
-        listed: list[Json] = [
+        listed: list[JsonView] = [
             {"project": it.project, "when": it.when, "there": os.path.isdir(it.project), "items": list(it.items)}
             for it in approvals
         ]

@@ -51,12 +51,7 @@ def try_(command: str, options: TryOptions) -> int:
     found = facts_of(tool, given, cwd=folder, home=home_of(os.environ), project=folder)
     rule = decider(decision, engine.catalog.hooks)
     if options.json:
-        said: dict[str, Json] = {
-            "verdict": decision.verdict,
-            "rule": rule,
-            "reason": decision.reason,
-            "facts": found.as_json(),
-        }
+        said = {"verdict": decision.verdict, "rule": rule, "reason": decision.reason}
         render.json_out({**said, "facts": found.as_json()}, indent=2)
     else:
         for line in lines(found):

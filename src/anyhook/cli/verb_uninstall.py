@@ -28,7 +28,6 @@ from anyhook.tables.registry import INSTALLABLE, host
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from anyhook.model.json_types import Json
 
 SCOPES = ("user", "project")
 
@@ -75,10 +74,8 @@ def _everything(options: UninstallOptions) -> int:
         _purge(kept)
     left = _own_rules()
     if options.json:
-        files: list[Json] = [*changed]
-        removed: list[Json] = [path for path, _ in kept]
-        said: dict[str, Json] = {"dry_run": options.dry_run, "changed": files, "removed": removed}
-        render.json_out({**said, "left": [*left]})
+        removed = [path for path, _ in kept]
+        render.json_out({"dry_run": options.dry_run, "changed": changed, "removed": removed, "left": left})
     else:
         _tell_all(changed, kept, left, options)
     return DONE

@@ -8,7 +8,7 @@ import sys
 import click
 
 from anyhook.cli import BadCall
-from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.journal_input import wanted_by
 from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options
 from anyhook.cli.verbs import verb

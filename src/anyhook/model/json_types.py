@@ -1,9 +1,12 @@
-"""Json: what a JSON document can hold, as a type. It is a name for type checkers and does nothing at run time."""
+"""Json: what a JSON document can hold, as a type; JsonView: the same, to be read or printed only. They are names for
+type checkers and do nothing at run time."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+JsonView: TypeAlias = "bool | int | float | str | Sequence[JsonView] | Mapping[str, JsonView] | None"

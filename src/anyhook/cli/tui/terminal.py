@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Footer, Input, Static
 from textual.worker import Worker, get_current_worker
 
 from anyhook.cli import BadCall
-from anyhook.cli.journal_query import wanted_by
+from anyhook.cli.journal_input import wanted_by
 from anyhook.cli.view.approval_text import waiting_line
 from anyhook.cli.view.record_text import short_time, tone
 from anyhook.cli.view.rows import DAMAGED, Row, row_of, told_in_full

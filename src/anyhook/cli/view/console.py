@@ -7,7 +7,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.measure import measure_renderables
@@ -16,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anyhook.cli.render import columns, exact_out, legible
-from anyhook.cli.view.text import visible
+from anyhook.cli.view.text import visible, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,24 +96,12 @@ def cell(text: str, style: str = "") -> Text:
     return Text(visible(text), style)
 
 
-def _broken(line: str, room: int) -> list[str]:
-    """A line in pieces that fit. Words are not broken: people copy paths and commands."""
-    pieces, piece = list[str](), ""
-    for word in line.split(" "):
-        if piece and cell_len(f"{piece} {word}") > room:
-            pieces.append(piece)
-            piece = word
-        else:
-            piece = f"{piece} {word}" if piece else word
-    return [*pieces, piece]
-
-
-def wrapped(text: str, first: str, rest: str) -> list[str]:
+def prefixed(text: str, first: str, rest: str) -> list[str]:
     """A text with a prefix for its first line and one for the others: wrapped for terminals, in one piece for
     programs."""
     room = columns()
     lines = text.split("\n")
     if room is not None:
         room = max(MIN_WRAP, min(MAX_WRAP, room)) - max(len(first), len(rest))
-        lines = [each for line in visible(text, keep="\n").split("\n") for each in _broken(line, room)]
+        lines = [each for line in visible(text, keep="\n").split("\n") for each in wrapped(line, room)]
     return [(rest if number else first) + line for number, line in enumerate(lines)]

@@ -53,8 +53,8 @@ def padded(text: str, room: int) -> str:
 
 
 def wrapped(text: str, width: int, hang: str = "") -> list[str]:
-    """A text as lines of at most this width; a longer word gets its own line. `hang` comes before every line but the
-    first."""
+    """A text as lines of at most this width; a longer word gets its own line, because
+    people copy paths and commands. `hang` comes before every line but the first."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from anyhook.cli import BadCall
-from anyhook.cli.journal_query import like, wanted_by
+from anyhook.cli.journal_input import like, wanted_by
 from anyhook.cli.view.approval_text import approval_lines
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
     from anyhook.journal.stats import HookFigures
-    from anyhook.model.json_types import Json
+    from anyhook.model.json_types import Json, JsonView
     from anyhook.state.approvals import Waiting
 
     Standing = Callable[[], tuple[bool, str]]
@@ -216,8 +216,7 @@ class PageApi:
         note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
         if wanted.text is not None:
             note.append("whatever the text")
-        shown: list[Json] = [_card(hook) for hook in found]
-        return {"hooks": shown, "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
+        return {"hooks": [*map(_card, found)], "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
 
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all existing ones have been sent, `problem` for
@@ -268,14 +267,13 @@ def _batch(more: Iterator[JournalLine | None]) -> tuple[list[JournalLine], bool]
     return batch, False
 
 
-def _waiting(found: Waiting) -> dict[str, Json]:
+def _waiting(found: Waiting) -> dict[str, JsonView]:
     """A call that waits, for the page."""
-    lines: list[Json] = [*list(approval_lines(found))[1:]]
     return {
         **found.as_dict(),
         "digest": found.digest,
         "left_s": found.left_s,
-        "lines": lines,
+        "lines": [*approval_lines(found)][1:],
         "may_last": found.may_last,
     }
 

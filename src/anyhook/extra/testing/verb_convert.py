@@ -72,8 +72,7 @@ def convert(options: ConvertOptions) -> int:
     taken: set[str] = set()
     done = [convert_one(hook, setup, dialect(target), os.path.realpath(out), taken) for hook in hooks]
     if options.json:
-        listed: list[Json] = [one.as_dict() for one in done]
-        render.json_out({"hooks": listed}, indent=2)
+        render.json_out({"hooks": [one.as_dict() for one in done]}, indent=2)
     else:
         for one in done:
             _say(one)
@@ -156,10 +155,13 @@ class Converted(Record):
         return not self.different and not self.lost
 
     def as_dict(self) -> dict[str, Json]:
-        lost: list[Json] = [{"what": loss.what, "why": loss.why} for loss in self.lost]
         return {
-            "id": self.id, "files": [*self.files], "same": self.same, "different": self.different, "lost": lost,
-        }  # fmt: skip
+            "id": self.id,
+            "files": [*self.files],
+            "same": self.same,
+            "different": self.different,
+            "lost": [{"what": loss.what, "why": loss.why} for loss in self.lost],
+        }
 
 
 def convert_one(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]) -> Converted:

@@ -4,7 +4,7 @@ user's files are not visible in it."""
 from __future__ import annotations
 
 import os
-import stat
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +22,6 @@ from anyhook.tables.rows import Roots
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
-    from typing import BinaryIO
 
     from anyhook.extra.testing.conformance.vectors import FileEntry
     from anyhook.extra.testing.kit.one_shot import Task
@@ -34,7 +33,6 @@ LEFT_OUT = frozenset(
 """Folders that are large, are rebuilt, or contain a history: not copied unless they are asked for."""
 MAX_COPY = 500_000_000
 """The most bytes that are copied for one case; a larger project contains something that no hook needs."""
-CHUNK = 1 << 20
 OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 """Variables that say where settings, approvals and the journal are. A test never uses the user's."""
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SYSTEMROOT")
@@ -63,7 +61,7 @@ class Sandbox:
                 if not os.path.isdir(os.path.join(self.source, path)):
                     raise NoSandbox(f"`bring` {path}: there is no such folder in {self.source}.")
             os.mkdir(self.home, 0o700)
-            _Copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root).make()
+            _copy(self.source, self.project, frozenset(os.path.normpath(path) for path in bring), self.root)
         except OSError as error:
             self.close()
             raise NoSandbox(f"the project cannot be copied: {error}") from None
@@ -147,61 +145,41 @@ class Sandbox:
         return os.pathsep.join(made)
 
 
-class _Copy:
-    """Copies a tree: only files, folders and links."""
+def _copy(source: str, target: str, bring: frozenset[str], root: str) -> None:
+    """Copies a tree: only files, folders and links. A link stays one, and leads to the copy if it led inside."""
+    copied = 0
 
-    def __init__(self, source: str, target: str, bring: frozenset[str], root: str) -> None:
-        self.source, self.target, self.bring, self.root = source, target, bring, root
-        self.bytes = 0
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        below = os.path.relpath(folder, source)
+        unwanted = {name for name in LEFT_OUT if os.path.normpath(f"{below}/{name}") not in bring}
+        found = set()
+        for name in names:
+            path = f"{folder}/{name}"
+            if os.path.isdir(path) and not os.path.islink(path):
+                found |= {name} if name in unwanted or os.path.realpath(path) == root else set()
+            elif not (os.path.isfile(path) or os.path.islink(path)):  # a pipe, or removed in the meantime
+                found.add(name)
+        return found
 
-    def make(self) -> None:
-        """Copy with descriptors, so that no link is followed even if someone changes the tree in the meantime."""
-        os.mkdir(self.target)
-        for folder, folders, names, here in os.fwalk(self.source, follow_symlinks=False):
-            below = os.path.relpath(folder, self.source)
-            copy = os.path.normpath(f"{self.target}/{below}")
-            folders[:] = [name for name in folders if self._wanted(folder, below, name)]
-            for name in [*names, *folders]:
-                self._copy(name, here, f"{copy}/{name}")
+    def copy(path: str, made: str) -> None:
+        nonlocal copied
+        if not os.path.exists(path):
+            return  # removed in the meantime
+        copied += os.path.getsize(path)
+        if copied > MAX_COPY:
+            raise NoSandbox(
+                f"the project {source} has more than {MAX_COPY // 1_000_000} MB to copy. Name a smaller one with "
+                "--project, or with `project` in the case file."
+            )
+        shutil.copy2(path, made, follow_symlinks=False)
 
-    def _wanted(self, folder: str, below: str, name: str) -> bool:
-        path = os.path.normpath(f"{below}/{name}")
-        return (name not in LEFT_OUT or path in self.bring) and os.path.realpath(f"{folder}/{name}") != self.root
-
-    def _copy(self, name: str, here: int, copy: str) -> None:
-        """Copy a file, a link, or an empty folder. Pipes, sockets and devices are left out."""
-        try:
-            kind = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
-            if stat.S_ISDIR(kind):
-                os.makedirs(copy, exist_ok=True)
-            elif stat.S_ISLNK(kind):
-                self._link(os.readlink(name, dir_fd=here), copy)
-            elif stat.S_ISREG(kind):
-                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-                with os.fdopen(os.open(name, flags, dir_fd=here), "rb") as file:
-                    self._bytes(file, copy)
-        except FileNotFoundError:
-            return  # it was removed in the meantime
-
-    def _link(self, aim: str, copy: str) -> None:
-        inside = os.path.isabs(aim) and within(aim, self.source)
-        os.symlink(f"{self.target}{aim[len(self.source) :]}" if inside else aim, copy)
-
-    def _bytes(self, file: BinaryIO, copy: str) -> None:
-        seen = os.fstat(file.fileno())
-        if not stat.S_ISREG(seen.st_mode):
-            return
-        with open(copy, "xb") as made:
-            while chunk := file.read(CHUNK):
-                self.bytes += len(chunk)
-                if self.bytes > MAX_COPY:
-                    raise NoSandbox(
-                        f"the project {self.source} has more than {MAX_COPY // 1_000_000} MB to copy. Name a smaller "
-                        "one with --project, or with `project` in the case file."
-                    )
-                made.write(chunk)
-            os.fchmod(made.fileno(), stat.S_IMODE(seen.st_mode) & 0o777)
-        os.utime(copy, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    shutil.copytree(source, target, symlinks=True, ignore=left_out, copy_function=copy)
+    for folder, folders, names in os.walk(target):
+        for path in (os.path.join(folder, name) for name in (*folders, *names)):
+            aim = os.readlink(path) if os.path.islink(path) else ""
+            if os.path.isabs(aim) and within(aim, source):
+                os.unlink(path)
+                os.symlink(f"{target}{aim[len(source) :]}", path)
 
 
 def project_of(path: str) -> str | None:
