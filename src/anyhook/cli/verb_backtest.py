@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
+    from anyhook.model.json_types import JsonView
     from anyhook.replay.backtest import Backtest, Finding, Pair, Tally
 
 HANDLERS = ("command", "python", "rule", "function")
@@ -307,13 +308,14 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
         ) from None
     test.close()
     if options.json:
-        rows = {name: tallies[name].as_dict() for name in names if name in tallies}
         told: dict[str, JsonView] = {
-            "hooks": rows,
+            "hooks": {name: tallies[name].as_dict() for name in names if name in tallies},
             "findings": [finding.as_dict() for finding in findings],
             "found": count,
+            "left_out": test.left_out,
+            "cold_only": sorted(test.cold_only),
         }
-        render.json_out({**told, "left_out": test.left_out, "cold_only": sorted(test.cold_only)}, indent=2)
+        render.json_out(told, indent=2)
         return 0
     _tell(test, names, tallies, findings, count, most)
     return 0

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from anyhook.model.firing import Answer
+    from anyhook.model.json_types import JsonView
     from anyhook.model.words import OwnScope
     from anyhook.tables.host_rows import Entry, Host
 

@@ -19,6 +19,7 @@ from anyhook.replay.replay import replay_journal
 from anyhook.state.settings import read_settings
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import JsonView
     from anyhook.model.words import Posture
     from anyhook.replay.rejudge import Change
 
