@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
     Step = tuple[str, str]
 
-RULES = """use = ["flow", "loops", "redact"]
-
-[[rule]]
-name = "run a download"
-when = "runs and earlier downloaded it"
-"""
+RULES = 'use = ["flow", "loops", "redact"]\n'
 WITH_TEXT = ("$", "$+", "read", "write", "fetch", "mcp", "event", ">", "x", "as", "times")
 AGENTS: dict[str, tuple[str, str, str, str, str]] = {
     "claude": ("PreToolUse", "PostToolUse", "Bash", "Read", "file_path"),
