@@ -18,6 +18,8 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from anyhook.journal.files import current_path, full_path
+from anyhook.journal.machines import NUMBER_STEP
+from anyhook.journal.search import Wanted, record_of, search
 from anyhook.journal.ship import BATCH_LINES, CannotShip, Directory, Shipper
 from anyhook.journal.writer import JournalWriter
 from command import SCRIPT
@@ -231,6 +233,22 @@ def test_a_machine_is_a_state_directory(world: World, tmp_path_factory: pytest.T
     edited = next(fleet.iterdir()) / "journal.jsonl"
     edited.write_text(edited.read_text().replace("echo 7", "echo 8"))
     assert world.command("verify", "--from", str(fleet)).returncode == 1
+
+
+def test_each_record_of_many_machines_has_its_own_number(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    fleet = world.root / "fleet"
+    for number, each in enumerate((world, World(tmp_path_factory.mktemp("other")))):
+        record(each, 3, at=BEGIN_NS + number * 10**9)
+        shipped(each, fleet)
+    found = [*search(str(fleet), Wanted())]
+    assert len({line.n for line in found}) == 6
+    for line in found:
+        again = record_of(str(fleet), str(line.n))
+        assert again is not None
+        assert (again.raw, again.n) == (line.raw, line.n)
+    assert record_of(str(fleet), str(7 * NUMBER_STEP)) is None
 
 
 def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -9,6 +9,8 @@ from anyhook.platform.places import allow_many_files
 
 MACHINE = "machine-"
 MANY_JOURNALS = 100
+NUMBER_STEP = 10**9
+"""Each machine counts its records from 1. Where those of many are shown, the second one's begin after this many."""
 
 
 def journals_of(folder: str) -> list[str]:

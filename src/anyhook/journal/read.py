@@ -231,6 +231,8 @@ class JournalLine(Record):
     raw: bytes
     record: dict[str, Json] | None
     """The object that the line is; None for a damaged line."""
+    offset: int = 0
+    """What its machine's records are counted from, if it is one of many."""
 
     @classmethod
     def of(cls, record: dict[str, Json]) -> JournalLine:
@@ -242,7 +244,8 @@ class JournalLine(Record):
 
     @property
     def n(self) -> int | None:
-        return whole_number(self._get("n"))
+        n = whole_number(self._get("n"))
+        return None if n is None else n + self.offset
 
     @property
     def number(self) -> int:

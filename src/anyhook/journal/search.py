@@ -19,14 +19,13 @@ from anyhook.journal.files import (
     seek_first,
     whole_lines,
 )
-from anyhook.journal.machines import journals_of, name_of
+from anyhook.journal.machines import NUMBER_STEP, journals_of
 from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.model import lean_json
 from anyhook.model.record import Record
-from anyhook.platform.places import NOWHERE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
     from anyhook.model.json_types import Json
@@ -131,7 +130,8 @@ def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
     """The records, oldest first; damaged lines among them. Those of many machines are merged by time."""
     journals = journals_of(state_dir)
     if journals != [state_dir]:
-        yield from merge(*(search(journal, wanted) for journal in journals), key=_time)
+        each = [_placed(place, search(journal, wanted)) for place, journal in enumerate(journals)]
+        yield from merge(*each, key=_time)
         return
     chosen = chooser(wanted)
     for _, file in open_all(state_dir):
@@ -189,8 +189,8 @@ def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
     """The last N records, oldest first, read from the end."""
     journals = journals_of(state_dir)
     if journals != [state_dir]:
-        found = [line for journal in journals for line in newest(journal, wanted, max_count)]
-        return sorted(found, key=_time)[-max_count:]
+        each = [_placed(place, newest(journal, wanted, max_count)) for place, journal in enumerate(journals)]
+        return sorted((line for lines in each for line in lines), key=_time)[-max_count:]
     files = open_all(state_dir)
     try:
         return _last(files, wanted, max_count, None)
@@ -200,6 +200,11 @@ def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
 
 def _time(line: JournalLine) -> int:
     return line.at_ns or 0
+
+
+def _placed(place: int, lines: Iterable[JournalLine]) -> Iterator[JournalLine]:
+    """The lines of one of many machines, with numbers that no other has."""
+    return (line.replace(offset=place * NUMBER_STEP) for line in lines) if place else iter(lines)
 
 
 def _last(
@@ -262,18 +267,19 @@ def _follow_all(journals: list[str], wanted: Wanted, last: list[JournalLine]) ->
     yield from last
     while True:
         yield None
-        fresh = [line for one in each for line in iter(one.__next__, None)]
-        yield from sorted(filter(None, fresh), key=_time)
+        fresh = [_placed(place, filter(None, iter(one.__next__, None))) for place, one in enumerate(each)]
+        yield from sorted((line for lines in fresh for line in lines), key=_time)
 
 
 def record_of(state_dir: str, name: str) -> JournalLine | None:
-    """The record of that number; `last` for the newest. One of many machines is MACHINE:NUMBER."""
+    """The record of that number; `last` for the newest."""
     if name == "last":
         return next(iter(newest(state_dir, Wanted(), 1)), None)
-    machine, _, rest = name.rpartition(":")
-    if machine:
-        state_dir = next((path for path in journals_of(state_dir) if name_of(path) == machine), NOWHERE)
-    number = int(rest)
+    number, journals = int(name), journals_of(state_dir)
+    if journals != [state_dir]:
+        place, number = divmod(number, NUMBER_STEP)
+        found = record_of(journals[place], str(number)) if place < len(journals) else None
+        return found.replace(offset=place * NUMBER_STEP) if found is not None else None
     files = open_all(state_dir)
     try:
         for _, file in reversed(files):

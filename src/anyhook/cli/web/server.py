@@ -30,6 +30,7 @@ from anyhook.cli.view.approval_text import approval_lines
 from anyhook.cli.view.record_text import span, tone
 from anyhook.cli.view.rows import row_of, told_in_full
 from anyhook.cli.view.text import visible
+from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
 from anyhook.journal.stats import STEPS, figures, span_of
@@ -384,5 +385,6 @@ def serve(folder: str, token: str, at: socket.socket, standing: Standing, closed
     """Serve until a signal. The socket is already bound; `standing` says whether guards are on, `closed` why nobody can
     answer calls here."""
     port = at.getsockname()[1]
-    page_is_at(folder, port)
+    if not machines_in(folder):
+        page_is_at(folder, port)
     Server(config_of(folder, token, port, standing, closed)).run(sockets=[at])
