@@ -24,10 +24,10 @@ from anyhook.extra.testing.kit.keys import (
     TABLE,
     CaseKey,
 )
+from anyhook.model.codes import CODES, GROUPS
 from anyhook.model.event import EVENTS, GATES
 from anyhook.tables.cell_names import CAUSES
 from anyhook.tables.describe import WORDS, describe
-from anyhook.tables.error_page import page as errors_page
 from anyhook.tables.registry import AGENTS, dialect, sample, special
 from anyhook.tables.registry import DIALECTS as ALL_DIALECTS
 from anyhook.tables.rows import BLOCKING, Dialect, Key, Limits, Reply
@@ -81,6 +81,38 @@ def main(words: list[str]) -> int:
         path.write_text(made[path], encoding="utf-8")
         sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
     return 0
+
+
+ERRORS_HEAD = """# Problems and their codes
+
+When anyhook ignores, breaks or loses something, it reports a problem: a stable code, what happened, where, why, and
+what to do. `anyhook check` finds the first four groups without running anything. The others occur while hooks run. The
+severity is the one that `check` shows. This page is generated from the table of codes.
+"""
+
+
+def _own_ids() -> dict[str, tuple[str, list[str]]]:
+    """Every dialect's own error ids, each with the dialect's title and its causes."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name in ALL_DIALECTS:
+        table = dialect(name)
+        for cause, code in table.failing.codes.items():
+            found.setdefault(code, (table.title, []))[1].append(CAUSES[cause])
+    return found
+
+
+def errors_page() -> str:
+    """All problem codes, from the table of codes and the dialects' own error ids."""
+    parts = [ERRORS_HEAD]
+    for group, title in GROUPS.items():
+        parts.append(f"## {title}\n")
+        for name, code in CODES.items():
+            if code.group == group:
+                parts.append(f"### `{name}` ({code.severity})\n\n{code.meaning}\n\n**What to do:** {code.fix}\n")
+    parts.append("## Error ids of single dialects\n")
+    for name, (title, causes) in sorted(_own_ids().items()):
+        parts.append(f"### `{name}` ({title})\n\nIts documentation uses this id when {', or '.join(causes)}.\n")
+    return "\n".join(parts)
 
 
 def pages() -> dict[Path, str]:
