@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anyhook.engine.settle import RULES
+from anyhook.engine.settle import INSTEAD_OF
 from anyhook.gates.observed import (
     ASKABLE,
     NOTHING,
-    QUIET,
+    QUIET_EFFECTS,
     SUB_AGENTS,
     UNSEEN,
     WORKS,
@@ -226,7 +226,7 @@ def hosts_pages(note: str) -> dict[str, str]:
     """The page about all agents, the page of what was observed, and one for each agent: path and Markdown."""
     data = load()
     listed = [f"- [{host(name).title}](hosts/{name}.md)" for name in HOSTS]
-    rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in RULES[effect]) or 'lost'} |" for effect in EFFECTS]
+    rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in INSTEAD_OF[effect]) or 'lost'} |" for effect in EFFECTS]
     parts = [
         "# Real agents",
         note,
@@ -365,7 +365,7 @@ def _cell(sight: Sight | None) -> str:
     word = "✓" if sight.promised == WORKS else sight.promised
     if not sight.agrees:
         return f"**{word}?**"
-    unshown = sight.effect in QUIET and sight.promised == WORKS != sight.seen
+    unshown = sight.effect in QUIET_EFFECTS and sight.promised == WORKS != sight.seen
     return f"({word})" if sight.seen in UNSEEN or unshown else word
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from sources import ROOT, SOURCE, nodes_of
 
-from anyhook.engine.merge import CODES as FAILURES
+from anyhook.engine.merge import CODE_OF_ENDING
 from anyhook.model.codes import CODES, CORRECTED, GROUPS
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.tables.cell_names import CAUSES
@@ -63,7 +63,7 @@ def test_every_code_in_the_source_is_in_the_table() -> None:
 def test_every_code_in_the_table_is_used() -> None:
     used = used_codes()
     stems = tuple(code[:-1] for code in used if code.endswith("*"))
-    made = {*used, *FAILURES.values()}
+    made = {*used, *CODE_OF_ENDING.values()}
     assert [code for code in CODES if code not in made and not code.startswith(stems)] == []
 
 
@@ -75,7 +75,7 @@ def test_the_search_finds_codes_at_all() -> None:
 
 
 def test_every_failure_of_a_hook_has_a_code() -> None:
-    assert set(FAILURES.values()) <= CODES.keys()
+    assert set(CODE_OF_ENDING.values()) <= CODES.keys()
 
 
 def test_dialects_own_ids_stand_for_known_causes() -> None:

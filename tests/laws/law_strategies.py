@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from anyhook.engine.merge import CODES, Judged
+from anyhook.engine.merge import CODE_OF_ENDING, Judged
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Hook
@@ -43,7 +43,7 @@ def hook_of(table: Dialect, row: EventRow, handler: str = "command", name: str =
     )  # fmt: skip
 
 
-failures = st.builds(Failure, st.sampled_from(sorted(CODES)), texts)
+failures = st.builds(Failure, st.sampled_from(sorted(CODE_OF_ENDING)), texts)
 effects = st.fixed_dictionaries(
     {},
     optional={

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from law_strategies import ENDINGS, ROWS, TABLES, entries, hook_of, runs
 
 from anyhook.engine.interpret import interpret
-from anyhook.engine.merge import CODES, Judged, judge, merge
+from anyhook.engine.merge import CODE_OF_ENDING, Judged, judge, merge
 from anyhook.model.call import Run
 from anyhook.model.outcome import STOPPING, Outcome
 from anyhook.model.words import ON_FAILURE
@@ -55,7 +55,7 @@ def test_reading_is_a_total_pure_function(case: tuple[Dialect, EventRow, str, st
         assert first.failure.cause == run.ending
     if first.failure is not None:
         assert first.verdict == "none"
-        assert first.failure.cause in CODES
+        assert first.failure.cause in CODE_OF_ENDING
 
 
 @given(cases, st.data(), st.sampled_from(ON_FAILURE))

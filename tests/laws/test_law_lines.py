@@ -18,7 +18,7 @@ from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.journal.runs import columns_of, parts_of, runs_of
 from anyhook.journal.search import Wanted
-from anyhook.journal.word_search import TABLE, WordSearch, make_all, query_of, text_of
+from anyhook.journal.word_search import MEMORY_TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.journal.writer import START, sealed
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
@@ -180,7 +180,7 @@ def test_a_search_finds_what_a_whole_index_would(
                 make_all(folder)
         found = [*WordSearch(folder, asked, Wanted()).lines(lambda _done, _all: None)]
     index = sqlite3.connect(":memory:")
-    index.execute(TABLE)
+    index.execute(MEMORY_TABLE)
     for number, line in enumerate(journal):
         index.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text_of(read_line(line))))
     query = query_of(asked)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from law_strategies import ROWS, TABLES, entries, failures, hook_of, outcomes
 
-from anyhook.engine.merge import CODES, Judged, merge
+from anyhook.engine.merge import CODE_OF_ENDING, Judged, merge
 from anyhook.model.outcome import EFFECTS, SILENT, STRENGTH, Failure, Outcome
 from each_of import each_of
 
@@ -40,7 +40,7 @@ FULL = Outcome(
     follow_ups=("f",), history=[{"role": "user", "content": "x"}], recipe={"name": "n", "args": {}}, end_turn=True,
     spoke=True,
 )  # fmt: skip
-QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sorted(CODES))]
+QUIET = [SILENT, *(Outcome(failure=Failure(cause, "it broke")) for cause in sorted(CODE_OF_ENDING))]
 
 
 @each_of("verdict", ["none", "allow", "ask", "block"])

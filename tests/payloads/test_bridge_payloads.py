@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator
 
 from anyhook.engine.express import completed, express
 from anyhook.engine.receive import receive
-from anyhook.engine.settle import RULES, settle
+from anyhook.engine.settle import INSTEAD_OF, settle
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.event import EVENTS, FIELDS
 from anyhook.model.firing import NO_OPINION, Answer
@@ -308,7 +308,7 @@ def test_codex_is_told_nothing_that_its_schemas_do_not_have() -> None:
 
 
 def test_tables_are_sound() -> None:
-    assert set(RULES) == set(EFFECTS)
+    assert set(INSTEAD_OF) == set(EFFECTS)
     for agent in HOSTS:
         table = host(agent)
         assert table.name == agent

@@ -17,7 +17,7 @@ from anyhook.journal.record import JournalPolicy, secrets_of
 from anyhook.journal.writer import Bounds
 from anyhook.model.words import FULL
 from anyhook.platform.places import config_file, home_of, make_private_dir, state_dir
-from anyhook.replay.imported import FOLDER, Importer
+from anyhook.replay.imported import IMPORTED_FOLDER, Importer
 from anyhook.state.plans import Setup
 from anyhook.state.settings import read_settings
 from anyhook.tables.registry import HOSTS, past
@@ -51,13 +51,13 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     folder = state_dir(os.environ)
     done: dict[str, Imported] = {}
     try:
-        make_private_dir(f"{folder}/{FOLDER}")
+        make_private_dir(f"{folder}/{IMPORTED_FOLDER}")
         importer = Importer(folder, *_policy())
         for name in agents or readers:
             done[name] = importer.read(name, readers[name], setup.roots(()), since_ns)
         importer.close()
     except OSError as error:
-        raise BadCall(f"cannot write to {folder}/{FOLDER} ({error.strerror}). Make it writable.") from None
+        raise BadCall(f"cannot write to {folder}/{IMPORTED_FOLDER} ({error.strerror}). Make it writable.") from None
     if options.json:
         rows = {name: {key: getattr(one, key) for key in one.fields} for name, one in done.items()}
         render.json_out({"agents": rows}, indent=2)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.documents.parse import Place
     from anyhook.model.json_types import Json
 
-STEP = 2
+INDENT_STEP = 2
 """How much deeper a new list or mapping is indented than the key above it."""
 
 
@@ -66,7 +66,7 @@ def replace(text: str, place: Place, value: Json) -> str:
     is_empty = not node.value or node.tag == "tag:yaml.org,2002:null"
     if spot.name is not None and is_empty and isinstance(value, (dict, list)) and value:
         text = text[: node.start_mark.index].rstrip(" ") + text[node.end_mark.index :]
-        return _below(text, spot.name.end_mark.index, block(value, spot.column + STEP))
+        return _below(text, spot.name.end_mark.index, block(value, spot.column + INDENT_STEP))
     return _spliced(text, node, scalar(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
@@ -74,8 +74,8 @@ def block(value: Json, indent: int) -> str:
     """A mapping or a list as lines in block style."""
     lead = " " * indent
     if isinstance(value, dict):
-        return "".join(f"{lead}{scalar(key)}:{_behind(item, indent + STEP)}" for key, item in value.items())
-    return "".join(f"{lead}-{_item(item, indent + STEP)}" for item in (value if isinstance(value, list) else []))
+        return "".join(f"{lead}{scalar(key)}:{_behind(item, indent + INDENT_STEP)}" for key, item in value.items())
+    return "".join(f"{lead}-{_item(item, indent + INDENT_STEP)}" for item in (value if isinstance(value, list) else []))
 
 
 def _behind(value: Json, indent: int) -> str:

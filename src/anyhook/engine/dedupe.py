@@ -34,7 +34,7 @@ REMEMBERED_S = 5.0
 WAIT = 0.1
 """Which part of the host's time limit an entry waits for another one. It waits only if its own hooks then still have
 their full limits: the other process may be stopped, or slow."""
-POLL_S = 0.01
+CLAIM_POLL_S = 0.01
 WAITS_S, DECIDES_S = 0.25, 5.0
 """How often it checks that the other entry still waits for a person, and how long that one may take to decide
 then."""
@@ -93,7 +93,7 @@ class Recent:
                 return None
             if monotonic() >= self._wait_until_s:
                 return self._answered(found)
-            sleep(POLL_S)
+            sleep(CLAIM_POLL_S)
         return None
 
     def _holds(self, pid: Json) -> bool:
@@ -112,7 +112,7 @@ class Recent:
             sleep(WAITS_S)
         end_s = min(monotonic() + DECIDES_S, self._deadline_s)
         while not isinstance(decided := self._kept(first).get("decision"), dict) and monotonic() < end_s:
-            sleep(POLL_S)
+            sleep(CLAIM_POLL_S)
         return self._repeated(decided) if isinstance(decided, dict) else None
 
     def _first(self) -> dict[str, Json] | None:

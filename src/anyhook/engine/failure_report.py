@@ -14,7 +14,7 @@ from anyhook.journal.redact import redacted
 from anyhook.platform.places import state_dir
 from anyhook.platform.store import Store
 
-CONTENT = ("--input", "--output", "--data", "--prompt", "--message", "--tool-error")
+CONTENT_OPTIONS = ("--input", "--output", "--data", "--prompt", "--message", "--tool-error")
 """Options whose values are the user's own data: a report has their length."""
 
 
@@ -48,9 +48,9 @@ def _arguments(words: list[str]) -> list[str]:
     before = ""
     for word in words:
         flag, equals, value = word.partition("=")
-        if before in CONTENT:
+        if before in CONTENT_OPTIONS:
             shown.append(f"({len(word)} characters)")
-        elif equals and flag in CONTENT:
+        elif equals and flag in CONTENT_OPTIONS:
             shown.append(f"{flag}=({len(value)} characters)")
         else:
             shown.append(word)

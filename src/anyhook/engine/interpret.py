@@ -27,7 +27,7 @@ ENDINGS = {
     "cancelled": "it was cancelled",
 }
 
-NOT_FOUND = 127
+SHELL_NOT_FOUND = 127
 """A shell's exit status for a program that is not there."""
 UNREAD_STATUS = "it exited with status {}, which its dialect does not read"
 MAX_KNOWN, MAX_KNOWN_SIZE = 500, 4_096
@@ -68,7 +68,7 @@ def _unended(hook: Hook, reply: Reply, event: str, run: Run) -> Failure | None:
     if run.ending == "not_started":
         # A shell that could not start the program exits with a status that the dialect may take for a refusal.
         missing = reply.on_event.get(event, reply)
-        refuses = run.exit_code is not None and missing.exits.get(NOT_FOUND, missing.otherwise) != "fail"
+        refuses = run.exit_code is not None and missing.exits.get(SHELL_NOT_FOUND, missing.otherwise) != "fail"
         return Failure("not_started", run.error or "it could not be started", refuses)
     if run.ending != "exited":
         detail = ENDINGS[run.ending].format(limit=hook.limit_s, signal=-(run.exit_code or 0))

@@ -34,7 +34,7 @@ GATING = STOPPING - {"keep_working"}
 """The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent
 working."""
 
-CODES: dict[Cause, str] = {
+CODE_OF_ENDING: dict[Cause, str] = {
     "timed_out": "hook-timed-out",
     "signalled": "hook-signalled",
     "not_started": "hook-not-started",
@@ -129,7 +129,7 @@ def _failed(
     rule = "the dialect's rule" if posture == "native" else f"--on-failure {posture}"
     rule = f"its own `{failing.key}`" if blocks and failing.closes(hook) else rule
     problem = Problem(
-        own_code or CODES[cause],
+        own_code or CODE_OF_ENDING[cause],
         f"hook `{hook.name}` failed on {row.native}: {failure.detail}",
         hook.where(),
         f"{rule}, {meaning}",

@@ -32,7 +32,7 @@ REFUSING_WORDS = {
 REFUSING_FLAGS = {"block": True, "blocked": True, "cancel": True, "ok": False, "continue": False}
 """How known agents express a refusal."""
 
-VERDICTS = ("verdict", "block", "block_unless", "end_turn_unless")
+VERDICT_ROLES = ("verdict", "block", "block_unless", "end_turn_unless")
 """The roles of keys that let an action go on or refuse it."""
 
 
@@ -208,7 +208,7 @@ def _strangers(answer: dict[str, Json], known: set[Path], prefix: Path) -> Itera
 def _unclear(reply: Reply, event: str, answer: dict[str, Json]) -> str:
     """A verdict without a value, or a consent that is not true."""
     for key in reply.keys:
-        if key.does not in VERDICTS or not key.counts(event):
+        if key.does not in VERDICT_ROLES or not key.counts(event):
             continue
         place: Json = answer
         for step in key.path[:-1]:

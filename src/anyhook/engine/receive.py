@@ -37,7 +37,7 @@ class Received(Record):
     is unknown what the call would do."""
 
 
-ABOUT_CALLS = ("tool", "command", "action")
+CALL_FIELDS = ("tool", "command", "action")
 """Words in the keys of any agent's payload about a tool call."""
 
 
@@ -74,7 +74,7 @@ def _is_lost(
     if name != "pre_tool":
         return False
     is_named = isinstance(data.get("tool"), str) and data["tool"]
-    if not is_named and any(word in key.lower() for key in payload for word in ABOUT_CALLS):
+    if not is_named and any(word in key.lower() for key in payload for word in CALL_FIELDS):
         return True
     return given is None and tool is not None and tool.ours in NEEDED
 

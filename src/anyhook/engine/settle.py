@@ -27,7 +27,7 @@ ENDINGS = ("stop", "subagent_stop", "session_end")
 
 # Effect → what it becomes if the host lacks it: the first of these that the host has. Nothing becomes weaker without
 # need: what a hook wanted to prevent is blocked rather than let through.
-RULES: dict[HostEffect, tuple[HostEffect, ...]] = {
+INSTEAD_OF: dict[HostEffect, tuple[HostEffect, ...]] = {
     "block": ("context", "message"),
     "end_turn": ("block", "context", "message"),
     "ask": ("block",),
@@ -62,7 +62,7 @@ def settle(decision: Decision, says: Mapping[HostEffect, Say], where: str) -> Se
     problems: list[Problem] = []
     for effect, value in _asked(decision):
         # Where there is no context, a reason reaches the model just like it.
-        wanted = (effect, "block") if effect == "context" and "block" in effects else (effect, *RULES[effect])
+        wanted = (effect, "block") if effect == "context" and "block" in effects else (effect, *INSTEAD_OF[effect])
         other = next((name for name in wanted if name in says), None)
         if other is None:
             problems.append(_lost(effect, where))

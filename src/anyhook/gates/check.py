@@ -58,7 +58,7 @@ ANCESTORS = 6
 LOOSE_FILES, NAMES_BELOW = 5_000, 50
 """How many names are looked at in a folder that is not a project, and in each folder below it."""
 
-SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+SYNTAX_BY_ENDING = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
 class UnknownFile(ValueError):  # noqa: N818 (it says what is wrong)
@@ -340,7 +340,7 @@ def _places(setup: Setup) -> str:
 
 def _document(path: str) -> Json:
     """What a file contains, to find out whose it is; None if it is not a document or does not parse."""
-    syntax = SUFFIXES.get(os.path.splitext(path)[1])
+    syntax = SYNTAX_BY_ENDING.get(os.path.splitext(path)[1])
     try:
         return None if syntax is None else Files().parse(path, read_bytes(path).decode("utf-8"), syntax)
     except (OSError, Unreadable, UnicodeDecodeError):
@@ -372,9 +372,9 @@ FED = re.compile(
 """A download, or encoded text, that is run directly. No two parts of the pattern match the same character: the
 project's author controls these lines, and could otherwise keep a backtracking search busy forever."""
 
-SHARED = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
+SHARED_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 (places to warn about)
 
-STARTS = ("session_start",)
+SESSION_STARTS = ("session_start",)
 
 UNKNOWN_CODE = "what it will run cannot be approved in advance"
 
@@ -411,11 +411,11 @@ def _fed(hook: Hook, paths: tuple[str, ...]) -> Iterator[Problem]:
 
 
 def _hidden(hook: Hook, paths: tuple[str, ...], project: str, home: str) -> Iterator[Problem]:
-    if not set(STARTS).intersection(hook.events):
+    if not set(SESSION_STARTS).intersection(hook.events):
         return
     for path in paths:
         name = os.path.basename(path)
-        shared = path.startswith(SHARED) and not path.startswith((f"{project}/", f"{home}/"))
+        shared = path.startswith(SHARED_FOLDERS) and not path.startswith((f"{project}/", f"{home}/"))
         if shared or name.startswith(".") or "/.git/" in path:
             what = f"hook `{hook.name}` starts a hidden program when a session starts: {path}"
             fix = "Look at that file. If it is yours, give it a plain name and keep it with the other hooks."

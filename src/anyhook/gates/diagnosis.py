@@ -54,10 +54,10 @@ INERT: Final = "INERT"
 REFUSING: Final = "REFUSING"
 UNKNOWN: Final = "UNKNOWN"
 NOT_INSTALLED: Final = "NOT_INSTALLED"
-SWITCHES = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
+OFF_SETTINGS = (OffSwitch(("disableAllHooks",)), OffSwitch(("hooksConfig", "enabled"), False))
 """Settings of any agent that turn all hooks off."""
 APPROVED = "the entry is in place and approved in the agent; only the agent itself can show that it calls it"
-WAITING = {
+WAITS_WHY = {
     "missing": "has not approved the entry for {0} in {1}",
     "changed": "has approved another form of the entry for {0} in {1}",
 }
@@ -230,7 +230,7 @@ def _approval(host: Host, entry: Entry, paths: Sequence[str], roots: Mapping[str
         if set(needed.values()) == {"given"}:
             return True, "", []
         word, event = _not_given(needed)
-        waits += [f"{host.title} {WAITING[word].format(event, path)}: {host.confirm}"] if word in WAITING else []
+        waits += [f"{host.title} {WAITS_WHY[word].format(event, path)}: {host.confirm}"] if word in WAITS_WHY else []
         off += [f"{path}: {host.title} has its hook for {event} turned off; turn it on there"] if word == "off" else []
     return False, waits[0] if waits else "", off if not waits else []
 
@@ -356,7 +356,7 @@ def _in_document(path: str, hooks: Json, host: Host, entry: Entry) -> Iterator[O
             yield OurHandler(path, named, command, matcher, limit_s=_limit_s(handler, entry.handler))
 
 
-UNITS = {"{seconds}": 1.0, "{milliseconds}": 1000.0}
+LIMIT_UNITS = {"{seconds}": 1.0, "{milliseconds}": 1000.0}
 
 
 def _limit_s(handler: Json, template: Mapping[str, Json]) -> float:
@@ -366,8 +366,8 @@ def _limit_s(handler: Json, template: Mapping[str, Json]) -> float:
         found = given.get(key)
         if isinstance(written, dict) and (inner := _limit_s(found, written)):
             return inner
-        if isinstance(written, str) and written in UNITS and isinstance(found, (int, float)) and found:
-            return max(found / UNITS[written], 0.001)
+        if isinstance(written, str) and written in LIMIT_UNITS and isinstance(found, (int, float)) and found:
+            return max(found / LIMIT_UNITS[written], 0.001)
     return 0.0
 
 
@@ -462,7 +462,7 @@ def _filled(path: str, roots: Mapping[str, str]) -> str:
 
 
 def turned_off(
-    text: str, ours: str, switches: tuple[OffSwitch, ...] = SWITCHES, path: str = "settings.json"
+    text: str, ours: str, switches: tuple[OffSwitch, ...] = OFF_SETTINGS, path: str = "settings.json"
 ) -> Iterator[str]:
     """What in an agent's config keeps it from running any hooks, or the one with our name."""
     for switch in switches:
@@ -473,7 +473,7 @@ def turned_off(
         document = edit.read(text, syntax_of(path, text))
     except edit.CannotEdit:
         return
-    for switch in (*SWITCHES, *(switch for switch in switches if switch.key and switch not in SWITCHES)):
+    for switch in (*OFF_SETTINGS, *(switch for switch in switches if switch.key and switch not in OFF_SETTINGS)):
         value, name = edit.at(document, switch.key), ".".join(switch.key)
         if isinstance(value, bool) and value is switch.value:
             yield f"`{name}` is {str(value).lower()}, so the agent runs no hooks; remove it, or change it"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Scene
 
 
-NAMING = ("callable", "function", "prompt", "url", "file", "condition")
+SAYS_WHAT_IT_DOES = ("callable", "function", "prompt", "url", "file", "condition")
 """One word or line that says what a handler does, if it is not a command."""
 
 
@@ -71,7 +71,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
             made.update(would_run=False, status="broken", why=missing)
         return made
     shown = stdin_of(step.dialect, step.row, scene).decode("utf-8", "replace") if hook.native_event else ""
-    command = next((str(hook.spec[key]) for key in NAMING if hook.spec.get(key)), hook.name)
+    command = next((str(hook.spec[key]) for key in SAYS_WHAT_IT_DOES if hook.spec.get(key)), hook.name)
     made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
     if hook.handler == "rule":
         made["then"] = hook.spec.get("then")

@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.engine.settle import RULES
+from anyhook.engine.settle import INSTEAD_OF
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.record import Record
 from anyhook.tables.registry import drive
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import HostEffect
     from anyhook.tables.host_rows import Host
 
-PATH = os.path.join(os.path.dirname(__file__), "observed.json")
+OBSERVED_FILE = os.path.join(os.path.dirname(__file__), "observed.json")
 
 WORKS, STOPPED, HEARD, NOTHING = "works", "stopped", "told", "nothing"
 """What was seen: the effect itself; the action was kept from happening; the model was told; no trace of it."""
@@ -29,7 +29,7 @@ neither the effect nor anything near it is there."""
 SUB_AGENTS = "sub-agents"
 """Used in place of an event: whether the hooks before a tool hold for an agent's own sub-agents."""
 UNSEEN = ("", NOT_FIRED, UNASKED)
-QUIET = ("message",)
+QUIET_EFFECTS = ("message",)
 """Effects for people's eyes, which a run without a person may well not show."""
 
 
@@ -71,7 +71,7 @@ class Sight(Record):
 
     @property
     def agrees(self) -> bool:
-        if self.seen in UNSEEN or self.effect in QUIET or self.promised in QUIET:
+        if self.seen in UNSEEN or self.effect in QUIET_EFFECTS or self.promised in QUIET_EFFECTS:
             return True
         return self.seen in self._due()
 
@@ -99,7 +99,7 @@ def promised(table: Host, event: str, effect: str) -> str | None:
     says = row.at(event).says
     if effect in says:
         return WORKS
-    fallbacks = (other for name, others in RULES.items() if name == effect for other in others)
+    fallbacks = (other for name, others in INSTEAD_OF.items() if name == effect for other in others)
     return next((other for other in fallbacks if other in says), LOST)
 
 
@@ -129,7 +129,7 @@ def _object(value: Json) -> dict[str, Json]:
 def load() -> dict[str, Json]:
     """The data as `make live` left it, or {}."""
     try:
-        with open(PATH, encoding="utf-8") as file:
+        with open(OBSERVED_FILE, encoding="utf-8") as file:
             return _object(json.load(file))
     except FileNotFoundError:
         return {}

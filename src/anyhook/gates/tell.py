@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 TERMINAL, START = "terminal ", "start "
 """The moments at which a person may not have seen what was said."""
-PLACES = "places"
+PLACES_NOTICE = "places"
 """Stands for the notice about the entry's places, beside the ids of guards."""
 POLICIES = "policies"
 """The same for the notice about policies that the last pull could not bring up to date,"""
-VARIABLES = "variables"
+VARIABLES_NOTICE = "variables"
 """and for the one about variables that change what guards run."""
 
 
@@ -60,8 +60,8 @@ def with_warning(context: Context, incoming: Incoming, decision: Decision) -> tu
     apart = moment if moment == TERMINAL else ""
     new = _new(context, incoming, decision, known.keys(), moment)
     notices = {
-        f"{apart}{PLACES}": incoming.notice,
-        f"{apart}{VARIABLES}": _swayed(context, incoming),
+        f"{apart}{PLACES_NOTICE}": incoming.notice,
+        f"{apart}{VARIABLES_NOTICE}": _swayed(context, incoming),
         f"{apart}{POLICIES}": _not_current(context.routes.catalog),
     }
     said = {key: text for key, text in notices.items() if text and known.get(key) != text}

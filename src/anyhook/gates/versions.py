@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Contract = Literal["known", "newer", "changed", "unknown"]
 LIMIT_S = 2.0
-MAX_SAID = 200
+MAX_ANSWER = 200
 NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)|\A\s*v?(\d+)\s*\Z")
 """A version in a line: with a dot, or the only word there."""
 MODULES = "/node_modules/"
@@ -147,4 +147,4 @@ def version_of(program: str, limit_s: float) -> str | None:
         return None
     lines = ESCAPE_CODES.sub("", (answer.out or answer.err).decode("utf-8", "replace")).strip().splitlines()
     named = [line for line in lines if NUMBER.search(line)] or lines
-    return named[0].strip()[:MAX_SAID] if named and answer.status == 0 else None
+    return named[0].strip()[:MAX_ANSWER] if named and answer.status == 0 else None

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine, RecordedCall, RecordedDecision, RecordedRun
     from anyhook.model.json_types import Json
 
-BATCH = 500
+SPANS_AT_ONCE = 500
 
 
 class NotSent(Exception):  # noqa: N818 (it says what happened)
@@ -74,7 +74,7 @@ def send(lines: Iterable[JournalLine], endpoint: str, timeout_s: float = 10.0) -
             about = {"hook.id": hook, "hook.verdict": verdict, "hook.failed": failed}
             runs.add(1, about)
             durations.record(spent_s, {"hook.id": hook})
-        if number % BATCH == 0:
+        if number % SPANS_AT_ONCE == 0:
             sent += flush()
     sent += flush()
     figures = reader.get_metrics_data()

@@ -30,7 +30,7 @@ LATER_S = 0.25
 MAX_UNWRITTEN = 50_000
 """How many events without hooks are buffered before their lines are written."""
 
-STATE = "TRACESTATE"
+TRACE_STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
 MAX_KEPT = 1000
 """How many sessions' trace ids one engine remembers."""
@@ -263,7 +263,7 @@ class Trace:
         if parent:
             made = env[TRACEPARENT] = f"{parent[:36]}{span:016x}{parent[52:]}"
             return made
-        env.pop(STATE, None)
+        env.pop(TRACE_STATE, None)
         known = self._ids.get(session)
         if known is None:
             if len(self._ids) >= MAX_KEPT:

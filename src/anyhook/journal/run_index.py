@@ -27,7 +27,7 @@ VERSION = 6
 MEMORY = ":memory:"
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
-TABLES = """
+RUN_TABLES = """
 CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, size INTEGER, changed INTEGER);
 CREATE TABLE parts (file INTEGER, first INTEGER, last INTEGER, oldest INTEGER, newest INTEGER, hooks TEXT, at BLOB,
   kind BLOB, spent BLOB, took BLOB, PRIMARY KEY (file, first));
@@ -74,7 +74,7 @@ def _prepare(index: sqlite3.Connection) -> None:
     if version not in (0, VERSION):
         raise sqlite3.DatabaseError("an index from another version")
     if version == 0:
-        for statement in TABLES.split(";\n"):
+        for statement in RUN_TABLES.split(";\n"):
             index.execute(statement)
         index.execute(f"PRAGMA user_version = {VERSION}")
     index.execute("COMMIT")

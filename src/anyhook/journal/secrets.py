@@ -55,7 +55,7 @@ ROOTS = (
     "credentials.", "auth.", "session.", "result.", "cfg.", "conf.", "db.", "client.", "each.", "random_password.",
 )  # fmt: skip
 
-OPENERS = ("$", "{{", "<%", "%(", "[redacted]", "@{", "#{")
+CODE_OPENERS = ("$", "{{", "<%", "%(", "[redacted]", "@{", "#{")
 
 _VERSION = frozenset("0123456789.^~>=<*x| ")
 
@@ -104,7 +104,7 @@ def is_code(word: str, after: str, name: str) -> bool:
     """Whether a value without quotes is something else: a number, a keyword, a type, a call, a variable of a program.
     `after` is the letter behind it."""
     low = word.lower().rstrip("?")
-    if not word or low in WORDS_OF_CODE or word.startswith(OPENERS) or is_placeholder(word):
+    if not word or low in WORDS_OF_CODE or word.startswith(CODE_OPENERS) or is_placeholder(word):
         return True
     if word.replace(".", "", 1).lstrip("-").isdigit() and len(word) < 16:
         return True

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anyhook.journal.search import Wanted
     from anyhook.model.json_types import Json
 
-STEPS = 14
+TREND_STEPS = 14
 """How many parts a span is divided into, for sparklines."""
 
 
@@ -56,7 +56,7 @@ class _Hook:
         self.runs = self.blocks = self.shadow_blocks = self.failures = self.timeouts = 0
         self.took = Durations()
         self.cost_s: list[float] = []
-        self.over_time = [0] * STEPS
+        self.over_time = [0] * TREND_STEPS
 
     def take(self, runs: HookRuns, edges: Sequence[int]) -> None:
         """`edges` are the times between the parts of the span."""
@@ -87,8 +87,8 @@ class _Hook:
 def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     """Every hook that ran in the span, the most expensive first."""
     start, end = span_of(known, wanted, now_ns)
-    width = max(1, -(-(end - start) // STEPS))
-    edges = [start + width * part for part in range(1, STEPS)]
+    width = max(1, -(-(end - start) // TREND_STEPS))
+    edges = [start + width * part for part in range(1, TREND_STEPS)]
     found: dict[str, _Hook] = {}
     for runs in _fitting(known.between(wanted), wanted):
         hook = found.get(runs.hook)

@@ -48,7 +48,7 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 OPENS = frozenset('{["')
 _OPTION = frozenset("puabwktPUK")
 """Letters of options that some programs put before a secret."""
-NAMING = frozenset({"name", "key", "kind", "Name", "Key"})
+NAMING_KEYS = frozenset({"name", "key", "kind", "Name", "Key"})
 """Keys of objects that name in one field what another one contains."""
 _harmless: set[str] = set()
 """A cache of key names that have no secret: nearly all are the same few."""
@@ -69,7 +69,7 @@ def is_suspect(value: Json, depth: int = 0) -> bool:
     for key, item in value.items():
         if key not in _harmless and not _is_harmless(key):
             return True
-        if key in NAMING and type(item) is str and _has_any(item.lower(), STEMS):
+        if key in NAMING_KEYS and type(item) is str and _has_any(item.lower(), STEMS):
             return True
         if is_suspect(item, depth + 1):
             return True

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 VERSION = 1
 WORTH = 32 << 20
 """How many bytes a search must scan in vain before an index is worthwhile: a tenth of a second."""
-TOKENS = "tokenize = 'unicode61 remove_diacritics 0', content = ''"
+TOKENIZER = "tokenize = 'unicode61 remove_diacritics 0', content = ''"
 """What a word is, and that no text is stored."""
-TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS})"
+MEMORY_TABLE = f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENIZER})"
 """A temporary table in memory."""
-TABLES = {
+WORD_TABLES = {
     "made": "CREATE TABLE made (size INTEGER, changed INTEGER)",
     "blocks": "CREATE TABLE blocks (first INTEGER PRIMARY KEY, last INTEGER)",
-    "words": f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENS}, detail = none, columnsize = 0)",
+    "words": f"CREATE VIRTUAL TABLE words USING fts5 (text, {TOKENIZER}, detail = none, columnsize = 0)",
 }
 
 
@@ -116,7 +116,7 @@ class PartSearch:
         """The lines in it that are wanted, the last one first."""
         lines: list[bytes] = []
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as table:
-            table.execute(TABLE)
+            table.execute(MEMORY_TABLE)
             for block in blocks_of(*part):
                 found = [each for line in self._candidates(block) if (each := self._chosen(line)) is not None]
                 lines += self._with_words(table, found) if found else []
@@ -177,7 +177,7 @@ def sayable(text: str) -> str:
 def tokens_of(words: str) -> list[str]:
     """The words in these words, as the index has them."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as table:
-        table.execute(TABLE)
+        table.execute(MEMORY_TABLE)
         table.execute("CREATE VIRTUAL TABLE tokens USING fts5vocab (words, row)")
         table.execute("INSERT INTO words (rowid, text) VALUES (0, ?)", (sayable(words),))
         return [token for (token,) in table.execute("SELECT term FROM tokens")]
@@ -247,7 +247,7 @@ def _fill(where: str, file: BinaryIO) -> None:
         index.execute("BEGIN IMMEDIATE")
         if _made_of(index) == _stamp(file):
             return
-        for name, table in TABLES.items():
+        for name, table in WORD_TABLES.items():
             index.execute(f"DROP TABLE IF EXISTS {name}")
             index.execute(table)
         first = 0

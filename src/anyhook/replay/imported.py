@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from anyhook.tables.past import Past, PastEvent
     from anyhook.tables.rows import Roots
 
-FOLDER = "imported"
-AT_ONCE = 500
+IMPORTED_FOLDER = "imported"
+RECORDS_AT_ONCE = 500
 """How many lines are written at a time."""
 
 
@@ -39,7 +39,7 @@ class Imported(Record):
 
 def pasts(state_dir: str) -> list[str]:
     """The journals of fired and of imported events, those that exist."""
-    return [folder for folder in (state_dir, f"{state_dir}/{FOLDER}") if os.path.isdir(folder)]
+    return [folder for folder in (state_dir, f"{state_dir}/{IMPORTED_FOLDER}") if os.path.isdir(folder)]
 
 
 def search_all(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
@@ -66,7 +66,7 @@ class Importer:
 
     def __init__(self, state_dir: str, policy: JournalPolicy, bounds: Bounds) -> None:
         self.policy = policy
-        self.folder = f"{state_dir}/{FOLDER}"
+        self.folder = f"{state_dir}/{IMPORTED_FOLDER}"
         self._writer = JournalWriter(self.folder, bounds)
         self._known: set[str] = set()
         for line in search(self.folder, Wanted()) if os.path.isdir(self.folder) else ():
@@ -93,8 +93,8 @@ class Importer:
             except OSError as error:
                 unread.append(f"{path}: {error.strerror or error}")
             new += len(waiting)
-            for start in range(0, len(waiting), AT_ONCE):
-                self._writer.append(waiting[start : start + AT_ONCE])
+            for start in range(0, len(waiting), RECORDS_AT_ONCE):
+                self._writer.append(waiting[start : start + RECORDS_AT_ONCE])
             waiting.clear()
         return Imported(files, len(sessions), count, new, tuple(unread))
 

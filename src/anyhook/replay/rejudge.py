@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 MAX_REMEMBERED = 5_000
 REMEMBERED_CHARACTERS = 1_000
 """Longer outputs are not cached: they rarely repeat, and would fill the memory."""
-COMPARED = ("verdict", *ASKED_FOR)
-_compared = attrgetter(*COMPARED)
+IN_RECORDS = ("verdict", *ASKED_FOR)
+_compared = attrgetter(*IN_RECORDS)
 BESIDE = ("enforced", "hooks", "problems")
 """Other fields of a recorded decision."""
 CUT = (" bytes in all]", " characters in all]")
@@ -300,7 +300,9 @@ def run_from(run: RecordedRun | None) -> Run:
 
 def _kept(decision: Decision) -> list[tuple[str, Json]]:
     """What a record holds of such a decision."""
-    return [(field, _plain(decision, field)) for field in COMPARED if getattr(decision, field) not in (None, False, ())]
+    return [
+        (field, _plain(decision, field)) for field in IN_RECORDS if getattr(decision, field) not in (None, False, ())
+    ]
 
 
 def _is_kept(kept: list[tuple[str, Json]], before: dict[str, Json]) -> bool:
@@ -320,7 +322,7 @@ def _nothing(field: str) -> Json:
 def _differing(after: Decision, before: dict[str, Json], only: frozenset[str] | None) -> list[str]:
     """The fields in which two decisions differ, the recorded one being without what it did not ask for."""
     found: list[str] = []
-    for field, value in zip(COMPARED, _compared(after), strict=True):
+    for field, value in zip(IN_RECORDS, _compared(after), strict=True):
         if value is None or value is False or value == ():
             same = field not in before
         elif field in before:

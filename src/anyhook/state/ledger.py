@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-NO_HOOKS = ("cases:", "mcp:", "subagent:", "skill:")
+NOT_HOOKS = ("cases:", "mcp:", "subagent:", "skill:")
 """Prefixes of the ids of approved things that are not hooks."""
 MAX_SIZE = 64 * 1024 * 1024
 
@@ -157,7 +157,9 @@ class Ledger:
     def approves_hooks(self, project: str) -> bool:
         """Whether a project has approvals of hooks."""
         approval = self.approvals.get(project)
-        return approval is not None and not (approval.items and all(key.startswith(NO_HOOKS) for key in approval.items))
+        return approval is not None and not (
+            approval.items and all(key.startswith(NOT_HOOKS) for key in approval.items)
+        )
 
     def approve(
         self,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KIND = "refused"
 MARK, MIN_MARK = 24, 8
 """How many characters of the reason show that an output only repeats it; shorter reasons show nothing."""
-MAX_OUTPUT = 10_000
+MAX_COMPARED = 10_000
 
 
 class RefusedCall:
@@ -61,5 +61,5 @@ class RefusedCall:
         length = found.get("length")
         if not isinstance(length, int):
             return False
-        starts = range(min(len(output), MAX_OUTPUT)) if length else ()
+        starts = range(min(len(output), MAX_COMPARED)) if length else ()
         return not any(short_digest(output[at : at + length]) == found["mark"] for at in starts)

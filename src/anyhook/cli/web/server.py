@@ -33,7 +33,7 @@ from anyhook.cli.view.text import visible
 from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
-from anyhook.journal.stats import STEPS, figures, span_of
+from anyhook.journal.stats import TREND_STEPS, figures, span_of
 from anyhook.state.approvals import Approvals, PersonsAnswer, page_is_at
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class PageApi:
         with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
             now = time.time_ns()
             found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
-        note = [f"a bar is {span((end - start) / STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
+        note = [f"a bar is {span((end - start) / TREND_STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
         if wanted.text is not None:
             note.append("whatever the text")
         return {"hooks": [*map(_card, found)], "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
