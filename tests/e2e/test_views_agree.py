@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.cli.off_banner import banner_of, standing_of
+from anyhook.cli.standing import banner_of, standing_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from serve_box import BLOCKS, messages, served
 from starlette.testclient import TestClient
 from test_watch import ODD_RECORDS
 
-from anyhook.cli.off_banner import standing_of
+from anyhook.cli.standing import standing_of
 from anyhook.cli.web import server as live_server
 from anyhook.cli.web.server import FILES, page
 from anyhook.journal.run_index import index_path

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from anyhook import __version__
 from anyhook.cli import DONE, render
+from anyhook.cli.standing import status_of
 from anyhook.cli.view.console import prefixed
-from anyhook.engine.catalog import build
-from anyhook.gates.agents import calling_agents, gates_here
 from anyhook.gates.gate import OWN_COMMAND, not_holding, summary
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
@@ -33,15 +32,13 @@ STUCK = {
 def greet() -> int:
     """Three lines and one step. Starts nothing."""
     setup = Setup.of(os.getcwd(), dict(os.environ))
-    catalog = build(setup, may_start=False)
+    here = status_of(setup)
     render.out(f"anyhook {__version__}: one runtime for the hooks of coding agents")
-    agents = calling_agents(setup, catalog)
-    _, found_gates = gates_here(setup, catalog, agents)
-    render.out(f"  guards  {summary(found_gates)}")
-    line, stuck, calling, found = _standing(agents)
+    render.out(f"  guards  {summary(here.gates)}")
+    line, stuck, calling, found = _standing(here.agents)
     for each in prefixed(line, "  agents  ", " " * 10):
         render.out(each)
-    ours = [gate.fix for gate in not_holding(found_gates) if gate.fix.startswith(OWN_COMMAND)]
+    ours = [gate.fix for gate in not_holding(here.gates) if gate.fix.startswith(OWN_COMMAND)]
     render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, stuck)}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE

@@ -40,13 +40,15 @@ SCOPES: tuple[OwnScope, ...] = ("user", "project")
 
 
 class AddOptions(JsonOptions):
-    scope: str | None = option("--scope", "For the user (the default) or for this project.", "SCOPE", choices=SCOPES)
+    scope: OwnScope | None = option(
+        "--scope", "For the user (the default) or for this project.", "SCOPE", choices=SCOPES
+    )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     yes: bool = switch("--yes", "Add it without asking.")
 
 
 class RemoveOptions(JsonOptions):
-    scope: str | None = option(
+    scope: OwnScope | None = option(
         "--scope", "From the user's or the project's rules; default: the user's.", "SCOPE", choices=SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
@@ -89,7 +91,8 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
     project = os.path.realpath(project_of(options.project))
     with changing("the file"):
         on = _where_on(names, project)
-        scope = options.scope or next((each for each, some in on.items() if some), SCOPES[0])
+        first: OwnScope = next((each for each, some in on.items() if some), SCOPES[0])
+        scope = options.scope or first
         path = rule_file(scope, project, os.environ)
         changed = [name for name in names if _remove_one(name, path)]
         confirmed = _confirmed(names, changed) if scope == SCOPES[0] else []
@@ -108,7 +111,7 @@ def _tell_left(on: Mapping[OwnScope, list[str]], changed: str, options: RemoveOp
     for scope, names in on.items():
         if names and scope != changed:
             still = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} still on{_whose(scope)}"
-            render.say(f"{still}: {undo('add', names, _own(scope), options.project)}")
+            render.say(f"{still}: {undo('add', names, scope, options.project)}")
 
 
 def _confirmed(names: Sequence[str], changed: Sequence[str]) -> list[str]:
@@ -172,10 +175,6 @@ def _whose(scope: str | None) -> str:
     return {"user": " in your own rules", "project": " in this project's rules"}.get(scope or "", "")
 
 
-def _own(scope: str | None) -> OwnScope:
-    return "project" if scope == "project" else "user"
-
-
 def _is_on(name: str, path: str) -> bool:
     """Whether a file uses something of a pack or a package."""
     return name in packages.read_lock(path) or bool(set(members(name)) & set(used_in(path)))
@@ -207,7 +206,8 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
         remember(path, packs)
     approved = _approve([path_of(name) for name in packs], project, options)
     all_of_them = fresh == list(packs) and len(packs) > 1
-    undone = [undo("add", [GUARD] if all_of_them else fresh, _own(options.scope), options.project)] if fresh else []
+    scope, names = options.scope or SCOPES[0], [GUARD] if all_of_them else fresh
+    undone = [undo("add", names, scope, options.project)] if fresh else []
     _report([*packs], path, approved, options, undone)
     return DONE
 
@@ -241,7 +241,7 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
         remember(path, [*names, f"{FOLDER}/{package.name}/"])
     folder = packages.folder_of(path, package.name)
     approved = _approve([f"{folder}/{name}" for name in package.rule_files], project, options) + approve_folder(folder)
-    undone = [] if before else [undo("add", [package.name], _own(options.scope), options.project)]
+    undone = [] if before else [undo("add", [package.name], options.scope or SCOPES[0], options.project)]
     _report([package.name], path, approved, options, undone, package)
     return DONE
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import OwnScope
     from anyhook.tables.host_rows import Entry, Host
 
-SCOPES = ("user", "project")
+SCOPES: tuple[OwnScope, ...] = ("user", "project")
 ARGUMENT = [click.Argument(["agent"], type=AGENT)]
 WITHOUT_US = {
     "closed": "If anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
@@ -62,7 +62,7 @@ EXAMPLE = "anyhook install claude --dry-run"
 
 
 class InstallOptions(JsonOptions):
-    scope: str | None = option(
+    scope: OwnScope | None = option(
         "--scope", "Whose config to change: the user's (default) or the project's.", "SCOPE", choices=SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
@@ -175,7 +175,7 @@ def carry_out(
     changes, backups, closed = apply(agent, options, install=install, wants_closed=wants_closed, wants_lean=wants_lean)
     needed = [change for change in changes if change.needed]
     fresh = install and needed and not options.dry_run and not any(_has_ours(change, table) for change in needed)
-    undone = [undo("install", [table.name], _scope(scope), options.project)] if fresh else []
+    undone = [undo("install", [table.name], scope, options.project)] if fresh else []
     notes = _notes(table, scope, options, needed, install=install, closed=closed, fresh=bool(fresh))
     if options.json:
         _as_json(table, scope, needed, changes, backups, notes, options.dry_run, undone)
@@ -189,28 +189,24 @@ def carry_out(
     return DONE
 
 
-def _scope(word: str) -> OwnScope:
-    return "project" if word == "project" else "user"
-
-
 def _has_ours(change: FileChange, table: Host) -> bool:
     """Whether our entry was in a file before, so that taking it out does not restore the file."""
     text = (change.before or b"").decode("utf-8", "replace")
     return f"bridge {table.name}" in text or MARK in text
 
 
-def _elsewhere(table: Host, scope: str, project: str | None) -> str:
+def _elsewhere(table: Host, scope: OwnScope, project: str | None) -> str:
     """Where the entry is, if it is not in the scope that was looked at; "" if nowhere."""
     seen = diagnose(table, home_of(os.environ), os.path.realpath(project_of(project)), os.environ)
-    others = [other for other in seen.scopes if other != scope]
-    if not others:
+    other: OwnScope = "user" if scope == "project" else "project"
+    if other not in seen.scopes:
         return ""
-    return f"There is an entry in the {others[0]}'s config: {undo('install', [table.name], _scope(others[0]), project)}"
+    return f"There is an entry in the {other}'s config: {undo('install', [table.name], other, project)}"
 
 
 def _notes(
     table: Host,
-    scope: str,
+    scope: OwnScope,
     options: InstallOptions,
     needed: Sequence[FileChange],
     *,
@@ -231,7 +227,7 @@ def _notes(
     if not install:
         return [*notes, *filter(None, [_elsewhere(table, scope, options.project) if not needed else ""])]
     if needed and not fresh and not options.dry_run:
-        notes.append(f"To remove it: {undo('install', [table.name], _scope(scope), options.project)}")
+        notes.append(f"To remove it: {undo('install', [table.name], scope, options.project)}")
     if scope == "project" and not _on_path():
         who = "everybody who uses this project needs it there"
         notes.append(f"The entry calls `anyhook`, which is not on your PATH: {who}.")

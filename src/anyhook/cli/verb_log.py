@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import FromOption, RecordFilter, count_of, folder_of, sound, wanted_of
-from anyhook.cli.off_banner import here
 from anyhook.cli.options import option, switch
+from anyhook.cli.standing import here
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import wants_colour
 from anyhook.cli.view.log_line import log_line

@@ -7,9 +7,9 @@ from secrets import token_urlsafe
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import FromOption, folder_of
-from anyhook.cli.off_banner import standing_of
 from anyhook.cli.options import option
 from anyhook.cli.ports import bound, port_of
+from anyhook.cli.standing import standing_of
 from anyhook.cli.verbs import verb
 from anyhook.guard.below_agent import agent_above
 from anyhook.model.extras import install_command

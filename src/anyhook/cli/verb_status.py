@@ -14,18 +14,16 @@ from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.standing import ProjectStatus, status_of
 from anyhook.cli.verbs import check_agents, verb
 from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
-from anyhook.gates.agents import agent_status, calling_agents, entry_files, gates_here, unheard
-from anyhook.gates.gate import ITSELF, KEEP_WORKING, OFF_STATES, SAFE_STATES, protected, summary
+from anyhook.gates.agents import agent_status, entry_files, unheard
+from anyhook.gates.gate import KEEP_WORKING, OFF_STATES, SAFE_STATES
 from anyhook.gates.status import gates, grouped, owner
-from anyhook.model.record import Record
-from anyhook.platform.places import state_dir, upward
-from anyhook.replay.past import past_line
-from anyhook.state.installs import Installs
+from anyhook.platform.places import upward
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.registry import INSTALLABLE, dialect, host, past
@@ -60,7 +58,7 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
     begun_ns = time_ns()
     setup = Setup.of(project_of(options.project), dict(os.environ))
     catalog = _catalog(setup)
-    here = _named(agents, setup, catalog) if agents else _calling(setup, catalog)
+    here = _named(agents, setup, catalog) if agents else status_of(setup, catalog, may_start=True)
     status = DONE if here.held else FINDINGS
     told, aside = _told(here, options)
     for line in aside:  # before the rest, whose last line is the verdict
@@ -73,32 +71,6 @@ def status(agents: tuple[str, ...], options: StatusOptions) -> int:
         words = [word for word, given in (("--json", options.json), ("--short", options.short)) if given]
         keep_status(setup, words, files.stamps, files.contents, printed, begun_ns)
     return status
-
-
-class ProjectStatus(Record):
-    """The guards of a project, and the agents that ask them."""
-
-    setup: Setup
-    catalog: Catalog
-    gates: list[GateStatus]
-    agents: dict[str, AgentStatus]
-    named: bool = False
-    """Whether the caller named the agents."""
-
-    @property
-    def calling(self) -> list[AgentStatus]:
-        return [agent for agent in self.agents.values() if agent.installed]
-
-    @property
-    def held(self) -> bool:
-        calling = self.calling
-        blind = any(agent.sees_too_little for agent in calling)
-        return protected(self.gates) and not blind and not (len(calling) == 1 and calling[0].changed)
-
-
-def _calling(setup: Setup, catalog: Catalog) -> ProjectStatus:
-    agents = calling_agents(setup, catalog, may_start=True)
-    return ProjectStatus(setup, *gates_here(setup, catalog, agents), agents)
 
 
 def _named(names: tuple[str, ...], setup: Setup, catalog: Catalog) -> ProjectStatus:
@@ -124,8 +96,7 @@ def _told(here: ProjectStatus, options: StatusOptions) -> tuple[list[str], list[
         }
         return [render.json_text(told, 2)], []
     if options.short:
-        alone = unasked(here.agents, held=protected(here.gates))
-        return [render.plain(f"anyhook: {summary(here.gates)}{alone}")], []
+        return [render.plain(f"anyhook: {here.told}")], []
     return _screen(here), render.problem_lines(problems)
 
 
@@ -177,24 +148,9 @@ def repository_root(project: str) -> str | None:
     return folder
 
 
-def unasked(agents: Mapping[str, AgentStatus], *, held: bool) -> str:
-    """What to add if guards are on, but some or all agents do not ask them, or ""."""
-    if not held:
-        return ""
-    if not agents:
-        return ", but no agent calls anyhook. Run: anyhook setup"
-    off = {name: agent.why for name, agent in agents.items() if agent.state == "off"}
-    if not off:
-        return ""
-    if all(agents[name].cause == "only_own_hooks" for name in off):
-        return f", but not through anyhook in {', '.join(off)}: {ITSELF}"
-    verb = "does" if len(off) == 1 else "do"
-    return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
-
-
 def _screen(here: ProjectStatus) -> list[str]:
     """The agents, then the gates, and the verdict last."""
-    lines = [*_agent_lines(here.setup, here.agents), *([] if here.named else _other_agents(here.setup, here.agents))]
+    lines = [*_agent_lines(here), *([] if here.named else _other_agents(here.setup, here.agents))]
     table = grid()
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
@@ -205,9 +161,8 @@ def _screen(here: ProjectStatus) -> list[str]:
         table.add_row(cell(gate.state, style), cell(called), cell(_about(gate, alike, here.agents)))
     if here.gates:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
-    alone = unasked(here.agents, held=protected(here.gates))
-    word = "NOT PROTECTED" if not here.held else "GUARDS ON" if alone else "PROTECTED"
-    return [*lines, render.plain(f"{word}: {summary(here.gates)}{alone}")]
+    word = "NOT PROTECTED" if not here.held else "GUARDS ON" if here.unasked else "PROTECTED"
+    return [*lines, render.plain(f"{word}: {here.told}")]
 
 
 def _about(gate: GateStatus, alike: int, agents: Mapping[str, AgentStatus]) -> str:
@@ -233,13 +188,12 @@ def _other_agents(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:
     return lines
 
 
-def _agent_lines(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:
+def _agent_lines(here: ProjectStatus) -> list[str]:
     """What there is to know about each agent."""
     lines: list[str] = []
-    state, roots = state_dir(setup.env), setup.roots(())
-    known = Installs(state).known
-    for name, each in hosts.items():
+    transcripts = here.transcripts()
+    for name, each in here.agents.items():
         lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
-        told = past_line(state, name, past(name) if each.installed else None, roots, known)
+        told = transcripts.get(name, "") if each.installed else ""
         lines += filter(None, [render.plain(f"  transcripts: {told}") if told else "", unheard(host(name))])
     return lines

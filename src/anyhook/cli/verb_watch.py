@@ -9,8 +9,8 @@ import click
 
 from anyhook.cli import BadCall
 from anyhook.cli.journal_input import wanted_by
-from anyhook.cli.off_banner import here
 from anyhook.cli.options import Options
+from anyhook.cli.standing import here
 from anyhook.cli.verbs import verb
 from anyhook.model.extras import install_command
 from anyhook.platform.places import state_dir

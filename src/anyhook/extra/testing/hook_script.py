@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Dialect, EventRow, Key
-    from anyhook.tables.spoken import Spoken
 
 Lang = Literal["bash", "python"]
 
@@ -50,17 +49,101 @@ class Script(Record):
         return f"{self.name}: refused, because the event holds the word {MARK}"
 
 
+class Language(Record):
+    """What a script in one language says. Texts have places in braces."""
+
+    head: str
+    asked: str
+    read: str
+    tools: str
+    gate: str
+    record: str
+    exits: str
+    fails: Callable[[str], str]
+    """Prints a text on stderr."""
+    says: Callable[[Json], str]
+    """Prints JSON on stdout."""
+    one_of: Callable[[tuple[str, ...], tuple[str, ...]], dict[str, str]]
+    """What fills `tools`: from the path of the tool's name, and the tools."""
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def _patterns(path: tuple[str, ...], tools: tuple[str, ...]) -> dict[str, str]:
+    named = [json.dumps(tool, ensure_ascii=False) for tool in tools]
+    patterns = ["*" + _quoted(f'"{path[-1]}":{blank}{tool}') + "*" for tool in named for blank in (" ", "")]
+    return {"tools": " | ".join(patterns)}
+
+
+LANGUAGES: dict[Lang, Language] = {
+    "bash": Language(
+        head="#!/usr/bin/env bash\n# {title}\n",
+        asked='if [ "$1" = {flag} ]; then\n    echo {event}\n    exit 0\nfi\n',
+        read="# `case` finds text in it. To take it apart, with jq:\n"
+        "#   value=$(printf '%s' \"$event\" | jq -r '.{key}')\nevent=$(cat)\n",
+        tools='case "$event" in\n{tools}) ;;\n*) exit 0 ;;\nesac\n',
+        gate='case "$event" in\n*{mark}*)\n{block}\n    ;;\nesac',
+        record='umask 077\nprintf \'%s\\n\' "$event" >> "${{0%/*}}/{log}"',
+        exits="exit {status}",
+        fails=lambda text: f"printf '%s\\n' {_quoted(text)} >&2",
+        says=lambda value: f"printf '%s\\n' {_quoted(json.dumps(value, ensure_ascii=False))}",
+        one_of=_patterns,
+    ),
+    "python": Language(
+        head='#!/usr/bin/env python3\n"""{title}"""\n\nimport json\n{more}import sys\n',
+        asked='if sys.argv[1:] == ["{flag}"]:\n    print("{event}")\n    sys.exit(0)\n',
+        read='# One of them alone is event["{key}"].\nevent = json.load(sys.stdin.buffer)\n',
+        tools="if event{path} not in {tools}:\n    sys.exit(0)\n",
+        gate='if "{mark}" in json.dumps(event):\n{block}',
+        record='os.umask(0o077)\nlog = os.path.join(os.path.dirname(os.path.abspath(__file__)), "{log}")\n'
+        'with open(log, "a", encoding="utf-8") as file:\n    file.write(json.dumps(event) + "\\n")',
+        exits="sys.exit({status})",
+        fails=lambda text: f'print("{text}", file=sys.stderr)',
+        says=lambda value: f"print(json.dumps({value!r}))",
+        one_of=lambda path, tools: {"path": "".join(f'["{key}"]' for key in path), "tools": repr(tools)},
+    ),
+}
+
+
 def text(script: Script, lang: Lang) -> str:
     """The whole script."""
-    match lang:
-        case "bash":
-            return _bash(script)
-        case "python":
-            return _python(script)
+    language, dialect, row = LANGUAGES[lang], script.dialect, script.row
+    title = f"{script.name}: a hook of {dialect.title} for {row.native}."
+    lines = [language.head.format(title=title, more="" if script.gate else "import os\n")]
+    if asked := special(dialect.name, "ASK_TYPE"):
+        lines += [f"# Asked with `{asked}`, it says which event it is for."]
+        lines += [language.asked.format(flag=asked, event=row.native)]
+    keys = ", ".join(field.key for field in (*dialect.base, *row.payload))
+    lines += ["# Read. The event is one JSON object on stdin, with the keys:"]
+    lines += [f"#   {words}" for words in textwrap.wrap(keys, 100)]
+    lines += [language.read.format(key=_telling_key(script))]
+    if script.compared:
+        path = path_of("‹tool›", marked(dialect, row, row.canonical[0])) or ("tool",)
+        lines += ["# There are no matchers here, so the hook itself looks at the tool's name."]
+        lines += [language.tools.format(**language.one_of(path, script.compared))]
+    lines += _decision(script)
+    lines += [_gate(script, language) if script.gate else language.record.format(log=script.log)]
+    if examples := answers(dialect, row):
+        lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
+        lines += [f"#   {language.says(each.value)}  # {each.does}" for each in examples]
+    lines += ["", "# Silence and status 0: no objection."]
+    if row.silence:
+        lines[-1:] = ["# No objection: this object on stdout, and status 0.", language.says(dict(row.silence))]
+    return "\n".join([*lines, language.exits.format(status=0), ""])
 
 
-def _keys(script: Script) -> list[str]:
-    return [field.key for field in (*script.dialect.base, *script.row.payload)]
+def _gate(script: Script, language: Language) -> str:
+    """How the example refuses. A gate has a way to do so."""
+    said = spoken.refusal(script.dialect, script.row, script.row.canonical[0], script.reason)
+    assert said is not None, f"{script.dialect.name} {script.row.native}"  # noqa: S101
+    if said.status:
+        how, line = f"status {said.status}, and the reason on stderr", language.fails(script.reason)
+    else:
+        how, line = "this object on stdout, and status 0", language.says(json.loads(said.stdout))
+    block = [f"# Block: {how}.", f"# {_failure_rule(script)}", line, language.exits.format(status=said.status)]
+    return language.gate.format(mark=MARK, block=textwrap.indent("\n".join(block), "    "))
 
 
 def _telling_key(script: Script) -> str:
@@ -69,10 +152,6 @@ def _telling_key(script: Script) -> str:
         if field.cell in ("input", "prompt"):
             return field.key
     return (script.row.payload or script.dialect.base)[0].key
-
-
-def _title(script: Script) -> str:
-    return f"{script.name}: a hook of {script.dialect.title} for {script.row.native}."
 
 
 def _failure_rule(script: Script) -> str:
@@ -90,183 +169,6 @@ def _decision(script: Script) -> list[str]:
         return [f"# Decide. This example blocks an event that holds the word {MARK}:", f"# {effect}. The rest passes."]
     why = "A block stops nothing here" if script.row.block else "This event cannot be blocked"
     return [f"# {why}, so this example keeps a record:", f"# one line per event, in {script.log} from its own folder."]
-
-
-def _tool_keys(script: Script) -> tuple[str, ...]:
-    """The keys of the path to the tool's name."""
-    row = script.row
-    return path_of("‹tool›", marked(script.dialect, row, row.canonical[0])) or ("tool",)
-
-
-# --- bash
-
-
-def _bash(script: Script) -> str:
-    lines = ["#!/usr/bin/env bash", f"# {_title(script)}", ""]
-    if asked := special(script.dialect.name, "ASK_TYPE"):
-        lines += [
-            f"# Asked with `{asked}`, it says which event it is for.",
-            f'if [ "$1" = {asked} ]; then',
-            f"    echo {script.row.native}",
-            "    exit 0",
-            "fi",
-            "",
-        ]
-    key = _telling_key(script)
-    lines += [
-        "# Read. The event is one JSON object on stdin, with the keys:",
-        *(f"#   {row}" for row in _wrapped(_keys(script))),
-        "# `case` finds text in it. To take it apart, with jq:",
-        f"#   value=$(printf '%s' \"$event\" | jq -r '.{key}')",
-        "event=$(cat)",
-        "",
-    ]
-    if script.compared:
-        lines += _bash_tools(script)
-    decides = _bash_gate(script) if script.gate else _bash_record(script)
-    return _ended(script, [*lines, *_decision(script), *decides], _bash_answer, _bash_says, "exit 0")
-
-
-def _ended(
-    script: Script, lines: list[str], answer: Callable[[ExampleAnswer], str], says: Callable[[str], str], end: str
-) -> str:
-    """A script: what it decides, other answers as comments, and its end."""
-    examples = answers(script.dialect, script.row)
-    if examples:
-        lines += ["", "# What else a hook of this event may answer, on stdout and with status 0:"]
-        lines += [f"#   {answer(each)}# {each.does}" for each in examples]
-    if script.row.silence:
-        said = says(json.dumps(dict(script.row.silence), ensure_ascii=False))
-        return "\n".join([*lines, "", "# No objection: this object on stdout, and status 0.", said, end, ""])
-    return "\n".join([*lines, "", "# Silence and status 0: no objection.", end, ""])
-
-
-def _bash_says(text: str) -> str:
-    return f"printf '%s\\n' {_quoted(text)}"
-
-
-def _bash_answer(example: ExampleAnswer) -> str:
-    return f"{_bash_says(json.dumps(example.value, ensure_ascii=False))}   "
-
-
-def _bash_tools(script: Script) -> list[str]:
-    key = _tool_keys(script)[-1]
-    named = [json.dumps(tool, ensure_ascii=False) for tool in script.compared]
-    patterns = ["*" + _quoted(f'"{key}":{blank}{tool}') + "*" for tool in named for blank in (" ", "")]
-    return [
-        "# There are no matchers here, so the hook itself looks at the tool's name.",
-        'case "$event" in',
-        f"{' | '.join(patterns)}) ;;",
-        "*) exit 0 ;;",
-        "esac",
-        "",
-    ]
-
-
-def _refused(script: Script) -> Spoken:
-    """How the example refuses. A gate has a way to do so."""
-    said = spoken.refusal(script.dialect, script.row, script.row.canonical[0], script.reason)
-    assert said is not None, f"{script.dialect.name} {script.row.native}"  # noqa: S101
-    return said
-
-
-def _bash_gate(script: Script) -> list[str]:
-    said = _refused(script)
-    status = said.status
-    if status:
-        block = [
-            f"    # Block: status {status}, and the reason on stderr.",
-            f"    # {_failure_rule(script)}",
-            f"    printf '%s\\n' {_quoted(script.reason)} >&2",
-            f"    exit {status}",
-        ]
-    else:
-        block = [
-            "    # Block: this object on stdout, and status 0.",
-            f"    # {_failure_rule(script)}",
-            f"    printf '%s\\n' {_quoted(said.stdout)}",
-            "    exit 0",
-        ]
-    return ['case "$event" in', f"*{MARK}*)", *block, "    ;;", "esac"]
-
-
-def _bash_record(script: Script) -> list[str]:
-    return ["umask 077", f'printf \'%s\\n\' "$event" >> "${{0%/*}}/{script.log}"']
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\"'\"'") + "'"
-
-
-def _wrapped(words: list[str]) -> list[str]:
-    return textwrap.wrap(", ".join(words), 100)
-
-
-# --- python
-
-
-def _python(script: Script) -> str:
-    modules = ["json", "sys"] if script.gate else ["json", "os", "sys"]
-    lines = ["#!/usr/bin/env python3", f'"""{_title(script)}"""', "", *(f"import {name}" for name in modules), ""]
-    if asked := special(script.dialect.name, "ASK_TYPE"):
-        lines += [
-            f"# Asked with `{asked}`, it says which event it is for.",
-            f'if sys.argv[1:] == ["{asked}"]:',
-            f'    print("{script.row.native}")',
-            "    sys.exit(0)",
-            "",
-        ]
-    lines += [
-        "# Read. The event is one JSON object on stdin, with the keys:",
-        *(f"#   {row}" for row in _wrapped(_keys(script))),
-        f'# One of them alone is event["{_telling_key(script)}"].',
-        "event = json.load(sys.stdin.buffer)",
-        "",
-    ]
-    if script.compared:
-        tool = "".join(f'["{key}"]' for key in _tool_keys(script))
-        lines += [
-            "# There are no matchers here, so the hook itself looks at the tool's name.",
-            f"if event{tool} not in {script.compared!r}:",
-            "    sys.exit(0)",
-            "",
-        ]
-    decides = _python_gate(script) if script.gate else _python_record(script)
-    return _ended(script, [*lines, *_decision(script), *decides], _python_answer, "print({!r})".format, "sys.exit(0)")
-
-
-def _python_answer(example: ExampleAnswer) -> str:
-    return f"print(json.dumps({example.value!r}))  "
-
-
-def _python_gate(script: Script) -> list[str]:
-    said = _refused(script)
-    status = said.status
-    lines = [f'if "{MARK}" in json.dumps(event):']
-    if status:
-        return [
-            *lines,
-            f"    # Block: status {status}, and the reason on stderr.",
-            f"    # {_failure_rule(script)}",
-            f'    print("{script.reason}", file=sys.stderr)',
-            f"    sys.exit({status})",
-        ]
-    return [
-        *lines,
-        "    # Block: this object on stdout, and status 0.",
-        f"    # {_failure_rule(script)}",
-        f"    print(json.dumps({json.loads(said.stdout)!r}))",
-        "    sys.exit(0)",
-    ]
-
-
-def _python_record(script: Script) -> list[str]:
-    return [
-        "os.umask(0o077)",
-        f'log = os.path.join(os.path.dirname(os.path.abspath(__file__)), "{script.log}")',
-        'with open(log, "a", encoding="utf-8") as file:',
-        '    file.write(json.dumps(event) + "\\n")',
-    ]
 
 
 # --- for a model
@@ -289,16 +191,11 @@ def brief(dialect: Dialect) -> str:
     if dialect.tools:
         known = ", ".join(sorted({tool.native for tool in dialect.tools.values()}))
         lines += ["", f"Tools are called: {known}."]
-    example = _gate(dialect)
+    example = next((row for row in dialect.events if row.block == "deny_tool"), dialect.events[0])
     for lang in LANGS:
         shown = text(Script("example", dialect, example), lang)
         lines += ["", f"## A script in {lang}, for {example.native}", "", f"```{lang}", shown.rstrip(), "```"]
     return "\n".join(lines)
-
-
-def _gate(dialect: Dialect) -> EventRow:
-    """The best example event: a tool's gate if there is one."""
-    return next((row for row in dialect.events if row.block == "deny_tool"), dialect.events[0])
 
 
 # -- what hooks of a dialect may answer, from its rows

@@ -36,8 +36,8 @@ class NewOptions(ProjectJsonOptions):
     dialect: tuple[str, ...] = repeated("--dialect", "The dialect to write the hook in.", "DIALECT")
     event: str | None = option("--event", "The event: a canonical name or any dialect's own.", "EVENT")
     tool: str | None = option("--tool", "Only for this tool.", "NAME")
-    lang: str | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
-    scope: str | None = option(
+    lang: Lang | None = option("--lang", "The script's language; default: bash.", "LANG", choices=("bash", "python"))
+    scope: OwnScope | None = option(
         "--scope",
         "For the project (the default if the dialect has such hooks) or the user.",
         "SCOPE",
@@ -105,11 +105,8 @@ def _order(name: str, options: NewOptions) -> tuple[Order, str]:
         raise BadCall(f"--event: name the event. Events of {table.name}: {known}.")
     roots = setup_of(options).roots(())
     row, canonical = find_row(table, options.event)
-    scope: OwnScope = "project" if "project" in dict(table.files) else "user"
-    if options.scope:
-        scope = "user" if options.scope == "user" else "project"
-    lang: Lang = "python" if options.lang == "python" else "bash"
-    return Order(name, table, row, scope, lang, options.tool or "", roots), canonical
+    scope: OwnScope = options.scope or ("project" if "project" in dict(table.files) else "user")
+    return Order(name, table, row, scope, options.lang or "bash", options.tool or "", roots), canonical
 
 
 def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str, str]]:

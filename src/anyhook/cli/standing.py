@@ -1,0 +1,123 @@
+"""How a project stands: the guards that hold there, and the agents that ask them. `status`, the line above the journal,
+the page and the greeting read one value."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyhook.cli.render import short_path
+from anyhook.engine.catalog import build
+from anyhook.gates.agents import calling_agents, gates_here
+from anyhook.gates.gate import ITSELF, not_holding, off_line, protected, summary
+from anyhook.gates.tell import guards_not_holding
+from anyhook.model.record import Record
+from anyhook.platform.places import state_dir
+from anyhook.replay.past import past_line
+from anyhook.state.installs import Installs
+from anyhook.state.plans import Setup
+from anyhook.tables.registry import past
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anyhook.engine.routes import Catalog
+    from anyhook.gates.agents import AgentStatus
+    from anyhook.gates.gate import GateStatus
+
+
+class ProjectStatus(Record):
+    """The guards of a project, and the agents that ask them."""
+
+    setup: Setup
+    catalog: Catalog
+    gates: list[GateStatus]
+    agents: dict[str, AgentStatus]
+    named: bool = False
+    """Whether the caller named the agents."""
+
+    @property
+    def calling(self) -> list[AgentStatus]:
+        return [agent for agent in self.agents.values() if agent.installed]
+
+    @property
+    def held(self) -> bool:
+        calling = self.calling
+        blind = any(agent.sees_too_little for agent in calling)
+        return protected(self.gates) and not blind and not (len(calling) == 1 and calling[0].changed)
+
+    @property
+    def told(self) -> str:
+        """How many guards are on, and what is wrong with the agents."""
+        return f"{summary(self.gates)}{self.unasked}"
+
+    @property
+    def unasked(self) -> str:
+        """What to add if guards are on, but some or all agents do not ask them, or ""."""
+        if not protected(self.gates):
+            return ""
+        if not self.agents:
+            return ", but no agent calls anyhook. Run: anyhook setup"
+        off = {name: agent.why for name, agent in self.agents.items() if agent.state == "off"}
+        if not off:
+            return ""
+        if all(self.agents[name].cause == "only_own_hooks" for name in off):
+            return f", but not through anyhook in {', '.join(off)}: {ITSELF}"
+        verb = "does" if len(off) == 1 else "do"
+        return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
+
+    def transcripts(self) -> dict[str, str]:
+        """What the last comparison with each agent's transcripts has shown, where there was one."""
+        state, roots = state_dir(self.setup.env), self.setup.roots(())
+        known = Installs(state).known
+        said = {name: past_line(state, name, past(name), roots, known) for name in self.agents}
+        return {name: line for name, line in said.items() if line}
+
+
+def status_of(setup: Setup, catalog: Catalog | None = None, *, may_start: bool = False) -> ProjectStatus:
+    """As the agents see it that have our entry. With `may_start` they are asked for their versions."""
+    catalog = catalog or build(setup, may_start=False)
+    agents = calling_agents(setup, catalog, may_start=may_start)
+    return ProjectStatus(setup, *gates_here(setup, catalog, agents), agents)
+
+
+def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
+    """A function that returns the current line: which guards are off, or which agent does not ask them. "" if neither
+    is so or the folder does not exist."""
+
+    def line() -> str:
+        try:
+            setup = Setup.of(project, dict(env))
+        except OSError:
+            return ""
+        catalog = build(setup, may_start=False)
+        if off := guards_not_holding(setup, catalog):
+            return f"{short_path(project)}: {off_line(off).removeprefix('anyhook: ')}"
+        here = status_of(setup, catalog)
+        return f"{short_path(project)}: {here.told}" if here.agents and here.unasked else ""
+
+    return line
+
+
+def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool, str]]:
+    """The same for a view that also shows success: whether the folder is protected, and the line."""
+    off = banner_of(project, env)
+    home = env.get("HOME") or "/"
+    folder = f"~/{os.path.relpath(project, home)}" if project.startswith(f"{home}/") else project
+
+    def standing() -> tuple[bool, str]:
+        here = status_of(Setup.of(project, dict(env)))
+        if not protected(here.gates):
+            told = off() or f"{folder}: {summary(here.gates)}"
+            return False, f"Not protected. {told}" + ("" if not_holding(here.gates) else ". Run: anyhook setup")
+        if here.unasked:
+            return False, f"Not protected. {folder}: {here.told}"
+        lines = [f"{name}: {line}" for name, line in here.transcripts().items()]
+        return True, ". ".join(("Protected", f"{folder}: {summary(here.gates)}", *lines))
+
+    return standing
+
+
+def here() -> Callable[[], str]:
+    """For the current folder."""
+    return banner_of(os.getcwd(), os.environ)
