@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from anyhook import __version__
-from anyhook.cli import BAD_CALL, BadCall
+from anyhook.cli import BAD_CALL, BadCall, render
 from anyhook.journal.files import UnreadableJournal
 from anyhook.satellites import PACKAGE, Missing, missing, needed
+from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,8 +124,6 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from anyhook.tables.shapes import guess
-
             raise click.UsageError(f"There is no verb `{args[0]}`.{guess(args[0], VERBS)}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -156,8 +155,6 @@ def app(ctx: click.Context) -> int | None:
 
 def run(words: Sequence[str]) -> int:
     """Run a command line; returns the exit status."""
-    from anyhook.cli import render
-
     try:
         status = app.main(list(words), prog_name="anyhook", standalone_mode=False)
     except click.ClickException as error:

@@ -24,6 +24,7 @@ from anyhook.model.words import HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
 from anyhook.platform.pipes import put_back
 from anyhook.platform.places import NoPlace, home_of, private_dir, state_dir
 from anyhook.platform.store import Store
+from anyhook.programs.facts import Facts
 from anyhook.rules.calls import LINES, PATHS, facts_of
 from anyhook.tables import spoken
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
@@ -39,9 +40,7 @@ if TYPE_CHECKING:
     from anyhook.tables.spoken import Spoken
 
 MAX_PAYLOAD = 50_000_000
-
 WAIT_S = 2.0
-
 MARK = "‹{}›"
 
 
@@ -203,19 +202,7 @@ def _read_all(first_s: float | None) -> bytes:
 # answer in the format of the dialect and event that called the hook.
 
 
-FACTS = (
-    "runs",
-    "reads",
-    "writes",
-    "deletes",
-    "connects",
-    "unknown",
-    "executable",
-    "changes",
-    "git",
-    "secrets",
-    "cleans",
-)
+FACTS = tuple(Facts().as_json())
 
 OWN = ("event", "dialect", "project", "command", "path")
 

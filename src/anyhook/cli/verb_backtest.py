@@ -25,7 +25,7 @@ from anyhook.cli.journal_input import (
 )
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import HookOptions, JsonOptions, PostureOption, TrustOption, option, switch
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import of_extra, verb
 from anyhook.cli.view.backtest_text import finding_lines, tally_table
 from anyhook.cli.view.console import show
 from anyhook.cli.view.progress import progress
@@ -40,7 +40,6 @@ from anyhook.engine.rules import Rules, remembering
 from anyhook.handlers.function import function_call
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS
-from anyhook.model.extras import install_command
 from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import BLOCK, SILENT
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
 HANDLERS = ("command", "python", "rule", "function")
 
 ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
-
 """A path in a command line, roughly."""
 
 
@@ -256,7 +254,6 @@ def _sandbox(kind: str, project: str, needed: list[str]) -> tuple[str, ...]:
 
 
 MAX_SILENT = 10
-
 """With more hooks than this, those that would have done nothing are only counted."""
 
 
@@ -335,12 +332,9 @@ def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def _cluster(address: str) -> Iterator[Executor]:
+    dask = of_extra("distributed", "dask", "--dask needs dask.distributed")
     try:
-        from distributed import Client
-    except ImportError:
-        raise BadCall(f"--dask needs dask.distributed: {install_command('dask')}") from None
-    try:
-        client = Client(address, timeout=10)
+        client = dask.Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise BadCall(f"--dask {address}: no cluster answers there ({error}).") from None
     try:

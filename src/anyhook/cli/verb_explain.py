@@ -136,11 +136,9 @@ def agent_lines(seen: InAgent) -> Iterator[str]:
 
 
 SUB_AGENT = ("agent_type", "agent_name")
-
 """The fields that `--agent` fills if it names a sub-agent's type."""
 
 MAX_NUMBER = 20
-
 """No journal has numbers with this many digits."""
 
 
@@ -244,7 +242,7 @@ def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
         yield f"   then   {record['then']}"
         return
     argv = record["argv"]
-    words = " ".join(_quoted(str(word)) for word in argv) if isinstance(argv, list) else str(record.get("command"))
+    words = shlex.join(map(str, argv)) if isinstance(argv, list) else str(record.get("command"))
     env = record["env"]
     home = set(os.environ)
     added = [str(name) for name in env if name not in home] if isinstance(env, list) else []
@@ -255,7 +253,3 @@ def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
     yield f"   in     {record['cwd']}, at most {record['limit_ms']} ms"
     yield f"   env    {count} variables" + (f", of its own: {', '.join(added)}" if added else "")
     yield f"   stdin  {record['stdin']}"
-
-
-def _quoted(word: str) -> str:
-    return shlex.quote(word)

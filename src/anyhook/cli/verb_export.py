@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from anyhook.cli import BadCall, render
 from anyhook.cli.journal_input import RecordFilter, check_not_journal, sound, wanted_of
 from anyhook.cli.options import JsonOptions, option
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import of_extra, verb
 from anyhook.cli.view.progress import progress
 from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.redact import redacted
 from anyhook.journal.search import record_of, search
-from anyhook.model.extras import install_command
 from anyhook.platform.places import state_dir
 
 if TYPE_CHECKING:
@@ -83,17 +82,15 @@ def _with_a_bar(found: Iterator[JournalLine], folder: str) -> Iterator[JournalLi
 def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
     try:
         if kind == "parquet":
-            from anyhook.journal.export_parquet import write_parquet
-
-            return write_parquet(found, path)
+            parquet = of_extra("anyhook.journal.export_parquet", "analytics", "--format parquet needs DuckDB")
+            count: int = parquet.write_parquet(found, path)
+            return count
         count = 0
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             for each in found:
                 file.write(each.raw)
                 count += 1
         return count
-    except ImportError:
-        raise BadCall(f"--format parquet needs DuckDB: {install_command('analytics')}") from None
     except UnreadableJournal:
         raise
     except OSError as error:
@@ -103,19 +100,17 @@ def _to_file(kind: str, found: Iterator[JournalLine], path: str) -> int:
 def _otlp(lines: Iterator[JournalLine], endpoint: str) -> int:
     if not endpoint.startswith(("http://", "https://")):
         raise BadCall(f"--endpoint {endpoint or '(none)'}: name a collector, such as http://localhost:4318.")
-    try:
-        from anyhook.journal.export_otlp import NotSent, send
-    except ImportError:
-        raise BadCall(f"--format otlp needs the exporter: {install_command('otel')}") from None
-
+    otlp = of_extra("anyhook.journal.export_otlp", "otel", "--format otlp needs the exporter")
     told = BufferingHandler(MAX_LOGGED)  # the exporter would print it to stderr again and again
     told.setLevel(WARNING)
     getLogger().addHandler(told)
     try:
-        return send(lines, endpoint)
-    except NotSent as error:
+        count: int = otlp.send(lines, endpoint)
+    except otlp.NotSent as error:
         why = f"{error}; {told.buffer[-1].getMessage()}" if told.buffer else str(error)
         said = f"--endpoint {endpoint}: the collector did not take it ({why}). Is it running, and is this its address?"
         raise BadCall(str(redacted(said))) from None
+    else:
+        return count
     finally:
         getLogger().removeHandler(told)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from secrets import token_urlsafe
 
-from anyhook.cli import BadCall, render
+from anyhook.cli import render
 from anyhook.cli.journal_input import FromOption, folder_of
 from anyhook.cli.options import option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.standing import standing_of
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import of_extra, verb
 from anyhook.guard.below_agent import agent_above
-from anyhook.model.extras import install_command
 
 
 class ServeOptions(FromOption):
@@ -25,10 +24,7 @@ def serve(options: ServeOptions) -> int:
     served on this machine only, and only to those who have the printed address. A person can answer there what hooks
     ask (`[ask]` in the settings). Ctrl-C stops it."""
     port, folder = port_of(options.port or "0"), folder_of(options)
-    try:
-        from anyhook.cli.web import server
-    except ImportError as error:
-        raise BadCall(f"the page is not installed ({error}): {install_command('web')}") from None
+    server = of_extra("anyhook.cli.web.server", "web", "the page is not installed")
     at, token = bound(port), token_urlsafe(24)
     with at:
         render.out(f"http://127.0.0.1:{at.getsockname()[1]}/{token}/")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,9 +19,6 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.record_text import when
 from anyhook.journal.timespec import seconds_of
 from anyhook.state.hook_settings import CannotSet, set_for_hooks
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLE = "anyhook shadow git/forced-push --for 7d"
 

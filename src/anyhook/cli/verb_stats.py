@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from anyhook.programs.python_script import PythonScript
 
 TRIES, LIMIT_S = 2, 20.0
-
 LOAD = "for name in {names!r}:\n    try:\n        __import__(name)\n    except Exception:\n        pass\n"
 
 

@@ -11,8 +11,7 @@ from anyhook.cli import BadCall
 from anyhook.cli.journal_input import wanted_by
 from anyhook.cli.options import Options
 from anyhook.cli.standing import here
-from anyhook.cli.verbs import verb
-from anyhook.model.extras import install_command
+from anyhook.cli.verbs import of_extra, verb
 from anyhook.platform.places import state_dir
 
 INSTEAD = "`anyhook log --follow` prints the same line by line."
@@ -32,10 +31,8 @@ def watch(words: tuple[str, ...], _options: WatchOptions) -> int:
         raise BadCall(f"this needs a terminal. {INSTEAD}")
     if os.environ.get("TERM") == "dumb":
         raise BadCall(f"nothing can be drawn on this terminal (TERM=dumb). {INSTEAD}")
-    try:
-        from anyhook.cli.tui.terminal import Watch
-    except ImportError as error:
-        raise BadCall(f"the view is not installed ({error}): {install_command('tui')}") from None
-    app = Watch(state_dir(os.environ), query, here())
+    view = of_extra("anyhook.cli.tui.terminal", "tui", "the view is not installed")
+    app = view.Watch(state_dir(os.environ), query, here())
     app.run()
-    return app.return_code or 0
+    status: int = app.return_code or 0
+    return status

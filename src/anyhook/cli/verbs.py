@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anyhook.cli import BadCall
 from anyhook.cli.known_words import KINDS
+from anyhook.model.extras import install_command
+from anyhook.satellites import missing
 from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import guess
 
@@ -68,3 +71,13 @@ def _check(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             raise BadCall(f"there is no {kind} `{name}`.{guess(name, known)} {kind.title()}s: {', '.join(known)}.")
+
+
+def of_extra(module: str, extra: str, lacking: str) -> Any:
+    """A module that needs the packages of an extra; `lacking` says what is missing without them."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        if missing(error):
+            raise
+        raise BadCall(f"{lacking} ({error}): {install_command(extra)}") from None

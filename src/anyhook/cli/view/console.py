@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "dim", "bold", "green", "yellow", "red"
-
 TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
 
 
@@ -43,11 +42,9 @@ def styled(text: str, style: str) -> str:
 
 
 UNCUT = 100_000
-
 """A width at which nothing is cut."""
 
 MIN_WRAP, MAX_WRAP = 40, 100
-
 """Texts are wrapped at the terminal's width, within these bounds."""
 
 

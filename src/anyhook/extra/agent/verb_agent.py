@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import Any
 
 import click
@@ -15,12 +14,10 @@ from anyhook.cli import BadCall
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import ModeOption, ProjectJsonOptions, TrustOption, option, repeated, switch
 from anyhook.cli.verb_trust import approve_all
-from anyhook.cli.verbs import verb
+from anyhook.cli.verbs import of_extra, verb
 from anyhook.extra.agent.reaper import Reaper
 from anyhook.extra.agent.settings import MAX_TURNS, SessionOptions
-from anyhook.model.extras import install_command
 from anyhook.platform.run import fill_streams
-from anyhook.satellites import missing
 
 CREATE_HOOK = "/create-hook"
 EXAMPLE = 'anyhook agent run "Add a test for the parser" --model anthropic:NAME --permission auto'
@@ -89,11 +86,7 @@ def loaded(name: str) -> Any:
     those modules: that would take a seventh of the time."""
     gc.disable()
     try:
-        return import_module(f"anyhook.extra.agent.{name}")
-    except ImportError as error:
-        if missing(error):
-            raise
-        raise BadCall(f"the agent is not installed ({error}): {install_command('agent')}") from None
+        return of_extra(f"anyhook.extra.agent.{name}", "agent", "the agent is not installed")
     finally:
         gc.freeze()
         gc.enable()

@@ -3,9 +3,16 @@ before and after every call of a tool. Every other message passes unchanged. A c
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import anyio
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
@@ -17,6 +24,10 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
+from anyhook.cli import BAD_CALL, DONE, FINDINGS, render
+from anyhook.cli.ports import bound, port_of
+from anyhook.engine.engine import Engine
+from anyhook.extra.frameworks import mcp_http
 from anyhook.extra.frameworks.conversation import HookedConversation, ToolCall
 from anyhook.extra.frameworks.lifecycle import Lifecycle
 
@@ -27,8 +38,8 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestId
 
-    from anyhook.engine.engine import Engine
     from anyhook.extra.frameworks.conversation import HookedResult, Script
+    from anyhook.extra.frameworks.verb_mcp import McpOptions
     from anyhook.model.json_types import Json
 
 LAST_ANSWERS_S = 10.0
@@ -250,3 +261,72 @@ async def _messages(stream: Any) -> AsyncIterator[SessionMessage | Exception]:
 
 def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
+
+
+# -- the verb
+
+
+LAST_WORDS_S = 0.2
+"""Time for the last output to reach the agent."""
+
+
+async def serve(command: tuple[str, ...], options: McpOptions, project: str) -> int:
+    """The proxy, until the agent or the server ends the connection; the exit status."""
+    session = str(uuid4())
+
+    def open_engine() -> Engine:
+        return Engine.open(
+            project,
+            dialects=options.dialect,
+            trust=options.trust or "ask",
+            on_failure=options.on_failure,
+            mode=options.mode,
+            plugin_dirs=options.plugin_dir,
+            session=session,
+            host="mcp",
+        )
+
+    async def connect(agent: TransportStreams) -> int:
+        proxy = McpProxy(open_engine, agent, options.name or "", {"session": session})
+        status = BAD_CALL
+        try:
+            async with _upstream(command, options.url) as server:
+                status = FINDINGS
+                if await proxy.run(server):
+                    return DONE
+            what = "ended the connection"
+        except Exception as error:  # noqa: BLE001 (the agent is told, whatever it is)
+            what = f"cannot be reached: {_first(error)}"
+        reason = f"the server `{options.url or command[0]}` {what.rstrip('.')}."
+        render.say(f"anyhook mcp: {reason}")
+        await proxy.fail(reason)
+        await anyio.sleep(LAST_WORDS_S)
+        return status
+
+    if options.http is not None:
+        with bound(port_of(options.http, "--http"), "--http") as at:
+            render.say(f"Serving http://127.0.0.1:{at.getsockname()[1]}{mcp_http.PATH}. Ctrl-C stops it.")
+            await mcp_http.serve(at, connect)
+        return DONE
+    async with stdio_server() as agent:
+        status = await connect(agent)
+        if status != DONE:
+            os._exit(status)  # a thread still waits for the agent's next line, and cannot be woken
+    return DONE
+
+
+@asynccontextmanager
+async def _upstream(command: tuple[str, ...], url: str | None) -> AsyncIterator[Any]:
+    if url:
+        async with streamable_http_client(url) as streams:
+            yield streams
+        return
+    server = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    async with stdio_client(server, errlog=sys.stderr) as streams:
+        yield streams
+
+
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -22,8 +22,9 @@ from anyhook.platform.locks import locked
 from anyhook.platform.places import replace_file, write_beside
 from anyhook.tables.cells import everything
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.registry import special
+from anyhook.tables.registry import UnknownEvent, canonical_event, special
 from anyhook.tables.schema import declared, schema_of
+from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,8 +102,6 @@ def _is_about_tools(row: EventRow) -> bool:
 
 def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
     """The dialect's row for an event of any spelling, and the canonical event that was meant."""
-    from anyhook.tables.registry import UnknownEvent, canonical_event
-
     known = f"Events of {dialect.name}: {', '.join(row.native for row in dialect.events)}."
     row = dialect.row(event)
     if row is not None:
@@ -110,8 +109,6 @@ def find_row(dialect: Dialect, event: str) -> tuple[EventRow, str]:
     try:
         canonical = canonical_event(event, failed=False)
     except UnknownEvent:
-        from anyhook.tables.shapes import guess
-
         hint = guess(event, [row.native for row in dialect.events])
         raise CannotScaffold(f"--event {event}: there is no such event.{hint} {known}") from None
     row = dialect.row_for(canonical)

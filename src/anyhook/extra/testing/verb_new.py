@@ -15,6 +15,7 @@ from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.extra.testing.hook_script import EFFECTS, MARK
+from anyhook.extra.testing.kit.keys import FIELDS as CASE_FIELDS
 from anyhook.extra.testing.new_hook import CannotScaffold, Order, find_row, plan, write
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
@@ -22,6 +23,8 @@ from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import DIALECTS, dialect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.extra.testing.hook_script import Lang
     from anyhook.extra.testing.new_hook import Order, Plan
     from anyhook.model.hook import Hook
@@ -118,7 +121,7 @@ def _trials(order: Order, canonical: str, options: NewOptions) -> list[tuple[str
         found.append((shlex.join(["anyhook", "trust", *where]), "look at it and approve it"))
     acts = "blocks" if order.row.block in EFFECTS else "is recorded"
     for marked, effect in ((True, acts), (False, "passes" if acts == "blocks" else "is recorded too")):
-        words = ["anyhook", *trial(order, canonical, marked=marked), "--dialect", order.dialect.name, *where, *more]
+        words = [*_fire(order, trial(order, canonical, marked=marked)), "--dialect", order.dialect.name, *where, *more]
         found.append((shlex.join(words), effect))
     return found
 
@@ -145,16 +148,8 @@ def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, a
 # -- how to try a new hook: `fire` command lines, and its first cases for `anyhook test`
 
 
-OPTIONS = {
-    "prompt": "--prompt", "message": "--message", "source": "--source", "trigger": "--trigger", "reason": "--reason",
-    "agent_type": "--agent",
-}  # fmt: skip
-"""Canonical fields with their own option."""
-CASE_KEYS = {"--agent": "agent_type"}
-"""Options of `fire` with a different name in cases; the others have the same name."""
-AS_JSON = ("--input", "--data")
-
-
+NAMED = ("prompt", "message", "source", "trigger", "reason", "agent_type")
+"""Texts that have their own option and key."""
 MCP_TOOL = "mcp__server__tool"
 """A tool of an MCP server, as most agents call one."""
 
@@ -170,34 +165,38 @@ def tool_of(order: Order) -> str:
     return table.scaffold.tool if table.scaffold else ""
 
 
-def _telling_input(order: Order, text: str) -> dict[str, Json]:
-    """The input of a call, with the text where the hook sees it."""
-    about = order.row.about[:1]
-    if not about or about[0] in ("shell", "mcp"):
-        return {"command": text.replace("say", "echo")}
-    return {order.dialect.tools[about[0]].inputs.get("path", "path"): text}
-
-
-def trial(order: Order, canonical: str, *, marked: bool) -> list[str]:
-    """The arguments of `fire` for an event that a new hook blocks or records, or, not marked, lets pass."""
-    text, row = f"say {MARK}" if marked else "say hello", order.row
-    cells = [field.cell for field in row.payload]
-    words = ["fire", row.native]
-    if order.about_tools:
-        words += ["--tool", tool_of(order)]
+def trial(order: Order, canonical: str, *, marked: bool) -> dict[str, Json]:
+    """The fields of an event that a new hook blocks or records, or, not marked, lets pass."""
+    text, about = f"say {MARK}" if marked else "say hello", order.row.about[:1]
+    fields: dict[str, Json] = {"tool": tool_of(order)} if order.about_tools else {}
     if canonical in ("pre_tool", "permission_request"):
-        return [*words, "--input", json.dumps(_telling_input(order, text), ensure_ascii=False)]
+        line: Json = {"command": text.replace("say", "echo")}
+        if about and about[0] not in ("shell", "mcp"):  # the hook sees the text in another field
+            line = {order.dialect.tools[about[0]].inputs.get("path", "path"): text}
+        return {**fields, "input": line}
     if canonical == "post_tool":
-        return [*words, "--output", text]
+        return {**fields, "output": text}
     if canonical == "post_tool_failure":
-        return [*words, "--tool-error", text]
-    for cell in cells:
-        if isinstance(cell, str) and cell in OPTIONS:
-            return [*words, OPTIONS[cell], text]
-    for cell in cells:
-        if isinstance(cell, str) and cell != "tool" and isinstance(FIELDS[cell], str):
-            return [*words, "--data", json.dumps({cell: text}, ensure_ascii=False)]
-    return [*words, "--session", text.replace(" ", "-")]
+        return {**fields, "tool_error": text}
+    cells = [field.cell for field in order.row.payload if isinstance(field.cell, str) and field.cell != "tool"]
+    texts = [cell for cell in cells if cell in NAMED] + [cell for cell in cells if isinstance(FIELDS[cell], str)]
+    return {**fields, texts[0]: text} if texts else {**fields, "session": text.replace(" ", "-")}
+
+
+def _fire(order: Order, fields: Mapping[str, Json]) -> list[str]:
+    """The call that fires this event."""
+    words = ["anyhook", "fire", order.row.native]
+    for name, value in _by_key(fields).items():
+        flag = "--agent" if name == "agent_type" else f"--{name.replace('_', '-')}"
+        words += [flag, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+    return words
+
+
+def _by_key(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Fields without an option and a key of their own are together in `data`."""
+    rest: dict[str, Json] = {name: value for name, value in fields.items() if name not in CASE_FIELDS}
+    own = {name: value for name, value in fields.items() if name in CASE_FIELDS}
+    return {**own, "data": rest} if rest else own
 
 
 def case_file(order: Order, made: Plan) -> str:
@@ -211,20 +210,12 @@ def first_cases(order: Order, canonical: str, hook: Hook) -> str:
     cases: list[Json] = []
     for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
         verdict = "block" if blocks and marked else "none"
-        words = trial(order, canonical, marked=marked)
+        given = {"event": order.row.native, **_by_key(trial(order, canonical, marked=marked))}
         where_it_applies = hook.handler in ("rule", "function")
         ran = "not_ran" if where_it_applies and not marked else "ran"
         expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}
-        cases.append({"name": name, **_fields(words), "dialect": order.dialect.name, "expect": expect})
+        cases.append({"name": name, **given, "dialect": order.dialect.name, "expect": expect})
     return to_yaml({"cases": cases})
-
-
-def _fields(words: list[str]) -> dict[str, Json]:
-    made: dict[str, Json] = {"event": words[1]}
-    for flag, value in zip(words[2::2], words[3::2], strict=True):
-        key = CASE_KEYS.get(flag, flag.removeprefix("--").replace("-", "_"))
-        made[key] = json.loads(value) if flag in AS_JSON else value
-    return made
 
 
 def _problems(order: Order, verdict: str) -> list[Json]:

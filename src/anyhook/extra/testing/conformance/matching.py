@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -25,7 +25,7 @@ _BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def mismatches(expected: Json, actual: Json, path: str = "$") -> list[str]:
     """Every difference, one line each, with its path; an empty list means that `actual` is as expected."""
     if is_operation(expected):
-        return [line for name, operand in expected.items() for line in _OPERATORS[name](operand, actual, path)]
+        return [line for name, operand in expected.items() for line in _OPERATORS[name].compare(operand, actual, path)]
     if isinstance(expected, dict):
         return _object(expected, actual, path)
     if isinstance(expected, list):
@@ -214,37 +214,14 @@ def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_OPERATORS: Mapping[str, Callable[[Json, Json, str], list[str]]] = {
-    "$has": _has,
-    "$re": _re,
-    "$any": _any,
-    "$absent": _absent,
-    "$not": _not,
-    "$in": _in,
-    "$all": _all,
-    "$len": _len,
-    "$keys": _keys,
-    "$json": _json,
-    "$ge": _ge,
-    "$le": _le,
-}
-
-
-def _operator_faults(name: str, operand: Json, path: str) -> list[str]:
-    if name not in _OPERATORS:
-        return [f"{path}: unknown operator {name}; there are {', '.join(sorted(_OPERATORS))}"]
-    wish = _operand_wish(name, operand)
-    if wish:
-        return [f"{path}: {name} takes {wish}, not {show(operand)}"]
-    return faults(operand, f"{path}.{name}") if name in ("$has", "$not", "$in", "$all", "$json") else []
-
-
-def _operand_wish(name: str, operand: Json) -> str:
-    """What the operator needs if the operand is wrong, or ""."""
-    if name == "$re":
-        return _pattern_wish(operand)
-    fits, wish = _WISHES.get(name, (lambda _: True, ""))
-    return "" if fits(operand) else wish
+def _pattern_wish(operand: Json) -> str:
+    if not isinstance(operand, str):
+        return "a pattern"
+    try:
+        re.compile(operand)
+    except re.error as error:
+        return f"a pattern that compiles ({error})"
+    return ""
 
 
 def _is_count(operand: Json) -> bool:
@@ -259,24 +236,40 @@ def _is_keys(operand: Json) -> bool:
     return isinstance(operand, list) and all(isinstance(key, str) for key in operand)
 
 
-_WISHES: Mapping[str, tuple[Callable[[Json], bool], str]] = {
-    "$any": (lambda operand: operand is True, "true"),
-    "$absent": (lambda operand: operand is True, "true"),
-    "$ge": (_is_number, "a number"),
-    "$le": (_is_number, "a number"),
-    "$len": (_is_count, "a whole number"),
-    "$in": (_is_list, "a list with something in it"),
-    "$all": (_is_list, "a list with something in it"),
-    "$keys": (_is_keys, "a list of keys"),
+class Operator(NamedTuple):
+    """One operator: how it compares, and what it takes."""
+
+    compare: Callable[[Json, Json, str], list[str]]
+    wish: Callable[[Json], str] = lambda operand: ""
+    """What it takes instead of an operand that it cannot judge; "" if it can."""
+    nests: bool = False
+    """Whether its operand is an expectation."""
+
+
+def _takes(fits: Callable[[Json], bool], wish: str) -> Callable[[Json], str]:
+    return lambda operand: "" if fits(operand) else wish
+
+
+_OPERATORS: Mapping[str, Operator] = {
+    "$has": Operator(_has, nests=True),
+    "$re": Operator(_re, _pattern_wish),
+    "$any": Operator(_any, _takes(lambda operand: operand is True, "true")),
+    "$absent": Operator(_absent, _takes(lambda operand: operand is True, "true")),
+    "$not": Operator(_not, nests=True),
+    "$in": Operator(_in, _takes(_is_list, "a list with something in it"), nests=True),
+    "$all": Operator(_all, _takes(_is_list, "a list with something in it"), nests=True),
+    "$len": Operator(_len, _takes(_is_count, "a whole number")),
+    "$keys": Operator(_keys, _takes(_is_keys, "a list of keys")),
+    "$json": Operator(_json, nests=True),
+    "$ge": Operator(_ge, _takes(_is_number, "a number")),
+    "$le": Operator(_le, _takes(_is_number, "a number")),
 }
-"""Operator → whether an operand is one that it takes, and what it takes."""
 
 
-def _pattern_wish(operand: Json) -> str:
-    if not isinstance(operand, str):
-        return "a pattern"
-    try:
-        re.compile(operand)
-    except re.error as error:
-        return f"a pattern that compiles ({error})"
-    return ""
+def _operator_faults(name: str, operand: Json, path: str) -> list[str]:
+    operator = _OPERATORS.get(name)
+    if operator is None:
+        return [f"{path}: unknown operator {name}; there are {', '.join(sorted(_OPERATORS))}"]
+    if wish := operator.wish(operand):
+        return [f"{path}: {name} takes {wish}, not {show(operand)}"]
+    return faults(operand, f"{path}.{name}") if operator.nests else []

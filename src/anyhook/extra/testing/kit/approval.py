@@ -3,6 +3,7 @@ hook's. Hooks are checked in the copy that they will run in."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,10 @@ from anyhook.engine.catalog import covered, pinned, read, with_interpreters
 from anyhook.extra.testing.kit import is_case_file
 from anyhook.extra.testing.kit.cases import BadCases, read_cases
 from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
-from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed
+from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed, review
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import NOWHERE, believed_dir
+from anyhook.platform.places import NOWHERE, believed_dir, upward
 from anyhook.programs.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.plans import Setup
@@ -145,23 +146,31 @@ def _plugin_prints(project: str, folder: str, env: Mapping[str, str]) -> dict[st
 def standing(file: str, cases: Sequence[Case], given: str | None, env: Mapping[str, str]) -> Standing:
     """Whether the cases of a file may run: whether an approval of a folder above the file covers exactly these bytes
     and the files that they would run. `given` is the project that the caller names."""
-    path = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(file))), os.path.basename(file))
-    folder, found = os.path.dirname(path), Standing(NEW, "")
-    while True:
-        state_dir = believed_dir(env, folder)
-        if state_dir == NOWHERE:
-            return found  # the ledger may have come with the project
-        known = Ledger(state_dir).known(folder, _identity(path, folder))
+    path, found = _place_of(file), Standing(NEW, "")
+    for folder, ledger in _above(path, env):
+        known = ledger.known(folder, _identity(path, folder))
         if known:
             project = given or project_for(file, cases[0].project if cases else "", folder)
             prints = {path: Fingerprint(cases[0].digest), **_prints(cases, project, env)} if cases else {}
             if covered(known, _item(path, folder, prints)):
                 return Standing(APPROVED, folder)
             found = Standing(CHANGED, folder)
-        above = os.path.dirname(folder)
-        if above == folder:
-            return found
-        folder = above
+    return found
+
+
+def _place_of(file: str) -> str:
+    """The path of a file in its real folder. A link to a case file is another file."""
+    return os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(file))), os.path.basename(file))
+
+
+def _above(path: str, env: Mapping[str, str]) -> Iterator[tuple[str, Ledger]]:
+    """The folders that a file is in, the nearest first, each with its ledger; up to where the ledger itself may have
+    come with the project."""
+    for folder in upward(os.path.dirname(path), "/"):
+        state_dir = believed_dir(env, folder)
+        if state_dir == NOWHERE:
+            return
+        yield folder, Ledger(state_dir)
 
 
 def not_approved(file: str, standing: Standing) -> str:
@@ -169,27 +178,17 @@ def not_approved(file: str, standing: Standing) -> str:
     if standing.status == CHANGED:
         what, folder = "it changed since you approved it, or a file that it runs did", standing.folder
     else:
-        what, folder = "you never approved it", os.path.realpath(os.path.dirname(os.path.abspath(file)))
+        what, folder = "you never approved it", os.path.dirname(_place_of(file))
     return f"{file}: this case file is not run: {what}. Look at it: anyhook trust --project {folder}"
 
 
 def approve_written(path: str, text: str, env: Mapping[str, str]) -> str | None:
     """Approves a case file without code that our own command has just written, if a folder above it already has an
     approval. Returns the folder, or None."""
-    import hashlib
-
-    place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
-    folder = os.path.dirname(place)
-    while True:
-        state_dir = believed_dir(env, folder)
-        ledger = Ledger(state_dir)
-        if state_dir == NOWHERE:
-            return None
-        if ledger.items(folder):
-            break
-        if os.path.dirname(folder) == folder:
-            return None
-        folder = os.path.dirname(folder)
+    place = _place_of(path)
+    folder, ledger = next(((folder, each) for folder, each in _above(place, env) if each.items(folder)), ("", None))
+    if ledger is None:
+        return None
     cases = read_cases(path)
     data = text.encode()
     digest = hashlib.sha256(data).hexdigest()
@@ -233,8 +232,6 @@ def approve_copy(copy: str, approved: frozenset[str], state_dir: str, env: Mappi
 
 
 def _items(copy: str, env: Mapping[str, str]) -> list[Item]:
-    from anyhook.gates.review import review
-
     loaded = read(Setup.of(copy, env))
     tables = [(dialect(name), layers) for name, layers in loaded.layers.items()]
     return [entry.item for entry in review(tables, Ledger(NOWHERE), loaded.roots, loaded.files)]

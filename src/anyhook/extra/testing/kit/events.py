@@ -3,17 +3,19 @@ come from the tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from anyhook.engine.present import payload
 from anyhook.model.event import FIELDS, Event
+from anyhook.model.lean_json import encode
 from anyhook.tables.registry import DIALECTS, HOSTS, canonical_event, canonical_field, dialect, host
 from anyhook.tables.rows import Scene
 from anyhook.tables.shapes import guess
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str, ...]
 
+T = TypeVar("T")
 SESSION = "session-of-a-test"
 
 
@@ -144,8 +147,6 @@ class Built:
     @property
     def stdin(self) -> str:
         """The payload as it is sent, decoded."""
-        from anyhook.model.lean_json import encode
-
         return encode(self.payload).decode()
 
     def __repr__(self) -> str:
@@ -164,61 +165,13 @@ class ByAgent(Built):
     """An event by an agent's own name; `payload` is what the agent sends to our bridge."""
 
 
-class Maker:
-    """The events of one dialect or agent, as attributes: `make.PreToolUse(tool="Bash", input={…})`."""
+class Named(Generic[T]):
+    """Things by name: as attributes, and as items for names that cannot be attributes (`tool.execute.before`). `dir()`
+    lists them."""
 
-    def __init__(self, owner: Dialect | Host, project: str) -> None:
-        self._owner, self._project = owner, project
-        self._rows: dict[str, EventRow | HostEvent] = {row.native: row for row in owner.events}
-
-    def __dir__(self) -> list[str]:
-        return [*self._rows]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __getattr__(self, native: str) -> _Make:
-        __tracebackhide__ = True
-        if native.startswith("_"):
-            raise AttributeError(native)
-        return self[native]
-
-    def __getitem__(self, native: str) -> _Make:
-        """The same for names that cannot be attributes, such as `tool.execute.before`."""
-        __tracebackhide__ = True
-        if native not in self._rows:
-            hint = guess(native, self._rows) or f" Events: {', '.join(self._rows)}."
-            raise AttributeError(f"{self._owner.name} has no event `{native}`.{hint}")
-        return _Make(self._owner, self._rows[native], self._project)
-
-
-class _Make:
-    """Makes one kind of event."""
-
-    def __init__(self, owner: Dialect | Host, row: EventRow | HostEvent, project: str) -> None:
-        self._owner, self._row, self._project = owner, row, project
-
-    def __call__(self, **fields: Json) -> Built:
-        __tracebackhide__ = True
-        from anyhook.tables.host_rows import Host, HostEvent
-
-        name, native = self._owner.name, self._row.native
-        if isinstance(self._owner, Host) and isinstance(self._row, HostEvent):
-            for key in fields:
-                check_field(key)
-            check_sent(self._owner, self._row, fields)
-            made = payload_of_agent(self._owner, self._row, fields, self._project)
-            return ByAgent(name, native, fields, made)
-        assert not isinstance(self._owner, Host)  # noqa: S101 (a row belongs to its owner)
-        return ByDialect(name, native, fields, payload_of_dialect(self._owner, native, fields, self._project))
-
-
-class Makers:
-    """All dialects, or all agents, as attributes: `dir()` lists them."""
-
-    def __init__(self, kind: str, project: str) -> None:
-        self._kind, self._project = kind, project
-        self._names = DIALECTS if kind == "dialect" else HOSTS
+    def __init__(self, lacking: str, names: Sequence[str], make: Callable[[str], T]) -> None:
+        """`lacking` says of what there is none, before the wrong name."""
+        self._lacking, self._names, self._make = lacking, names, make
 
     def __dir__(self) -> list[str]:
         return [*self._names]
@@ -226,21 +179,46 @@ class Makers:
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
-    def __getitem__(self, name: str) -> Maker:
-        return getattr(self, name)  # type: ignore[no-any-return]
-
-    def __getattr__(self, name: str) -> Maker:
+    def __getattr__(self, name: str) -> T:
         __tracebackhide__ = True
         if name.startswith("_"):
             raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> T:
+        __tracebackhide__ = True
         if name not in self._names:
-            known = f" There are: {', '.join(self._names)}."
-            raise AttributeError(f"there is no {self._kind} `{name}`.{guess(name, self._names)}{known}")
-        return Maker(dialect(name) if self._kind == "dialect" else host(name), self._project)
+            hint = guess(name, self._names) or f" There are: {', '.join(self._names)}."
+            raise AttributeError(f"{self._lacking} `{name}`.{hint}")
+        return self._make(name)
 
 
 class Events:
-    """Every event of every dialect and every agent."""
+    """Every event of every dialect and every agent: `events.dialects.kodik.PreToolUse(tool="Bash", input={…})`."""
 
     def __init__(self, project: str = "/project") -> None:
-        self.dialects, self.agents = Makers("dialect", project), Makers("agent", project)
+        def of_dialect(name: str) -> Named[Callable[..., ByDialect]]:
+            table = dialect(name)
+
+            def made(native: str, **fields: Json) -> ByDialect:
+                __tracebackhide__ = True
+                return ByDialect(name, native, fields, payload_of_dialect(table, native, fields, project))
+
+            natives = [row.native for row in table.events]
+            return Named(f"{name} has no event", natives, lambda native: partial(made, native))
+
+        def of_agent(name: str) -> Named[Callable[..., ByAgent]]:
+            table = host(name)
+            rows = {row.native: row for row in table.events}
+
+            def made(native: str, **fields: Json) -> ByAgent:
+                __tracebackhide__ = True
+                for key in fields:
+                    check_field(key)
+                check_sent(table, rows[native], fields)
+                return ByAgent(name, native, fields, payload_of_agent(table, rows[native], fields, project))
+
+            return Named(f"{name} has no event", [*rows], lambda native: partial(made, native))
+
+        self.dialects = Named("there is no dialect", DIALECTS, of_dialect)
+        self.agents = Named("there is no agent", [*HOSTS], of_agent)
