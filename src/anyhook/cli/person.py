@@ -43,6 +43,6 @@ def agreed(question: str, unchanged: str, instead: str, *, as_json: bool = False
     return False
 
 
-def may_change(question: str, *, as_json: bool) -> bool:
+def may_change(question: str, *, yes: bool, as_json: bool) -> bool:
     """The same for a verb that has `--yes`."""
-    return agreed(question, "Nothing was changed.", "Add --yes, or call it in a terminal.", as_json=as_json)
+    return yes or agreed(question, "Nothing was changed.", "Add --yes, or call it in a terminal.", as_json=as_json)

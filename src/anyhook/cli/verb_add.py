@@ -199,7 +199,7 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
     if not options.json:
         show(pack_table([(read_pack(name), "turn on" if name in fresh else "on") for name in packs]))
     question = f"Turn them on in {render.short_path(path)}?"
-    if not options.yes and not may_change(question, as_json=options.json):
+    if not may_change(question, yes=options.yes, as_json=options.json):
         return FINDINGS
     change_used(path, add=fresh)
     if options.scope != "project":
@@ -232,7 +232,7 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
     if not options.json:
         _show(package, before, shown)
     question = f"Add it to {render.short_path(path)}?"
-    if before != package.files and not options.yes and not may_change(question, as_json=options.json):
+    if before != package.files and not may_change(question, yes=options.yes, as_json=options.json):
         return FINDINGS
     names = packages.put(package, path)
     old = [name for name in used_in(path) if name.startswith(f"{FOLDER}/{package.name}/")]

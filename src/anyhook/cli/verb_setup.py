@@ -93,7 +93,7 @@ def setup(agents: tuple[str, ...], options: SetupOptions) -> int:
         if options.dry_run:
             return _done(options, path, fresh, chosen, {}, [])
         wanted = fresh or not all(agent.installed for agent in chosen)
-        if wanted and not options.yes and not may_change("Do this?", as_json=options.json):
+        if wanted and not may_change("Do this?", yes=options.yes, as_json=options.json):
             return FINDINGS
         change_used(path, add=fresh)
         remember(path, GUARDS)

@@ -134,7 +134,7 @@ def _agreed(kept: list[tuple[str, str]], options: UninstallOptions) -> bool:
     for path, what in kept:
         render.say(f"{render.short_path(path)}  ({what})")
     question = "Remove these, and every entry in agents' settings? This cannot be undone."
-    return options.yes or may_change(question, as_json=options.json)
+    return may_change(question, yes=options.yes, as_json=options.json)
 
 
 def _purge(kept: list[tuple[str, str]]) -> None:

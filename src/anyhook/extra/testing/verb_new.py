@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.model.words import OwnScope
+    from anyhook.tables.rows import EventRow
 
 INTERPRETERS = {"bash": "bash", "python": "python3"}
 EXAMPLE = "anyhook new guard --dialect kodik --event PreToolUse --tool Bash"
@@ -178,9 +179,14 @@ def trial(order: Order, canonical: str, *, marked: bool) -> dict[str, Json]:
         return {**fields, "output": text}
     if canonical == "post_tool_failure":
         return {**fields, "tool_error": text}
-    cells = [field.cell for field in order.row.payload if isinstance(field.cell, str) and field.cell != "tool"]
-    texts = [cell for cell in cells if cell in NAMED] + [cell for cell in cells if isinstance(FIELDS[cell], str)]
+    texts = _texts(order.row)
     return {**fields, texts[0]: text} if texts else {**fields, "session": text.replace(" ", "-")}
+
+
+def _texts(row: EventRow) -> list[str]:
+    """The fields of an event that are texts, those first that are named."""
+    cells = [field.cell for field in row.payload if isinstance(field.cell, str) and field.cell != "tool"]
+    return sorted([cell for cell in cells if isinstance(FIELDS[cell], str)], key=lambda cell: cell not in NAMED)
 
 
 def _fire(order: Order, fields: Mapping[str, Json]) -> list[str]:
