@@ -101,7 +101,6 @@ NAMES_ELSEWHERE = {
     "cli/verb_completion.py": 1,  # the shells that completion is written for
     "engine/script_loads.py": 1,  # a function of Node
     "extra/live/model_server.py": 1,  # an encoding of HTTP
-    "extra/testing/hook_script.py": 1,  # a language of new hooks
     "extra/warm/warm_python.py": 2,  # what these shells add to the environment
     "guard/agent_switches.py": 1,  # sub-commands of agents
     "guard/calls.py": 2,  # files of shells and of git; functions that change files

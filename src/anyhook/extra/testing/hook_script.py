@@ -77,7 +77,7 @@ def _patterns(path: tuple[str, ...], tools: tuple[str, ...]) -> dict[str, str]:
     return {"tools": " | ".join(patterns)}
 
 
-LANGUAGES: dict[Lang, Language] = {
+SCRIPT_LANGUAGES: dict[Lang, Language] = {
     "bash": Language(
         head="#!/usr/bin/env bash\n# {title}\n",
         asked='if [ "$1" = {flag} ]; then\n    echo {event}\n    exit 0\nfi\n',
@@ -109,7 +109,7 @@ LANGUAGES: dict[Lang, Language] = {
 
 def text(script: Script, lang: Lang) -> str:
     """The whole script."""
-    language, dialect, row = LANGUAGES[lang], script.dialect, script.row
+    language, dialect, row = SCRIPT_LANGUAGES[lang], script.dialect, script.row
     title = f"{script.name}: a hook of {dialect.title} for {row.native}."
     lines = [language.head.format(title=title, more="" if script.gate else "import os\n")]
     if asked := special(dialect.name, "ASK_TYPE"):

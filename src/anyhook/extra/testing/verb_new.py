@@ -149,7 +149,7 @@ def _report(made: Plan, hook: Hook, trials: list[tuple[str, str]], cases: str, a
 # -- how to try a new hook: `fire` command lines, and its first cases for `anyhook test`
 
 
-NAMED = ("prompt", "message", "source", "trigger", "reason", "agent_type")
+NAMED_TEXTS = ("prompt", "message", "source", "trigger", "reason", "agent_type")
 """Texts that have their own option and key."""
 MCP_TOOL = "mcp__server__tool"
 """A tool of an MCP server, as most agents call one."""
@@ -186,7 +186,7 @@ def trial(order: Order, canonical: str, *, marked: bool) -> dict[str, Json]:
 def _texts(row: EventRow) -> list[str]:
     """The fields of an event that are texts, those first that are named."""
     cells = [field.cell for field in row.payload if isinstance(field.cell, str) and field.cell != "tool"]
-    return sorted([cell for cell in cells if isinstance(FIELDS[cell], str)], key=lambda cell: cell not in NAMED)
+    return sorted([cell for cell in cells if isinstance(FIELDS[cell], str)], key=lambda cell: cell not in NAMED_TEXTS)
 
 
 def _fire(order: Order, fields: Mapping[str, Json]) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str, ...]
 
-T = TypeVar("T")
+Found = TypeVar("Found")
 SESSION = "session-of-a-test"
 
 
@@ -165,12 +165,12 @@ class ByAgent(Built):
     """An event by an agent's own name; `payload` is what the agent sends to our bridge."""
 
 
-class Named(Generic[T]):
+class ByName(Generic[Found]):
     """Things by name: as attributes, and as items for names that cannot be attributes (`tool.execute.before`). `dir()`
     lists them."""
 
-    def __init__(self, lacking: str, names: Sequence[str], make: Callable[[str], T]) -> None:
-        """`lacking` says of what there is none, before the wrong name."""
+    def __init__(self, lacking: str, names: Sequence[str], make: Callable[[str], Found]) -> None:
+        """`lacking` comes before a name that there is not."""
         self._lacking, self._names, self._make = lacking, names, make
 
     def __dir__(self) -> list[str]:
@@ -179,13 +179,13 @@ class Named(Generic[T]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
-    def __getattr__(self, name: str) -> T:
+    def __getattr__(self, name: str) -> Found:
         __tracebackhide__ = True
         if name.startswith("_"):
             raise AttributeError(name)
         return self[name]
 
-    def __getitem__(self, name: str) -> T:
+    def __getitem__(self, name: str) -> Found:
         __tracebackhide__ = True
         if name not in self._names:
             hint = guess(name, self._names) or f" There are: {', '.join(self._names)}."
@@ -194,10 +194,10 @@ class Named(Generic[T]):
 
 
 class Events:
-    """Every event of every dialect and every agent: `events.dialects.kodik.PreToolUse(tool="Bash", input={…})`."""
+    """Every event of every dialect and every agent: `events.dialects.NAME.EVENT(tool=…, input={…})`."""
 
     def __init__(self, project: str = "/project") -> None:
-        def of_dialect(name: str) -> Named[Callable[..., ByDialect]]:
+        def of_dialect(name: str) -> ByName[Callable[..., ByDialect]]:
             table = dialect(name)
 
             def made(native: str, **fields: Json) -> ByDialect:
@@ -205,9 +205,9 @@ class Events:
                 return ByDialect(name, native, fields, payload_of_dialect(table, native, fields, project))
 
             natives = [row.native for row in table.events]
-            return Named(f"{name} has no event", natives, lambda native: partial(made, native))
+            return ByName(f"{name} has no event", natives, lambda native: partial(made, native))
 
-        def of_agent(name: str) -> Named[Callable[..., ByAgent]]:
+        def of_agent(name: str) -> ByName[Callable[..., ByAgent]]:
             table = host(name)
             rows = {row.native: row for row in table.events}
 
@@ -218,7 +218,7 @@ class Events:
                 check_sent(table, rows[native], fields)
                 return ByAgent(name, native, fields, payload_of_agent(table, rows[native], fields, project))
 
-            return Named(f"{name} has no event", [*rows], lambda native: partial(made, native))
+            return ByName(f"{name} has no event", [*rows], lambda native: partial(made, native))
 
-        self.dialects = Named("there is no dialect", DIALECTS, of_dialect)
-        self.agents = Named("there is no agent", [*HOSTS], of_agent)
+        self.dialects = ByName("there is no dialect", DIALECTS, of_dialect)
+        self.agents = ByName("there is no agent", [*HOSTS], of_agent)
