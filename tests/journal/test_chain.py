@@ -180,6 +180,16 @@ def test_a_torn_line_is_mended_and_said(tmp_path: Path, kept: int) -> None:
     assert path.read_bytes().startswith(whole + torn + b"\n")
 
 
+def test_gigabytes_of_zeros_hold_up_nobody(tmp_path: Path) -> None:
+    """A disk that lost power may leave them. (They take no room in this test.)"""
+    path = written(tmp_path, 3)
+    os.truncate(path, 4 << 30)
+    assert Journal(str(tmp_path)).put(line(4))
+    with path.open("rb") as file:
+        file.seek(-200, os.SEEK_END)
+        assert b'"torn": ' in file.read()
+
+
 def test_a_torn_first_line(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_bytes(b'{"v": 1, "at"')
     assert Journal(str(tmp_path)).put(line(1))

@@ -190,13 +190,13 @@ def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
         position, size = start + cut, LARGE_BLOCK
 
 
-def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
-    """The complete lines of a file up to a position, the last one first."""
+def lines_backwards(file: BinaryIO, end: int | None = None, start: int = 0) -> Iterator[bytes]:
+    """The complete lines of a file up to a position, the last one first. Nothing is read before `start`."""
     position = file.seek(0, os.SEEK_END) if end is None else end
     rest = b""
     begun = False
-    while position > 0:
-        step = min(BLOCK, position)
+    while position > start:
+        step = min(BLOCK, position - start)
         position -= step
         file.seek(position)
         rest = file.read(step) + rest
@@ -207,7 +207,7 @@ def lines_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
         for line in reversed(lines if begun else lines[:-1]):
             yield line + b"\n"
         begun, rest = True, first
-    if begun:
+    if begun and position == 0:
         yield rest + b"\n"
 
 

@@ -31,6 +31,9 @@ _HASHED = len(_HASH) + 64 + len(_END)
 """How many bytes at the end of a line its hash does not cover."""
 DAY_S = 86_400
 
+MAX_TORN = 16 << 20
+"""How much of a damaged end is looked at, for the last whole line: a lost disk may leave gigabytes of zeros."""
+
 
 class forks:  # noqa: N801 (a counter, not a type)
     """How often this process was forked since it loaded this module: asking for its number takes a system call for
@@ -163,7 +166,7 @@ class JournalWriter:
         torn = 0
         if end:
             with os.fdopen(os.dup(self._descriptor), "rb") as file:
-                for line in lines_backwards(file, end):
+                for line in lines_backwards(file, end, max(0, end - MAX_TORN)):
                     if link := link_of(line):
                         return link, self._torn(end)
             torn = self._torn(end)
@@ -175,9 +178,9 @@ class JournalWriter:
         return START, torn
 
     def _torn(self, end: int) -> int:
-        """How many bytes come after the last line break."""
+        """How many bytes come after the last line break, as far as they are looked at."""
         count = 0
-        while count < end:
+        while count < min(end, MAX_TORN):
             step = min(4096, end - count)
             block = read_at(self._descriptor, step, end - count - step)
             if (place := block.rfind(b"\n")) >= 0:

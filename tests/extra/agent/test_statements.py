@@ -48,7 +48,8 @@ TRIAL_KEYS = {
 def declare(world: World, dialect: str, tried: dict[str, Any]) -> None:
     for native, scripts in tried["hooks"].items():
         for number, text in enumerate([scripts] if isinstance(scripts, str) else scripts):
-            note = f"payload=$(cat); printf '%s' \"$payload\" | tr -d '\\n' >> ../{native}; echo >> ../{native}"
+            line = "$(printf '%s' \"$payload\" | tr -d '\\n')"  # written at once: hooks of parallel calls may overlap
+            note = f"payload=$(cat); printf '%s\\n' \"{line}\" >> ../{native}"
             name = f"{native.replace('_', '-').lower()}-{number}"
             more = dict(tried.get("more", {}))
             world.hook(dialect, native, f"{note}\n{text}", tried.get("scope", "user"), name, **more)
