@@ -174,11 +174,11 @@ program at its start (no stack, no CPU time) ends the launcher too.
 
 ## When anyhook is gone
 
-An entry names anyhook's launcher by its path. If that is removed, most agents ignore the entry and go on unguarded. Two
-refuse every call instead. `anyhook install AGENT --closed` writes an entry that refuses prompts and tools, in the
-agent's own format, if anyhook cannot be run: a line of `sh` that works without anyhook. A closed entry stays closed
-when you install again, and `anyhook uninstall AGENT` removes it. The second column shows what we observed with a hook
-whose shell exits with status 127.
+An entry names anyhook's launcher by its path. If that is removed or moved (with its virtual environment, for example),
+most agents ignore the entry and go on unguarded. Two refuse every call instead. `anyhook install AGENT --closed` writes
+an entry that refuses prompts and tools, in the agent's own format, if anyhook cannot be run: a line of `sh` that works
+without anyhook. A closed entry stays closed when you install again, and `anyhook uninstall AGENT` removes it. The
+second column shows what we observed with a hook whose shell exits with status 127.
 
 {without_us}
 
