@@ -178,7 +178,7 @@ class JournalWriter:
         return START, torn
 
     def _torn(self, end: int) -> int:
-        """How many bytes come after the last line break, as far as they are looked at."""
+        """How many bytes come after the last line break, at most those that are looked at."""
         count = 0
         while count < min(end, MAX_TORN):
             step = min(4096, end - count)
