@@ -200,10 +200,13 @@ def _tell(agents: Sequence[AgentSetup], proof: dict[str, str], undone: Sequence[
     _say("Proof", f"`{TRIED}` → {answer}" + (f": {proof['reason']}" if proof["reason"] else ""))
     for agent in agents:
         table = host(agent.name)
-        if agent.status in STANDING:
-            _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
-        elif "user" in table.confirms and not agent.approved:
+        waits = "user" in table.confirms and agent.installed and not agent.approved
+        if waits and agent.status != ARMED and (live or agent.status not in STANDING):
             _say(agent.title, f"calls anyhook once you have approved it: {table.confirm}")
+            if live:
+                render.say(f"Then prove it there too:  anyhook doctor {agent.name} --live")
+        elif agent.status in STANDING:
+            _say(agent.title, f"{STANDING[agent.status]} ({agent.reason})")
         else:
             _say(agent.title, f"calls anyhook ({agent.reason})")
         if note := unheard(table):
