@@ -28,9 +28,8 @@ def turns_off(program: Program, caller: Host | None) -> str | None:
     if table is None:
         return None
     texts = [word.text for word in program.words]
-    if any(_is_switch(text, table) for text in texts) or (
-        any(text in NAMES for text in texts) and not TURNING.isdisjoint(texts)
-    ):
+    turns = not TURNING.isdisjoint(texts) and not {*NAMES}.isdisjoint(texts)
+    if turns or any(_is_switch(text, table) for text in texts):
         return f"`{program.name}` would turn off hooks of {table.title}."
     if any(text in table.off_words for text in texts) or any(name in table.variables for name, _ in program.set):
         return f"`{program.name}` would run without hooks of {table.title}."

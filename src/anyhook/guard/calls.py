@@ -232,18 +232,23 @@ def _mounted(program: Program, held: Protected, home: str) -> str | None:
     changes inside are checked by name."""
     if not row_of(program.name).has("containers"):
         return None
-    for before, word in pairwise((Word("", ""), *program.words)):
-        is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")
-        is_bind = word.text.startswith("--mount=") or before.text == "--mount"
-        found = MOUNT.fullmatch(word.text) if is_mount else BIND.fullmatch(word.text) if is_bind else None
-        if found is None or {"ro", "readonly"} & {*re.split(r"\W+", found["how"] or "")}:
-            continue
-        path = resolve(found["path"], program.cwd)
+    for named in _writable_mounts(program):
+        path = resolve(named, program.cwd)
         is_common = path == home or f"{held.above}/".startswith(f"{path.rstrip('/')}/")
         inside = () if is_common else (each for each in held.all() if os.path.dirname(each) == path)
         if own := hit(path, held) or next(iter(inside), ""):
             return f"`{program.name}` would let a container write to {path}, {_what(own, held)}. Add `:ro`."
     return None
+
+
+def _writable_mounts(program: Program) -> Iterator[str]:
+    """The paths that a container gets and may change."""
+    for before, word in pairwise((Word("", ""), *program.words)):
+        is_mount = word.text.startswith(("-v", "--volume=")) or before.text in ("-v", "--volume")
+        is_bind = word.text.startswith("--mount=") or before.text == "--mount"
+        found = MOUNT.fullmatch(word.text) if is_mount else BIND.fullmatch(word.text) if is_bind else None
+        if found is not None and {"ro", "readonly"}.isdisjoint(re.split(r"\W+", found["how"] or "")):
+            yield found["path"]
 
 
 def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str]) -> str | None:
@@ -252,14 +257,8 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
     by_git = row_of(name).has("history") and not any(_is_named(word, program, held) for word in program.words)
     if gone := _deleted(own, held, by_git=by_git):
         return f"`{name}` would delete {gone[0]}, {_what(gone[1], held)}."
-    is_recursive = "-R" in program.args or "--recursive" in program.args
-    for path in own.changes:
-        if path in own.makes_executable:
-            continue
-        # A folder that cannot be entered any more, or that is mounted over, hides its contents.
-        is_inside = not f"{held.above}/".startswith(f"{path.rstrip('/')}/")
-        if found := hit(path, held, deletes=is_recursive or is_inside):
-            return f"`{name}` would change {path}, {_what(found, held)}."
+    if why := _permitted(program, own, held):
+        return why
     for path in own.writes:
         is_tree = row_of(name).has("history") and not by_git
         if path.endswith("/**") and own.trees:
@@ -267,6 +266,18 @@ def _changed(program: Program, own: Facts, held: Protected, made: Sequence[str])
         if found := hit(path, held, deletes=is_tree):
             return f"`{name}` would write to {path}, {_what(found, held)}."
     return _renamed(name, own, held) or _copied(name, own, held, made)
+
+
+def _permitted(program: Program, own: Facts, held: Protected) -> str | None:
+    """A path whose mode or owner changes."""
+    is_recursive = "-R" in program.args or "--recursive" in program.args
+    for path in own.changes:
+        # A folder that cannot be entered any more, or that is mounted over, hides its contents.
+        is_inside = not f"{held.above}/".startswith(f"{path.rstrip('/')}/")
+        found = "" if path in own.makes_executable else hit(path, held, deletes=is_recursive or is_inside)
+        if found:
+            return f"`{program.name or program.path}` would change {path}, {_what(found, held)}."
+    return None
 
 
 def _deleted(own: Facts, held: Protected, *, by_git: bool) -> tuple[str, str] | None:
@@ -318,13 +329,16 @@ def _copied_over(folder: str, source: str, held: Protected) -> str:
     place = held.same.other_name(folder) if held.same is not None else ""
     for own in held.all():
         base = next((each for each in (folder, place) if each and own.startswith(f"{each.rstrip('/')}/")), "")
-        if not base or not os.path.lexists(own):
-            continue
-        has = holds(source, own[len(base.rstrip("/")) + 1 :]) if source else None
-        is_own_tree = f"{held.above}/".startswith(f"{base.rstrip('/')}/") and own.startswith(f"{held.above}/")
-        if has or (has is None and not is_own_tree and os.path.dirname(own) not in TEMPORARY):
+        if base and os.path.lexists(own) and _may_have(source, own, base, held):
             return own
     return ""
+
+
+def _may_have(source: str, own: str, base: str, held: Protected) -> bool:
+    """Whether a tree has what is protected at this place of the folder it is copied over."""
+    has = holds(source, own[len(base.rstrip("/")) + 1 :]) if source else None
+    is_own_tree = f"{held.above}/".startswith(f"{base.rstrip('/')}/") and own.startswith(f"{held.above}/")
+    return bool(has) or (has is None and not is_own_tree and os.path.dirname(own) not in TEMPORARY)
 
 
 TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 (they are only named)
@@ -346,10 +360,8 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
         return why
     if not name or row.has("spares"):
         return None
-    if not row.has("history") and any(removes(word.text) for word in words[:2]):  # `gio trash FOLDER`
-        for word in words:
-            if _is_named(word, program, held):
-                return f"`{name}` would delete {word.text}, which hooks depend on."
+    if gone := _removed(program, row, held):
+        return f"`{name}` would delete {gone}, which hooks depend on."
     if row.files_known:
         return None
     for word in words:
@@ -357,6 +369,13 @@ def _handed(program: Program, own: Facts, held: Protected, home: str) -> str | N
         if found := _named(text, word, program, held):
             return f"`{name}` is given {text}, {_what(found, held)}, and may change it."
     return None
+
+
+def _removed(program: Program, row: ProgramRow, held: Protected) -> str:
+    """What a sub-command removes, as in `gio trash FOLDER`."""
+    if row.has("history") or not any(removes(word.text) for word in program.words[:2]):
+        return ""
+    return next((word.text for word in program.words if _is_named(word, program, held)), "")
 
 
 def _output(program: Program, row: ProgramRow, held: Protected) -> str | None:
@@ -383,13 +402,7 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
     """An interpreter that gets a protected path after its script, or whose code computes what it changes."""
     words = list(program.words)
     if program.code is None:
-        if words[1:] and words[0].text == "-m" and row_of(words[1].text).has("spares") and len(words) < 4:
-            return None
-        place = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
-        for word in words[place + 1 :]:
-            if found := _named(word.text, word, program, held):
-                return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
-        return None
+        return _given_behind(words, program, held)
     if row_of(program.name).language == "python" and all(each.startswith(NO_FOLDER) for each in own.unknown):
         return None  # all of it was understood
     if not CHANGING.search(program.code):
@@ -398,6 +411,17 @@ def _interpreted(program: Program, own: Facts, held: Protected, home: str) -> st
     for path in sorted(held.all(), key=lambda each: not each.startswith(f"{held.above}/")):
         if any(spelling in texts for spelling in _spellings(path, held, home)):
             return f"The {program.name} program names {path}, {_what(path, held)}, and may change it."
+    return None
+
+
+def _given_behind(words: Sequence[Word], program: Program, held: Protected) -> str | None:
+    """A protected path after an interpreter's script."""
+    if words[1:] and words[0].text == "-m" and row_of(words[1].text).has("spares") and len(words) < 4:
+        return None
+    place = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
+    for word in words[place + 1 :]:
+        if found := _named(word.text, word, program, held):
+            return f"`{program.name}` is given {word.text}, {_what(found, held)}, and may change it."
     return None
 
 

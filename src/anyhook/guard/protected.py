@@ -247,13 +247,16 @@ def _hit(path: str, held: Protected, deletes: bool) -> str:
         is_folder = own in held.own or own in held.package or own in held.folders
         if path == own or (is_folder and path.startswith(f"{own}/")):
             return own
-        if not (has_signs or (deletes and own.startswith(f"{path.rstrip('/')}/"))):
-            continue
-        if (os.path.lexists(own) or own in held.entries) and (
-            not has_signs or _covers(path, own, deletes or is_folder) or (is_folder and _covers_inside(path, own))
-        ):
+        is_there = os.path.lexists(own) or own in held.entries
+        if has_signs and is_there and _matches_in(path, own, deletes or is_folder, is_folder):
+            return own
+        if deletes and is_there and own.startswith(f"{path.rstrip('/')}/"):
             return own
     return ""
+
+
+def _matches_in(pattern: str, own: str, below: bool, is_folder: bool) -> bool:
+    return _covers(pattern, own, below) or (is_folder and _covers_inside(pattern, own))
 
 
 def _imported_instead(path: str, held: Protected) -> str:

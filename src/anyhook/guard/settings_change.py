@@ -14,6 +14,8 @@ from anyhook.rules.calls import PATHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
 
@@ -73,17 +75,24 @@ def _after(before: str, given: dict[str, Json]) -> str | None:
         for each in edits:
             text = _after(text, each) if text is not None and isinstance(each, dict) else None
         return text
-    old = next((str(given[key]) for key in OLD if isinstance(given.get(key), str)), None)
+    old = _first_text(given, OLD)
     if old is not None:
-        new = next((str(given[key]) for key in NEW if isinstance(given.get(key), str)), "")
-        if not old:
-            return new if not before else None
-        if old in before:
-            return before.replace(old, new)
-        # A missing text is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
-        return None if "\n" in old.strip("\n") or (OUR_ENTRY in old and OUR_ENTRY not in new) else before
-    whole = next((str(given[key]) for key in WHOLE if isinstance(given.get(key), str)), None)
+        return _replaced(before, old, _first_text(given, NEW) or "")
+    whole = _first_text(given, WHOLE)
     return whole if whole is not None or any(key in given for key in PATHS) else None
+
+
+def _first_text(given: dict[str, Json], keys: Iterable[str]) -> str | None:
+    return next((value for key in keys if isinstance(value := given.get(key), str)), None)
+
+
+def _replaced(before: str, old: str, new: str) -> str | None:
+    if not old:
+        return new if not before else None
+    if old in before:
+        return before.replace(old, new)
+    # A missing text is not replaced: the tool itself will say so. Lines of a patch need not be adjacent.
+    return None if "\n" in old.strip("\n") or (OUR_ENTRY in old and OUR_ENTRY not in new) else before
 
 
 def _about_hooks(path: str, text: str, variables: tuple[str, ...]) -> dict[str, Json] | None:

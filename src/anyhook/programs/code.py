@@ -380,12 +380,12 @@ class PythonCode:
         elif name in ACTS:
             for action, place in ACTS[name]:
                 self.note(action, args[place : place + 1])
-        elif opened := _emptied_by_open(node.func):
-            self.note("empty", opened.args[:1])
+        elif last == "close":
+            self.note("empty", _emptied_by_open(node.func))
         elif last in UNPACKERS:
             self._tree(node, last)
-        elif last in PATH_METHODS and not name.startswith("os."):
-            self._method(node)
+        elif last in PATH_METHODS:
+            self._method(node, name)
 
     def _coded(self, name: str, args: list[ast.expr]) -> None:
         """Code that is run as a text."""
@@ -408,10 +408,10 @@ class PythonCode:
         if isinstance(folder, str) and not self.program.remote:
             self.into.tree(folder, source if isinstance(source, str) else None, self.program.cwd)
 
-    def _method(self, node: ast.Call) -> None:
+    def _method(self, node: ast.Call, name: str) -> None:
         """A method of a path."""
         func = node.func
-        if not isinstance(func, ast.Attribute):
+        if not isinstance(func, ast.Attribute) or name.startswith("os."):
             return
         action = PATH_METHODS[func.attr]
         value = self.value(func.value)
@@ -512,12 +512,12 @@ def _attribute(func: ast.expr) -> str:
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
-def _emptied_by_open(func: ast.expr) -> ast.Call | None:
-    """The call in `open(path, "w").close()`, which leaves an empty file."""
-    if not isinstance(func, ast.Attribute) or func.attr != "close" or not isinstance(func.value, ast.Call):
-        return None
+def _emptied_by_open(func: ast.expr) -> list[ast.expr]:
+    """The path in `open(path, "w").close()`, which leaves an empty file."""
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Call):
+        return []
     modes = [arg.value for arg in func.value.args[1:] if isinstance(arg, ast.Constant)]
-    return func.value if "w" in modes or "wb" in modes else None
+    return func.value.args[:1] if "w" in modes or "wb" in modes else []
 
 
 @lru_cache(4)  # self-protection and the rules read the same code

@@ -47,15 +47,20 @@ def _copy(program: Program, row: ProgramRow, into: Collector) -> None:
     for source in sources:
         text = source.text
         if source.globs:
-            start, _, last = text.rpartition("/")
-            if last.startswith("."):  # a star does not match hidden names
-                into.tree(target, Word(start or ".", start or "."), program.cwd)
+            _matched(text, target, program, into)
             continue
         if is_rsync and options.has("-R", "--relative"):  # with the folders above it
-            start, sign, rest = text.partition("/./")
+            _, sign, rest = text.partition("/./")
             into.tree(_below(target, rest.strip("/") if sign else text.strip("/")), source, program.cwd)
         is_inside = text.endswith(("/.", "/..")) or text in (".", "..", "./", "../") or (is_rsync and text[-1:] == "/")
         _copied_one(source, target, program, into, is_over=is_whole or is_inside)
+
+
+def _matched(text: str, target: Word, program: Program, into: Collector) -> None:
+    """What a pattern matches. A star does not match hidden names."""
+    start, _, last = text.rpartition("/")
+    if last.startswith("."):
+        into.tree(target, Word(start or ".", start or "."), program.cwd)
 
 
 def _copied_one(source: Word, target: Word, program: Program, into: Collector, *, is_over: bool) -> None:

@@ -123,13 +123,19 @@ def _wrapped(name: str, row: ProgramRow, words: Sequence[Word]) -> list[InnerCom
         return []
     folder = next((value for option, value in options if option in wraps.folder.split()), None)
     inner = InnerCommand(label, folder=folder, remote=wraps.remote, keep=keep)
-    if wraps.remote and wraps.skip and rest:
-        is_here = name == "chroot" and rest[0].text == "/"
-        inner = inner.replace(label=f"{label} {rest[0].source}", remote=not is_here)
+    inner = _placed(name, wraps, inner, rest)
     rest, assigned = _assigned(row, _past_operands(row, wraps, rest))
     if line is not None:  # env -S
         return [inner.replace(label="env -S", line=_joined([line, *rest]), set=assigned)]
     return [_as_command(wraps, rest, inner.replace(set=assigned))] if rest else []
+
+
+def _placed(name: str, wraps: Wraps, inner: InnerCommand, rest: Sequence[Word]) -> InnerCommand:
+    """The same with the name of the other place. (Below `/`, `chroot` stays here.)"""
+    if not (rest and wraps.remote and wraps.skip):
+        return inner
+    is_here = name == "chroot" and rest[0].text == "/"
+    return inner.replace(label=f"{inner.label} {rest[0].source}", remote=not is_here)
 
 
 def _past_operands(row: ProgramRow, wraps: Wraps, rest: list[Word]) -> list[Word]:
