@@ -226,7 +226,8 @@ def hosts_pages(note: str) -> dict[str, str]:
     """The page about all agents, the page of what was observed, and one for each agent: path and Markdown."""
     data = load()
     listed = [f"- [{host(name).title}](hosts/{name}.md)" for name in HOSTS]
-    rules = [f"| `{effect}` | {', '.join(f'`{other}`' for other in INSTEAD_OF[effect]) or 'lost'} |" for effect in EFFECTS]
+    becomes = {effect: ", ".join(f"`{other}`" for other in INSTEAD_OF[effect]) for effect in EFFECTS}
+    rules = [f"| `{effect}` | {text or 'lost'} |" for effect, text in becomes.items()]
     parts = [
         "# Real agents",
         note,

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from anyhook.gates.observed import PATH, SUB_AGENTS, load, promised, sights, undriven
+from anyhook.gates.observed import OBSERVED_FILE, SUB_AGENTS, load, promised, sights, undriven
 from anyhook.gates.versions import number_in, version_of
 from anyhook.tables.registry import HOSTS, drive, host
 from live import sabotage
@@ -77,7 +77,7 @@ def main(words: list[str]) -> int:
             if not sight.agrees:
                 wrong += 1
                 print(f"{agent}: {sight.event} {sight.effect}: promised {sight.promised}, seen {sight.seen}")
-    print(f"written to {Path(PATH).relative_to(Path.cwd())}; {wrong} unlike the tables")
+    print(f"written to {Path(OBSERVED_FILE).relative_to(Path.cwd())}; {wrong} unlike the tables")
     return 1 if wrong else 0
 
 
@@ -99,11 +99,11 @@ def installed(agent: str) -> str | None:
 
 
 def write(agent: str, found: dict[str, Any]) -> None:
-    with open(PATH, "a") as file:
+    with open(OBSERVED_FILE, "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # another run may be writing too
         data: dict[str, Any] = {"agents": {}, **load()}
         data["agents"] = dict(sorted({**data["agents"], agent: merged(data["agents"].get(agent, {}), found)}.items()))
-        Path(PATH).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        Path(OBSERVED_FILE).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def merged(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
