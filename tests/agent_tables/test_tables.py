@@ -3,10 +3,12 @@ mistakes."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anyhook.tables import registry
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import HostTool, Say
 from anyhook.tables.readers import whole_object
@@ -22,6 +24,7 @@ from anyhook.tables.registry import (
     host,
     module_of,
     part,
+    special,
 )
 from anyhook.tables.rows import Dialect, EventRow, Field, Key, Limits, Reply
 from anyhook.tables.self_check import mistakes
@@ -159,3 +162,17 @@ def test_what_an_agent_sends_to_anothers_hooks_is_what_they_are_written_for() ->
                 if native not in (row.native, *row.also) or not same:
                     found.append((name, other, native))
     assert found == []
+
+
+def test_what_is_special_is_absent_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An agent whose module is gone has nothing special. A part that is there and cannot be loaded is an error."""
+    assert special("no_such_agent", "SERVERS") is None
+    assert special("kodik", "SERVERS") is None
+    (tmp_path / "half_an_agent").mkdir()
+    (tmp_path / "half_an_agent/__init__.py").write_text("")
+    (tmp_path / "half_an_agent/servers.py").write_text("SERVERS = (\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(registry._MODULES, "half", "half_an_agent")
+    assert special("half", "APPROVALS") is None
+    with pytest.raises(SyntaxError):
+        special("half", "SERVERS")

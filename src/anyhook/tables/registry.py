@@ -266,10 +266,12 @@ def special(name: str, word: str) -> Any:
     `SERVERS`: the MCP server that a hook names.
     `WORKING_FOLDERS`: the setting with folders that it works in besides the project.
     """
+    module = module_of(name)
     try:
-        return part(module_of(name), word)
-    except Exception:  # noqa: BLE001 (if it cannot be loaded, `dialect` and `host` say so)
+        __import__(module)
+    except Exception:  # noqa: BLE001 (`dialect` and `host` say so)
         return None
+    return part(module, word)
 
 
 def sample(name: str) -> Sample:
