@@ -3,27 +3,6 @@
 #define ANYHOOK_LAUNCHER_H
 
 #include <signal.h>
-#include <stddef.h>
-#include <string.h>
-
-#define MAX_SIZE (1 << 18) /* of what is written down for an agent */
-
-/* What is written down for an agent: texts that end with a NUL and begin with a letter for their kind. */
-struct table {
-    char *text, *end; /* all of it */
-};
-
-static inline char *after(char *at) {
-    while (*at++) {
-    }
-    return at;
-}
-
-static inline int has(struct table *table, char kind, const char *text, size_t size) {
-    for (char *at = table->text; at < table->end; at = after(at))
-        if (*at == kind && !strncmp(at + 1, text, size) && !at[1 + size]) return 1;
-    return 0;
-}
 
 /* -- what one call is, and how it ends (launcher.c) */
 

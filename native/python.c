@@ -22,6 +22,7 @@
 
 #include "launcher.h"
 
+#define MAX_SIZE (1 << 18) /* of what is written down for an agent */
 #define REFUSED 2 /* most agents understand this status as a refusal */
 
 static char talk[8192]; /* what Python has printed before it was ready */
@@ -124,7 +125,6 @@ static _Noreturn void refuse(const char *why) {
 _Noreturn void answer_without_python(const char *why) {
     static char text[MAX_SIZE], path[PATH_MAX]; /* the stack may be small */
     const char *home = option("--home", ""), *state = option("--place", "XDG_STATE_HOME=");
-    struct table table = {.text = text};
     struct pollfd rest = {.fd = 0, .events = POLLIN};
     signal(SIGPIPE, SIG_IGN);
     for (int n = 0; n < 1024 && poll(&rest, 1, 100) > 0 && read(0, text, sizeof text) > 0; n++) {
@@ -135,10 +135,10 @@ _Noreturn void answer_without_python(const char *why) {
     close(0); /* there may be no other descriptor */
     ssize_t size = read_file(path, text, sizeof text);
     if (size <= 0 || text[size - 1]) refuse(why);
-    table.end = text + size;
-    int closes = has_low_limits, here = 0, status = REFUSED, found = 0;
+    int closes = has_low_limits, here = 0, tells = 0, status = REFUSED, found = 0;
     const char *out = "", *err = "";
-    for (char *at = table.text; at < table.end; at = after(at)) {
+    for (char *at = text; at < text + size; at += strlen(at) + 1) { /* texts that begin with a letter for their kind */
+        if (!strcmp(at, "T")) tells = 1;                      /* the person is told on the terminal */
         if (*at == 'K') closes = 1;                          /* the entry is closed */
         if (*at == 'C') closes |= settings_say_deny(at + 1); /* the user's settings */
         if (*at == 'E') here = !strcmp(at + 1, words[2]);    /* an event, and what to say there */
@@ -150,7 +150,7 @@ _Noreturn void answer_without_python(const char *why) {
     if (!found) refuse(why);
     dprintf(2, "anyhook: its Python program could not run (%s)\n", why);
     if (!say(2, err) || !say(1, out)) status = status ? status : REFUSED;
-    if (has(&table, 'T', "", 0) && !status && *err) say_on_terminal(err);
+    if (tells && !status && *err) say_on_terminal(err);
     _exit(status);
 }
 
