@@ -1,5 +1,5 @@
-"""What our entry costs inside an agent, with the guards on, against a shell hook in its place that does nothing: CPU time
-of whole sessions, the agent's own included. Both run in turn; noise only adds time, so the lowest value counts."""
+"""What our entry costs inside an agent, with the guards on, against a shell hook in its place that does nothing: CPU
+time of whole sessions, the agent's own included. Both run in turn; noise only adds time, so the lowest value counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ROUNDS, CALLS = 2, 20
 NO_OP = "/bin/sh -c true"
-LINES = ("ls", "git status", "cat a.txt | head -5", "npm test", "grep -rn word src", "pwd", "ls src docs", "wc -l a.txt")
+LINES = ("ls", "git status", "cat a.txt | head -5", "npm test", "grep -rn word src", "pwd", "ls src docs")
 
 
 def guarded(stage: Stage) -> None:
@@ -30,8 +30,9 @@ def spent(agent: str) -> dict[str, Any]:
     for _ in range(ROUNDS):
         for calls in (CALLS, 2 * CALLS):
             steps = [Step(tool="shell", input={"command": LINES[at % len(LINES)]}) for at in range(calls)]
+            steps.append(Step("all done"))
             for name, entry in (("ours", None), ("no-op", NO_OP)):
-                played = play(agent, {}, [*steps, Step("all done")], "Please make the calls.", entry=entry, beside=guarded)
+                played = play(agent, {}, steps, "Please make the calls.", entry=entry, beside=guarded)
                 taken.setdefault((name, calls), []).append(played.spent_s)
                 events = max(events, len(played.journal) if calls == CALLS else 0)
     best = {case: min(times) for case, times in taken.items()}

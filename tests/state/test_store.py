@@ -125,9 +125,15 @@ def test_500_projects_and_many_paths_stay_in_a_bound(world: World, monkeypatch: 
         plan = read_plan(setup)
         assert plan is not None
         assert plan.key == setup.key()
+    own, given = {**world.env, "CODEX_HOME": "/own"}, {**world.env, "CODEX_HOME": "/moved"}
+    moved = Setup.of(str(world.project), own).replace(given=given)
+    made_catalog(moved)
+    kept_plan = read_plan(moved)
+    assert kept_plan is not None, "an agent's own environment is a part of the key"
+    assert kept_plan.key == moved.key() != Setup.of(str(world.project), own).key()
     folder = world.state / "plans"
     assert plan is not None
-    assert len([name for name in os.listdir(folder) if not name.startswith(".")]) <= SLOTS
+    assert len([name for name in os.listdir(folder) if not name.startswith(".")]) <= SLOTS + 1
     for count in range(500):
         project = f"/projects/{count}"
         key = (plan.key[0], project, project, *plan.key[3:])

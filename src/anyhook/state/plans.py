@@ -244,7 +244,8 @@ def plan_name(key: tuple[object, ...]) -> str:
     different in every virtual environment."""
     seen = key[-1]
     assert isinstance(seen, tuple)  # noqa: S101 (Setup.key)
-    others = [value for name, value in zip(VARIABLES, seen, strict=True) if name != "PATH"]
+    names = VARIABLES * (len(seen) // len(VARIABLES))  # with the agent's own environment, twice
+    others = [value for name, value in zip(names, seen, strict=True) if name != "PATH"]
     return repr((key[:-1], others, slot_of(seen)))
 
 
