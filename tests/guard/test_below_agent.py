@@ -63,7 +63,7 @@ def below(world: World, agent: str, line: str, **env: str) -> subprocess.Complet
     argv = [fake_agent(world, agent), "-c", f"{line}; exit $?"]
     return subprocess.run(
         argv, env={**world.env, "PATH": folders, **env}, cwd=world.project, capture_output=True, text=True, check=False,
-        timeout=60,
+        timeout=240,
     )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def test_by_any_road(guarded: World, line: str) -> None:
     )
     guarded.env["PATH"] = f"{python}:{guarded.env['PATH']}"
     argv = [fake_agent(guarded, "claude"), "-c", f"{line}; exit $?"]
-    subprocess.run(argv, env=guarded.env, cwd=guarded.project, capture_output=True, check=False, timeout=60)
+    subprocess.run(argv, env=guarded.env, cwd=guarded.project, capture_output=True, check=False, timeout=240)
     listed = guarded.command("list", "--json").stdout
     assert '"disabled"' not in listed
 
