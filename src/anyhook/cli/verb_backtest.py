@@ -110,7 +110,11 @@ def prepared(
 
         return pairs
 
-    return Backtest(folder, folder_of(options), wanted, replay, engine.context.recorder.policy), sandbox, [*subjects]
+    return (
+        Backtest(folder, folder_of(options), wanted, replay, engine.context.recorder.policy, starts=starts),
+        sandbox,
+        [*subjects],
+    )
 
 
 def _only(options: BacktestOptions, project: str) -> str | None:

@@ -144,11 +144,15 @@ class Backtest:
         wanted: Wanted,
         replay: Callable[[], Callable[[JournalLine, Event, str], Iterator[Pair]]],
         policy: JournalPolicy,
+        *,
+        starts: bool = True,
     ) -> None:
         self.past, self.wanted, self.replay, self.policy = past, wanted, replay, policy
         self.left_out: dict[str, int] = {}
         self.cold_only: set[str] = set()
         """Hooks that behaved differently in a long-lived interpreter than in a new process."""
+        self.starts = starts
+        """Whether any of the hooks is a program."""
         self._under_way: set[str] = set()
         """Keys of trials in progress."""
         self._env: dict[str, str] = {}
@@ -164,7 +168,9 @@ class Backtest:
     # -- running what has not run yet
 
     def run(self, executor: Executor, workers: int, sandbox: tuple[str, ...], tell: Callable[[int, int], None]) -> None:
-        """Run every pair that has no result yet."""
+        """Run every pair that has no result yet. Rules start nothing: they are judged while they are counted."""
+        if not self.starts:
+            return
         for again in (False, True):  # the second round is for hooks that turned out to need new processes
             last = self._last()
             tell(0, last)
