@@ -176,7 +176,8 @@ def is_user_and_password(text: str) -> bool:
 
 
 class Shape(Record):
-    """One form. The secret is the group `s`, or all of it."""
+    """One form. The secret is the group `s`, or all of it. No two parts of a pattern match the same letters: the one who
+    writes the text could otherwise keep the search busy."""
 
     pattern: str
     check: Callable[[str], object] = bool
@@ -209,7 +210,7 @@ SHAPES = (
     ),
     *(Shape(rf"{OUTSIDE_A_WORD}{start}[0-9a-fA-F]{{{size}}}(?![\w.-])") for start, size in HEX_TOKENS),
     Shape(r"[\w-]{10,20}\.atlasv1\.[\w.-]{50,}", signs=("atlasv1.",)),  # HCP: the token begins before
-    Shape(_whole(r"(?=..[^A-Z]*[A-Z])(?=..[^a-z]*[a-z])s\.[A-Za-z0-9]{24}"), looks_random),  # Vault before 1.10
+    Shape(_whole(r"s\.(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}"), looks_random),  # Vault before 1.10
     Shape(_whole(r"[MNO][\w-]{22,29}\.[\w-]{5,7}\.(?=[\w-]*[0-9])[\w-]{27,}")),  # Discord
     Shape(_whole(r"pat[\w-]{14}\.[0-9a-fA-F]{64}"), signs=("pat",)),  # Airtable
     Shape(_whole(r"[0-9a-fA-F]{32}-us[0-9]+"), signs=("-us",)),  # Mailchimp
