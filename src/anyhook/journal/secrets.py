@@ -176,8 +176,8 @@ def is_user_and_password(text: str) -> bool:
 
 
 class Shape(Record):
-    """One form. The secret is the group `s`, or all of it. No two parts of a pattern match the same letters: the one who
-    writes the text could otherwise keep the search busy."""
+    """One form. The secret is the group `s`, or all of it. No two parts of a pattern match the same letters: the author
+    of a text could otherwise keep the search busy."""
 
     pattern: str
     check: Callable[[str], object] = bool
