@@ -18,7 +18,7 @@ TYPED := src tests docs/generate.py scripts/demo.py scripts/coverage_table.py li
 unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
-.PHONY: help wheels setup demo test test-all coverage fuzz frameworks live lint docs bench scale clean
+.PHONY: help wheels setup demo test test-all coverage fuzz frameworks live lint docs bench scale release clean
 
 help:
 	@echo "make demo        a tour of one project with hooks of five dialects"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench       measure, as ratios within one run"
 	@echo "make scale       measure the journal's verbs on a million records (temporarily 2 GB of disk, ten minutes)"
 	@echo "make wheels      build the pure wheel and those with the native launcher, into dist (fetches a compiler, 100 MB)"
+	@echo "make release     what is published, built twice from the last commit and tried, into dist; see docs/releasing.md"
 	@echo "make setup       only install what the other targets need, into $(VENV)"
 	@echo "make clean       remove everything that these targets created"
 
@@ -134,6 +135,10 @@ wheels: $(READY)
 	    ANYHOOK_LAUNCHER=$$target $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
 	done
 	ls dist
+
+# From the last commit, twice, and the same both times. RELEASE=--pure leaves out the wheels with the launcher.
+release: $(READY)
+	$(BIN)/python scripts/release.py $(RELEASE)
 
 scale: $(READY)
 	$(BIN)/python -m bench.scale
