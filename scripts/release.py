@@ -81,8 +81,8 @@ def tried(out: Path) -> None:
         command = f"{name}/venv/bin/anyhook"
         run(command, "add", "guard", "--yes", HOME=str(home))
         said = subprocess.run(
-            [command, "try", "git push --force"], env={**os.environ, "HOME": str(home)}, capture_output=True, check=False,
-            cwd=home, timeout=LIMIT_S,
+            [command, "try", "git push --force"], env={**os.environ, "HOME": str(home)}, cwd=home, check=False,
+            capture_output=True, timeout=LIMIT_S,
         )  # fmt: skip
         if said.returncode != 2:
             raise SystemExit(f"release: the installed guards do not refuse: {said.stdout.decode()}")
