@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from anyhook.rules.pack_list import GUARDS, examples_of, read_pack
 from anyhook.state.allowed import allow, key_of
+from command import SCRIPT
+from satellite import satellite
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -271,6 +274,27 @@ def test_everything_is_taken_out(guarded: World) -> None:
     assert not (guarded.home / "config/anyhook").exists()
     assert [path.name for path in guarded.project.rglob("hooks.json")] == []
     assert not (guarded.home / ".gemini/settings.json").exists()
+
+
+def test_what_other_installations_of_the_user_keep_stays(guarded: World) -> None:
+    shared = guarded.root / "run"
+    guarded.env["XDG_RUNTIME_DIR"] = str(shared)
+    place = shared / "anyhook"
+    place.mkdir(parents=True, mode=0o700)
+    others = place / "0123456789abcdef-00000000"
+    others.write_bytes(b"")
+    prefix = f"{satellite('warm.place').checksum(os.path.dirname(os.path.realpath(SCRIPT)))}-"
+    mine = [place / f"{prefix}{end}" for end in ("00000000.lock", "00000000.12.seen")]
+    for path in mine:
+        path.write_bytes(b"")
+    shown = json.loads(guarded.command("uninstall", "--all", "--purge", "--dry-run", "--json").stdout)
+    assert str(others) not in shown["removed"]
+    assert str(place) not in shown["removed"]
+    assert guarded.command("uninstall", "--all", "--purge", "--yes").returncode == 0
+    assert [*place.iterdir()] == [others]
+    others.unlink()
+    assert guarded.command("uninstall", "--all", "--purge", "--yes").returncode == 0
+    assert not place.exists()
 
 
 def test_one_s_own_rules_stay(guarded: World) -> None:

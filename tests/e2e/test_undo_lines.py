@@ -12,8 +12,6 @@ import pytest
 from anyhook.tables.registry import INSTALLABLE, host
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import World
 
 OF_PROJECTS = [name for name in INSTALLABLE if (entry := host(name).entry) is not None and "project" in entry.files]
@@ -41,6 +39,13 @@ DONE = [
     ("shadow", "kodik:user:PreToolUse:exit", "--for", "7d"),
     ("disable", "kodik:user:PreToolUse:exit"),
     ("disable", "audit"),
+    ("shadow", "kodik:project:PreToolUse:exit"),
+    ("disable", "kodik:project:PreToolUse:exit"),
+    ("disable", "theirs"),
+    ("disable", "kodik:plugin:p:PreToolUse:exit", "--plugin-dir", "plugins/p"),
+    ("shadow", "kodik:plugin:p:PreToolUse:exit", "--plugin-dir", "plugins/p"),
+    ("relax", "mine", "--off"),
+    ("relax", "git/forced-push", "--path", "./sandbox", "--project-only"),
 ]
 
 
@@ -64,6 +69,13 @@ def prepared(world: World) -> None:
     world.hook("kodik", "PreToolUse", "exit 0")
     folder = world.home / ".kodelet/hooks"
     world.write(folder / "audit", "#!/bin/sh\necho before_tool_call\n", 0o755)
+    world.hook("kodik", "PreToolUse", "exit 0", "project")
+    world.hook("kodelet", "before_tool_call", "exit 0", "project", "theirs")
+    plugin = world.project / "plugins/p"
+    world.write(
+        plugin / "hooks/hooks.json",
+        '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 0"}]}]}}',
+    )
 
 
 def own_files(world: World) -> None:
@@ -74,7 +86,10 @@ def own_files(world: World) -> None:
         world.write(folder / ".claude/settings.json", CLAUDE)
 
 
-def check_undo(world: World, words: tuple[str, ...], cwd: Path | None = None) -> None:
+def check_undo(world: World, words: tuple[str, ...], elsewhere: bool = False) -> None:
+    cwd = world.root / "else where" if elsewhere else None
+    if cwd is not None:
+        cwd.mkdir()
     before = snapshot(world)
     done = world.command(*words)
     assert done.returncode == 0, done.stderr
@@ -82,18 +97,22 @@ def check_undo(world: World, words: tuple[str, ...], cwd: Path | None = None) ->
     commands = undo_lines(done.stderr)
     assert bool(commands) == (after != before or words[0] == "disable"), done.stderr
     for command in commands:
-        taken = world.command(*command)
+        taken = world.command(*command, cwd=cwd)
         assert taken.returncode == 0, taken.stderr
     assert snapshot(world) == before
+    assert cwd is None or [*cwd.iterdir()] == []
 
 
 @pytest.mark.parametrize("words", DONE, ids=" ".join)
+@pytest.mark.parametrize("elsewhere", [False, True])
 @pytest.mark.parametrize("with_own", [False, True])
-def test_what_a_verb_prints_restores_every_file(world: World, words: tuple[str, ...], with_own: bool) -> None:
+def test_what_a_verb_prints_restores_every_file(
+    world: World, words: tuple[str, ...], with_own: bool, elsewhere: bool
+) -> None:
     prepared(world)
-    if with_own:
+    if with_own or words[0] == "relax":
         own_files(world)
-    check_undo(world, words)
+    check_undo(world, words, elsewhere)
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -103,7 +122,7 @@ def test_the_undo_of_an_entry_names_its_scope(world: World, agent: str, scope: s
         pytest.skip("it has no hooks of a project")
     if scope == "project":
         assert world.command("install", agent).returncode == 0
-    check_undo(world, ("install", agent, "--scope", scope))
+    check_undo(world, ("install", agent, "--scope", scope), elsewhere=True)
 
 
 def test_the_printed_undo_of_a_project_leaves_the_user_s_protection(world: World) -> None:

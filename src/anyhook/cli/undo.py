@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
+    from anyhook.cli.options import ProjectOptions
+    from anyhook.model.hook import Hook
     from anyhook.model.words import OwnScope
 
     Done = Literal["install", "add", "shadow", "disable", "enable", "relax"]
@@ -38,11 +40,21 @@ def changing(path: str) -> Iterator[None]:
 
 
 def undo(done: Done, names: Sequence[str], scope: OwnScope = "user", project: str | None = None) -> str:
-    """The command that takes it back. `project` is the folder that it was done for, if that was named."""
-    words = ["anyhook", INVERSE[done], *names, *(["--scope", scope] if scope != "user" else [])]
-    if project is not None:
-        words += ["--project", os.path.realpath(project)]
+    """The command that takes it back. It works in any folder: what was done for a project names the project."""
+    words = ["anyhook", INVERSE[done], *names]
+    if scope == "project":
+        words += ["--scope", scope] if done in ("install", "add") else []
+        words += ["--project", os.path.realpath(project or ".")]
     return shlex.join(words)
+
+
+def undo_for_hooks(done: Done, name: str, hooks: Sequence[Hook], options: ProjectOptions) -> str:
+    """The same for hooks that were found by their name."""
+    scope: OwnScope = "project" if any(hook.scope == "project" for hook in hooks) else "user"
+    places = [("--plugin-dir", folder) for folder in options.plugin_dir]
+    places += [("--state-dir", options.state_dir)] if options.state_dir is not None else []
+    where = [word for flag, folder in places for word in (flag, os.path.realpath(folder))]
+    return undo(done, [name, *where], scope, options.project)
 
 
 def tell_undo(commands: Sequence[str]) -> None:

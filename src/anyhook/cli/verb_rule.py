@@ -345,9 +345,10 @@ def _take_back(
 
 def _tell(found: Rule, path: str, made: dict[str, Json], word: str, options: RelaxOptions) -> int:
     words = [each for path_ in options.path for each in ("--path", os.path.realpath(os.path.expanduser(path_)))]
-    words += [flag for flag, given in (("--ask", options.ask), ("--off", options.off)) if given]
-    words += ["--project-only"] if options.project_only else []
-    undone = undo("relax", [found.name, *words, "--undo"], project=_limit_of(options))
+    flags = (("--ask", options.ask), ("--off", options.off), ("--project-only", options.project_only))
+    words += [flag for flag, given in flags if given]
+    limit = _limit_of(options)
+    undone = undo("relax", [found.name, *words, "--undo"], "project" if limit else "user", limit)
     if options.json:
         render.json_out({"rule": found.name, "written": made, "file": path, "undo": [undone]})
         return DONE

@@ -13,7 +13,7 @@ from anyhook.cli.catalog_input import catalog_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.person import require_person
-from anyhook.cli.undo import tell_undo, undo
+from anyhook.cli.undo import tell_undo, undo_for_hooks
 from anyhook.cli.verb_switch import find_hooks
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.record_text import when
@@ -60,7 +60,7 @@ def _set(name: str, options: ProjectJsonOptions, mode: str, until_s: int | None)
     # Where all hooks count anyway, nothing has to say so.
     said = mode if mode == "shadow" or catalog.config.mode == "shadow" else None
     fresh = mode == "shadow" and catalog.config.hook_mode.keys().isdisjoint(hooks)
-    undone = [undo("shadow", [name], project=options.project)] if fresh else []
+    undone = [undo_for_hooks("shadow", name, found, options)] if fresh else []
     try:
         path = set_for_hooks(os.environ, hooks, {"mode": said, "until": until})
     except CannotSet as error:

@@ -11,7 +11,7 @@ from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions
 from anyhook.cli.person import require_person
-from anyhook.cli.undo import tell_undo, undo
+from anyhook.cli.undo import tell_undo, undo_for_hooks
 from anyhook.cli.verbs import verb
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.model.hook import DISABLED, Hook
@@ -66,7 +66,7 @@ def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
         except OSError as error:
             raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
     if (hook.status == DISABLED) == on:
-        undone = [undo("enable" if on else "disable", [hook.id], project=options.project)]
+        undone = [undo_for_hooks("enable" if on else "disable", hook.id, [hook], options)]
     if options.json:
         render.json_out({"id": hook.id, "enabled": on, "undo": [*undone]})
     else:

@@ -124,10 +124,12 @@ def _kept() -> Iterator[tuple[str, str]]:
     for path, what in (
         (config_file(os.environ), "settings"),
         (state_dir(os.environ), "approvals, the journal, backups, what was turned on"),
-        (runtime_dir(os.environ), "the server's files"),
     ):
         if os.path.lexists(path):
             yield path, what
+    client = part("warm.client")
+    for path in client.files(os.environ) if client is not None else ():
+        yield path, "the server"
 
 
 def _agreed(kept: list[tuple[str, str]], options: UninstallOptions) -> bool:
@@ -149,14 +151,21 @@ def _purge(kept: list[tuple[str, str]]) -> None:
             change_used(rules, remove=NAMES)
         for path, _ in kept:
             _remove(path)
-        os.rmdir(os.path.dirname(config_file(os.environ)))
+        for folder in (runtime_dir(os.environ), os.path.dirname(config_file(os.environ))):
+            _remove_empty(folder)
     except CannotChange as why:
         raise BadCall(str(why)) from None
-    except FileNotFoundError:
-        pass
     except OSError as error:
-        if error.errno != errno.ENOTEMPTY:
-            raise BadCall(f"{error.filename} cannot be removed ({error.strerror}).") from None
+        raise BadCall(f"{error.filename} cannot be removed ({error.strerror}).") from None
+
+
+def _remove_empty(folder: str) -> None:
+    """Remove a folder, unless there is something of others in it."""
+    try:
+        os.rmdir(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+            raise
 
 
 def _remove(path: str) -> None:

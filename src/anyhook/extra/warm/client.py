@@ -70,14 +70,18 @@ def connect(path: str) -> socket.socket | None:
     return None
 
 
-def servers(env: Mapping[str, str]) -> list[str]:
-    """The sockets of this installation's servers, for different surroundings and terminals."""
+def files(env: Mapping[str, str]) -> list[str]:
+    """What this installation's servers keep in the user's runtime folder, which all installations share."""
     folder, name = runtime_dir(env), checksum(installation())
     try:
-        found = sorted(entry for entry in os.listdir(folder) if not entry.endswith(OTHER_FILES))
+        return [f"{folder}/{entry}" for entry in sorted(os.listdir(folder)) if entry.startswith(f"{name}-")]
     except OSError:
         return []
-    return [f"{folder}/{entry}" for entry in found if entry.startswith(f"{name}-")]
+
+
+def servers(env: Mapping[str, str]) -> list[str]:
+    """The sockets of this installation's servers, for different surroundings and terminals."""
+    return [path for path in files(env) if not path.endswith(OTHER_FILES)]
 
 
 def ask(path: str, *, stop: bool = False) -> ServerState | None:
