@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.journal.files import current_path, full_path, is_full_name, open_all, seek_first, whole_lines
+from anyhook.journal.files import current_path, end_of_lines, full_path, is_full_name, open_all, seek_first, whole_lines
 from anyhook.journal.machines import MACHINE
 from anyhook.journal.read import read_line
+from anyhook.journal.search import Wanted, newest
 from anyhook.journal.writer import link_of
 from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
@@ -117,8 +118,8 @@ class Shipper:
             return cursor
         same = _seal_of(self.state_dir, cursor.n)
         if same in (None, cursor.hash):
-            newest = _newest(self.state_dir)
-            if same is not None or newest is None or newest > cursor.n:
+            last = _newest(self.state_dir)
+            if same is not None or last is None or last > cursor.n:
                 return cursor  # it is there, or was deleted because of its age
         return Cursor(generation=cursor.generation + 1)
 
@@ -167,8 +168,6 @@ def _seal_of(state_dir: str, n: int) -> str | None:
 
 
 def _newest(state_dir: str) -> int | None:
-    from anyhook.journal.search import Wanted, newest
-
     found = newest(state_dir, Wanted(), 1)
     return found[0].n if found else None
 
@@ -186,16 +185,12 @@ class Directory:
         try:
             os.makedirs(folder, exist_ok=True)
             with open(current_path(folder), "ab+") as file:
-                from anyhook.journal.files import end_of_lines
-
                 size = file.seek(0, os.SEEK_END)
                 end = end_of_lines(file, size)
                 if end < size:
                     file.truncate(end)
         except OSError as error:
             raise CannotShip(f"{folder} cannot be written ({error.strerror})") from None
-        from anyhook.journal.search import Wanted, newest
-
         last = newest(folder, Wanted(), 1)
         link = link_of(last[0].raw) if last else None
         return at.replace(n=link[0], hash=link[1].decode()) if link is not None and link[0] > at.n else at
@@ -222,8 +217,6 @@ class Directory:
             raise CannotShip(f"{path} cannot be written ({error.strerror})") from None
 
     def _turn(self, folder: str) -> None:
-        from anyhook.journal.search import Wanted, newest
-
         last = newest(folder, Wanted(), 1)
         if last and last[0].n:
             os.rename(current_path(folder), full_path(folder, last[0].n))
