@@ -105,6 +105,7 @@ PIECES = some.sampled_from(
         "every",
         "with",
         "saying",
+        "adding",
         "/x/",
         "'",
         '"',

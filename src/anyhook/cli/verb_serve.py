@@ -31,7 +31,7 @@ def serve(options: ServeOptions) -> int:
         render.say("Serving the page. Ctrl-C stops it.")
         why = agent_above(os.environ)
         closed = f"Nobody can answer here, because an agent started this page: {why}." if why else ""
-        # Whether guards are on is known of this machine only.
+        # Whether guards are on can be asked on this machine only.
         standing = standing_of(os.getcwd(), os.environ) if options.from_ is None else lambda: (False, "")
         server.serve(folder, token, at, standing, closed)
     return 0

@@ -297,7 +297,7 @@ def _sets_any(program: Program, wanted: tuple[str, ...]) -> bool:
 
 
 def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
-    _, kinds, patterns, every, saying, covers, by, others = tree
+    _, kinds, patterns, every, about, covers, by, others = tree
     found = (
         _done_by(call.facts, kinds, by, others=others)
         if by
@@ -310,10 +310,24 @@ def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
     hit = _unspared(hit, call, hits)
     if not hit or (every and len(hit) < len(found)):
         return False
-    if saying and not _found(str(saying), *texts_of(call.event.data.get("input"))):
+    if about and not _writes_text(about[0], about[1], call, hit):
         return False
     hits.paths.extend(path for path in hit if path not in hits.paths)
     return True
+
+
+def _writes_text(word: str, pattern: str, call: RuleCall, hit: list[str]) -> bool:
+    """Whether a text of the call matches; for `adding`, whether one that it puts into a file does and none that it
+    takes out is the same. It is true too if anything but the text of a file changes, or what is put into it
+    cannot be read."""
+    given = call.event.data.get("input")
+    if word == "saying":
+        return _found(pattern, *texts_of(given))
+    from anyhook.rules.calls import changed_texts
+
+    facts = call.facts
+    known = changed_texts(given) if not facts.runs and {*hit}.isdisjoint((*facts.deletes, *facts.changes)) else None
+    return known is None or bool(_all_found(pattern, known[1]) - _all_found(pattern, known[0]))
 
 
 def _done_by(facts: Facts, kinds: tuple[str, ...], by: tuple[str, ...], *, others: bool) -> list[str]:
@@ -451,6 +465,15 @@ def _found(pattern: str, *texts: str) -> bool:
 
     compiled = compile_pattern(f"(?i){pattern}")
     return any(compiled.search(text[start : start + MAX_TEXT]) for text in texts for start in _windows(len(text)))
+
+
+def _all_found(pattern: str, texts: list[str]) -> set[str]:
+    """Every text in these that a pattern matches, in lower case."""
+    from anyhook.tables.patterns import compile_pattern
+
+    compiled = compile_pattern(f"(?i){pattern}")
+    parts = (text[start : start + MAX_TEXT] for text in texts for start in _windows(len(text)))
+    return {each.lower() for part in parts for each in compiled.every(part)}
 
 
 def _windows(size: int) -> range:

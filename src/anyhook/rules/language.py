@@ -44,6 +44,8 @@ NAMED = {
 MAY_STAND_ALONE = ("connects", "secret", "unknown", "subagent", *PATHS)
 PARTS = ("with", "without", "saying", "from", "via")
 """What may follow a program and its arguments."""
+ABOUT_TEXT = ("saying", "adding")
+"""What may follow paths."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
 BY_THEMSELVES = ("failed", "script", "loses")
 """Words that nothing follows."""
@@ -278,11 +280,11 @@ class _Reading:
         )  # fmt: skip
 
     def path(self, verb: Token) -> Node:
-        """`writes [every] PATHS [[not] by PROGRAMS] [saying /…/]`."""
+        """`writes [every] PATHS [[not] by PROGRAMS] [saying|adding /…/]`."""
         every = self.next_is("every")
         if every:
             self.take()
-        found = tuple(pattern for token in self.words("by", "saying") for pattern in self.path_patterns(token))
+        found = tuple(pattern for token in self.words("by", *ABOUT_TEXT) for pattern in self.path_patterns(token))
         if every and not found:
             raise self.wrong("`every` needs a path", "Name the paths, as `deletes every @temp`.")
         by: tuple[str, ...] = ()
@@ -290,12 +292,9 @@ class _Reading:
         if others:
             self.take()
         if self.next_is("by"):
-            by = self.many(("saying",), self.take(), "the name of a program")
-        saying = ""
-        if self.next_is("saying"):
-            self.take()
-            saying = self.pattern()
-        return ("path", PATHS[verb.text], found, every, saying, verb.text == "deletes", by, others)
+            by = self.many(ABOUT_TEXT, self.take(), "the name of a program")
+        about = (self.take().text, self.pattern()) if self.next_is(*ABOUT_TEXT) else ()
+        return ("path", PATHS[verb.text], found, every, about, verb.text == "deletes", by, others)
 
     def path_patterns(self, token: Token) -> list[object]:
         made: list[object] = []

@@ -13,7 +13,7 @@ PLAIN = {
     code: SIGNS[code - 0xE000] if sign not in map(ord, "*?[") else f"[{chr(sign)}]" for sign, code in QUOTED.items()
 }
 KEYWORDS = ("and", "or", "not", "unless")
-BEFORE_PATTERN = ("saying", "matches")
+BEFORE_PATTERN = ("saying", "adding", "matches")
 """After these, a word that starts with a slash is a pattern up to the closing slash."""
 
 

@@ -79,6 +79,15 @@ class Pattern:
         except TimeoutError:
             raise PatternTimeout(self.text) from None
 
+    def every(self, text: str) -> set[str]:
+        """All parts of the text that match."""
+        if self._engine is None:
+            return {name for name in self._names or () if name in text}
+        try:
+            return {found[0] for found in self._engine.finditer(text, timeout=MATCH_LIMIT_S)}
+        except TimeoutError:
+            raise PatternTimeout(self.text) from None
+
 
 def names_only(pattern: str) -> frozenset[str] | None:
     """The names of a pattern such as `Edit|Write`, without special characters; None for all others."""
