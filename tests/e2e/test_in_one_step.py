@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook import Engine, Event
 from anyhook.rules.pack_list import GUARDS, examples_of, read_pack
 from anyhook.state.allowed import allow, key_of
 from command import SCRIPT
@@ -77,6 +79,41 @@ def test_trying_uses_no_allowance_up(guarded: World) -> None:
     assert tried(guarded, FORCED)["verdict"] == "block"
     assert fired(guarded, FORCED)["verdict"] == "none", "the allowance is still there"
     assert fired(guarded, FORCED)["verdict"] == "block"
+
+
+def test_a_line_where_another_verb_was_meant(world: World) -> None:
+    """`facts` takes a line, too; those that take an event say what does."""
+    assert (
+        world.command("facts", FORCED, "--json").stdout
+        == world.command("facts", "--input", json.dumps({"command": FORCED}), "--json").stdout
+    )
+    assert world.command("facts", FORCED, "--input", "{}").returncode == 3
+    for verb in ("fire", "explain"):
+        done = world.command(verb, FORCED)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "anyhook try 'COMMAND'" in done.stderr
+
+
+def test_the_last_refusal_is_explained_by_its_name(guarded: World) -> None:
+    none_yet = guarded.command("explain", "refusal")
+    assert (none_yet.returncode, "nothing was refused yet" in none_yet.stderr) == (3, True)
+    fired(guarded, FORCED)
+    fired(guarded, "ls")
+    assert json.loads(guarded.command("explain", "refusal", "--json").stdout)["n"] == 1
+    assert json.loads(guarded.command("explain", "last", "--json").stdout)["n"] == 2
+    nothing = guarded.command("explain")
+    assert (nothing.returncode, nothing.stdout) == (3, "")
+    for advised in re.findall(r"`anyhook (explain [^`]*)`", nothing.stderr.replace("explain 12", "explain 2")):
+        assert guarded.command(*shlex.split(advised)).returncode == 0, advised
+
+
+def test_a_decision_fits_a_screen(guarded: World) -> None:
+    engine = Engine.open(guarded.project, env=guarded.env)
+    shown = repr(engine.fire_sync(Event.pre_tool("Bash", {"command": FORCED})))
+    engine.close_sync()
+    assert len(shown) < 500
+    assert "verdict='block'" in shown
+    assert "git/forced-push" in shown
 
 
 # -- rule

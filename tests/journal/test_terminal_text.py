@@ -54,10 +54,13 @@ def test_no_line_is_longer_than_the_terminal(world: World, box: Box, columns: in
     assert ("p50" in stats, "█" in stats) == (columns == 200, columns > 40)
 
 
-def test_a_pipe_gets_everything(box: Box) -> None:
-    box.write(blocked("x" * 500))
+def test_a_pipe_gets_all_but_the_end_of_a_long_reason(box: Box) -> None:
+    """`anyhook explain` has it whole."""
+    box.write(made(data={"tool": "Bash", "input": {"command": "y" * 500}}), blocked("x" * 500))
     _, out, _ = box.call("log")
-    assert out.endswith("pre_tool Bash  rm -rf build  kodik:user:guard: " + "x" * 500 + "\n")
+    assert f"pre_tool Bash  {'y' * 500}\n" in out
+    assert re.search(r"pre_tool Bash  rm -rf build  kodik:user:guard: x{200,240}…\n$", out)
+    assert "x" * 500 in box.call("explain", "refusal")[1]
     assert out.isascii() is False
     assert "\x1b" not in out
 
@@ -79,6 +82,12 @@ def test_in_ascii_where_no_more_is_known(world: World, box: Box, env: dict[str, 
         said = printed(world, verb, columns=130, NO_COLOR="1", **env)
         assert said.isascii(), said
     assert "####" in said
+
+
+def test_what_was_recorded_stays_what_it_was(world: World, box: Box) -> None:
+    box.write(made(data={"tool": "Bash", "input": {"command": "echo ✓ …"}}))
+    assert "echo \\u2713 \\u2026" in printed(world, "log", columns=100, LANG="C")
+    assert "echo ✓ …" in printed(world, "log", columns=100, LANG="C.UTF-8")
 
 
 def test_others_languages_stay(world: World, box: Box) -> None:

@@ -33,10 +33,12 @@ def agreed(question: str, unchanged: str, instead: str, *, as_json: bool = False
         render.say(f"{unchanged} {instead}")
         return False
     try:
-        render.say(f"{question} [y/N]")
+        render.say(f"{question} [y/N]: ", end="")
         answer = sys.stdin.readline()
     except (KeyboardInterrupt, UnicodeDecodeError):
         answer = ""
+    if not answer.endswith("\n"):
+        render.say("")
     if answer.strip().lower() in ("y", "yes"):
         return True
     render.say(unchanged)

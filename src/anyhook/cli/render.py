@@ -20,6 +20,8 @@ MARKS = {
 }  # fmt: skip
 ASCII = str.maketrans("…·×✗✓→—▏▎▍▌▋▊▉█▁▂▃▄▅▆▇", "~.xx+>-.:::::##_..::==")
 """ASCII replacements for our own marks and charts, each of the same width."""
+ESCAPED_SIGNS = {mark: f"\\u{mark:04x}" for mark in ASCII}
+"""The same characters in a text that is not ours."""
 ONLY_ASCII = ("C", "POSIX")
 MAX_SKIPPED = 2
 """If more hooks than this were skipped for the same reason, they share a line."""
@@ -113,10 +115,10 @@ def drawn_line(line: str) -> None:
         return  # as above
 
 
-def say(text: str) -> None:
+def say(text: str, *, end: str = "\n") -> None:
     """Print a message. If stderr is closed, it is lost."""
     try:
-        sys.stderr.write(f"{_harmless(text)}\n")
+        sys.stderr.write(f"{_harmless(text)}{end}")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         return

@@ -23,8 +23,9 @@ from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.receive import recalled
 from anyhook.gates.diagnosis import diagnose
 from anyhook.gates.observed import ASKABLE, LOST, WORKS, load, promised
-from anyhook.journal.search import record_of
+from anyhook.journal.search import Wanted, newest, record_of
 from anyhook.model import lean_json
+from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import home_of, state_dir
@@ -138,6 +139,13 @@ def agent_lines(seen: InAgent) -> Iterator[str]:
 SUB_AGENT = ("agent_type", "agent_name")
 """The fields that `--agent` fills if it names a sub-agent's type."""
 
+REFUSAL = "refusal"
+NAMED_RECORDS = ("last", REFUSAL)
+"""What stands for the number of a record: the newest, and the newest of a call that was refused."""
+WHAT_TO_EXPLAIN = (
+    "say what. `anyhook explain refusal` is the last refused call, `anyhook explain last` the last event, `anyhook"
+    " explain 12` record 12 of `anyhook log`, and `anyhook explain pre_tool --tool Bash` what an event would start."
+)
 MAX_NUMBER = 20
 """No journal has numbers with this many digits."""
 
@@ -152,16 +160,22 @@ class ExplainOptions(FireOptions):
     "explain",
     ExplainOptions,
     """anyhook explain PreToolUse --tool Bash --input '{"command": "ls"}'""",
-    [click.Argument(["event"], metavar="EVENT|RECORD", type=EVENT)],
+    [click.Argument(["event"], metavar="EVENT|RECORD", type=EVENT, required=False)],
 )
-def explain(event: str, options: ExplainOptions) -> int:
+def explain(event: str | None, options: ExplainOptions) -> int:
     """Show which hooks an event would run: in what order, with what argv, environment, directory, stdin and time limit.
     Also shows which hooks would not run, and why, and what a tool call would do (see `anyhook facts`). With --agent it
     shows the same in an agent: its own names for the event and the tool, and which answers it honours; the tool may be
-    given by any agent's name. With the number of a record (see `anyhook log`), or with `last`, it shows what that event
-    did. Starts nothing."""
-    if event.isdecimal() or event == "last":
+    given by any agent's name. With the number of a record (see `anyhook log`), with `last`, or with `refusal` for the
+    last refused call, it shows what that event did. Starts nothing."""
+    if event is None:
+        raise BadCall(f"{WHAT_TO_EXPLAIN} `anyhook explain --help` has more.")
+    if event.isdecimal() or event in NAMED_RECORDS:
         return _recorded(event, options)
+    return _what_would_run(event, options)
+
+
+def _what_would_run(event: str, options: ExplainOptions) -> int:
     setup = setup_of(options, options.trust)
     catalog = build(setup, may_start=False).with_lines()
     made, seen = _asked_about(event, options, setup)
@@ -204,7 +218,13 @@ def _asked_about(event: str, options: ExplainOptions, setup: Setup) -> tuple[Eve
 
 
 def _recorded(name: str, options: FireOptions) -> int:
-    found = record_of(state_dir(os.environ), name) if len(name) < MAX_NUMBER else None
+    folder = state_dir(os.environ)
+    if name == REFUSAL:
+        found = next(iter(newest(folder, Wanted(verdict=BLOCK), 1)), None)
+    else:
+        found = record_of(folder, name) if len(name) < MAX_NUMBER else None
+    if found is None and name in NAMED_RECORDS:
+        raise BadCall("nothing was refused yet." if name == REFUSAL else "nothing was recorded yet.")
     if found is None:
         raise BadCall(f"the journal has no record {name[:MAX_NUMBER]}. `anyhook log` shows the number of each.")
     if found.record is None:

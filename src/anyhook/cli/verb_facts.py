@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.cli import render
+import click
+
+from anyhook.cli import BadCall, render
 from anyhook.cli.fire import event_of, project_of
 from anyhook.cli.options import EventOptions, FactsOptions
 from anyhook.cli.verbs import check_agents, verb
@@ -18,15 +21,19 @@ if TYPE_CHECKING:
 
     from anyhook.programs.facts import Facts, Program
 
-EXAMPLE = """anyhook facts --tool Bash --input '{"command": "sudo rm -r build && git push -f"}'"""
+EXAMPLE = "anyhook facts 'sudo rm -r build && git push -f'"
 
 
-@verb("facts", FactsOptions, EXAMPLE)
-def facts(options: FactsOptions) -> int:
+@verb("facts", FactsOptions, EXAMPLE, [click.Argument(["command"], required=False)])
+def facts(command: str | None, options: FactsOptions) -> int:
     """Show what a tool call would do, as rules see it: the programs it runs (also through sudo, xargs or a pipe),
-    the paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. Starts
-    nothing."""
+    the paths it reads, writes and deletes, where it connects to, and what cannot be known before it runs. COMMAND is
+    one shell line, for short. Starts nothing."""
     check_agents([options.agent] if options.agent is not None else [])
+    if command is not None:
+        if options.input is not None:
+            raise BadCall("give the shell line or --input, not both.")
+        options = options.replace(input=json.dumps({"command": command}))
     event, _ = event_of("pre_tool", EventOptions(tool=options.tool or "Bash", input=options.input or "{}"))
     given = event.data["input"]
     folder = project_of(options.project, ())

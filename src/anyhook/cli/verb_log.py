@@ -25,6 +25,7 @@ from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from anyhook.cli.view.rows import Row
     from anyhook.journal.search import Wanted
 
 MAX_TEXT = 2_000
@@ -95,5 +96,12 @@ def _as_written(records: Iterable[JournalLine]) -> Iterator[str]:
 
 def _for_people(records: Iterable[JournalLine]) -> Iterator[str]:
     room, colour = render.columns(), wants_colour(os.environ)
-    lines = (log_line(row_of(found, MAX_TEXT), room, colour=colour) for found in sound(records))
-    return map(render.legible, lines) if render.only_ascii() else lines
+    rows = (row_of(found, MAX_TEXT) for found in sound(records))
+    if render.only_ascii():
+        # Our own marks are replaced; what was recorded is escaped, so that it stays what it was.
+        return (render.legible(log_line(_escaped(row), room, colour=colour)) for row in rows)
+    return (log_line(row, room, colour=colour) for row in rows)
+
+
+def _escaped(row: Row) -> Row:
+    return row.replace(about=row.about.translate(render.ESCAPED_SIGNS), reason=row.reason.translate(render.ESCAPED_SIGNS))

@@ -90,6 +90,15 @@ class Decision(Record):
     answered: dict[str, Json] | None = None
     """Who answered when a hook asked, and when; None if nobody did."""
 
+    def __repr__(self) -> str:
+        """What a person can read at a prompt: what differs from silence, and how many hooks there were."""
+        left_out = ("hooks", *(["enforced"] if self.enforced else []))
+        fields = {field: getattr(self, field) for field in self.fields if field not in left_out}
+        said = [f"{field}={value!r}" for field, value in fields.items() if value not in (None, (), False, "none")]
+        if field_hooks := len(self.hooks):
+            said.append(f"hooks=<{field_hooks}>")
+        return f"Decision({', '.join(said)})"
+
     @property
     def stops(self) -> bool:
         """Whether the host has to stop something because of this."""

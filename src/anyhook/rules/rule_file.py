@@ -18,7 +18,7 @@ from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from anyhook.documents.files import Files
@@ -123,7 +123,7 @@ class RuleFile:
         if not isinstance(wanted, str) or not wanted.strip():
             return self.not_applied("it does not say which rule", place, 'Write rule = "git/hard-reset".')
         if then not in ACTIONS:
-            fix = f"Actions: {', '.join(ACTIONS)}.{guess(str(then), ACTIONS)}"
+            fix = f"Actions: {', '.join(ACTIONS)}.{_meant(then, ACTIONS)}"
             return self.not_applied(f"`then` {canonical(then)} is not an action", (*place, "then"), fix)
         projects = relaxed.get("projects", [])
         if not isinstance(projects, list) or not all(isinstance(each, str) and each[:1] == "/" for each in projects):
@@ -449,7 +449,7 @@ def _slips(given: Mapping[str, Json], names: Names, limits: Limits) -> Iterator[
             yield key, f"it must be text, not {canonical(given[key])}", f'Write {key} = "…".'
     for key, words, name in (("then", ACTIONS, "an action; the rule denies"), ("severity", SEVERITIES, "a severity")):
         if key in given and given[key] not in words:
-            fix = f"One of {', '.join(words)}.{guess(str(given[key]), words)}"
+            fix = f"One of {', '.join(words)}.{_meant(given[key], words)}"
             yield key, f"{canonical(given[key])} is not {name}", fix
     if not isinstance(given.get("enabled", True), bool):
         yield "enabled", "it must be true or false", "Write enabled = false."
@@ -461,6 +461,11 @@ def _slips(given: Mapping[str, Json], names: Names, limits: Limits) -> Iterator[
             _parsed(other, names, "unless")
     except RuleError as error:
         yield "unless", error.what, error.fix
+
+
+def _meant(word: Json, known: Sequence[str]) -> str:
+    """A guess. All outputs call a refusal `block`, so that is what people write."""
+    return guess("deny" if word == "block" else str(word), known)
 
 
 def _relaxed(table: dict[str, Json], relaxed: Mapping[str, Json]) -> dict[str, Json]:

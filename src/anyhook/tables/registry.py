@@ -304,7 +304,7 @@ def canonical_event(name: str, *, failed: bool, natives: dict[str, tuple[str, ..
         return natives[name][-1] if failed else natives[name][0]
     from anyhook.tables.shapes import guess
 
-    hint = guess(name, [*EVENTS, *natives])
+    hint = " To try a shell line: anyhook try 'COMMAND'." if " " in name else guess(name, [*EVENTS, *natives])
     raise UnknownEvent(
         f"unknown event `{name}`.{hint} Canonical events: {', '.join(EVENTS)}; any dialect's own name will do."
     )

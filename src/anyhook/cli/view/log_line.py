@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
 INDENT = " " * 9
+MAX_WHY = 240
+"""How many characters of a reason are shown where no terminal cuts it; `anyhook explain` has all of it."""
 ROOMY, NARROW = 100, 60
 """At least this wide, times have their date; below the second width, who fired and how long it took are left out."""
 
 
 def log_line(row: Row, room: int | None = None, *, colour: bool = False) -> str:
-    """`room` is the terminal's width; None without a terminal, and then nothing is cut."""
+    """`room` is the terminal's width; None without a terminal, and then only reasons are cut."""
     narrow = room is not None and room < NARROW
     number = "-" if row.n is None else str(row.n)
     start = f"{number:>7}  {short_time(row.at) if room is not None and room < ROOMY else when(row.at)}"
@@ -29,7 +31,7 @@ def log_line(row: Row, room: int | None = None, *, colour: bool = False) -> str:
         took = "" if row.ms is None else span(row.ms / 1000)
         start += f"  {took:>7}  {padded(row.host if room is None else cut(row.host, 8), 8)}"
     said = f"{row.said:<{8 if narrow else 13}}"
-    what, why = f"{row.what}  {row.about}".rstrip(), row.why
+    what, why = f"{row.what}  {row.about}".rstrip(), cut(row.why, MAX_WHY)
     told, below = f"{what}  {why}".rstrip(), ""
     if room is not None:
         left = room - cell_len(start) - cell_len(said) - 4
