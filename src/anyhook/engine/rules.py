@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from functools import partial
 from time import time
 
 from anyhook.engine.routes import match
@@ -16,6 +17,7 @@ from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
+from anyhook.rules.language import SPENT
 from anyhook.rules.marks import ANY, asks_for_seen, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
@@ -391,12 +393,14 @@ class Remembering(Record):
     """Whether a rule asks for secrets that the session has seen."""
     by_file: bool
     """Whether a rule asks for files that the session made."""
+    by_spent: bool
+    """Whether a rule counts what the agent tells."""
 
 
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
     found: dict[str, tuple[str, Node, tuple[str, ...]]] = {}
-    wanted = by_day = by_secret = by_file = False
+    wanted = by_day = by_secret = by_file = by_spent = False
     for hook in hooks:
         if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
             continue
@@ -407,8 +411,9 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
             elif node[0] == "earlier":
                 found[node[2]] = (node[2], node[1], needs_of(node[1]))
             by_day = by_day or (node[0] == "over" and node[3] == "day")
+            by_spent = by_spent or (node[0] == "over" and node[2] in SPENT)
             by_secret = by_secret or asks_for_seen(node)
-    return Remembering((*found.values(),), by_day, by_secret, by_file) if wanted else None
+    return Remembering((*found.values(),), by_day, by_secret, by_file, by_spent) if wanted else None
 
 
 class CallMemory:
@@ -421,10 +426,13 @@ class CallMemory:
         from anyhook.state.memory import Memory, day_of, root_of
 
         self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
+        self._host, self._now_s = context.host, now_s
         call_id = event.data.get("call_id")
         self._who = lean_json.short_digest(f"{context.host} {call_id}" if call_id else os.urandom(16).hex())
         self._books: dict[str, Memory] = {}
         self._seen: dict[str, Seen] = {}
+        self._came_back = ""
+        """The key of a secret that the session has seen and that is in this call; "" if there is none."""
         self._lost: Exception | None = None
         self._run_marks: list[tuple[str, str]] | None = None
         """The marks of the files that the call runs; None until a rule asks."""
@@ -440,9 +448,13 @@ class CallMemory:
         """Let the call count, and see what was before it; with `look`, only see."""
         self._call = call
         try:
-            if self._wants.by_secret and call.event.name == "pre_tool" and self._comes_back(call.event):
-                call.add_secret(SEEN_VALUE)
+            if self._wants.by_secret and call.event.name == "pre_tool":
+                self._came_back = self._comes_back(call.event)
+                if self._came_back:
+                    call.add_secret(SEEN_VALUE)
             deed = self._deed(call)
+            if self._wants.by_spent and not look:
+                self._count(call.event, deed)
             for period, book in self._books.items():
                 if period == "day":
                     deed = deed.replace(keys={}, secrets=())
@@ -455,6 +467,21 @@ class CallMemory:
                 self._seen[period] = made
         except Exception as error:  # noqa: BLE001 (the same)
             self._lost = error
+
+    def _count(self, event: Event, deed: Deed) -> None:
+        """Count what the transcript tells by now, if the agent has one that tells."""
+        from anyhook.state.memory import begin_of_day
+        from anyhook.tables.registry import HOSTS, past
+        from anyhook.tables.spent import read_on, transcript_of
+
+        reader = past(self._host) if self._host in HOSTS else None
+        spent = reader.spent if reader is not None else None
+        path = transcript_of(event.raw) if spent is not None else ""
+        if spent is None or not path:
+            return
+        for period, book in self._books.items():
+            since_s = begin_of_day(self._now_s) if period == "day" else 0.0
+            book.count(deed, lean_json.short_digest(path), partial(read_on, path, spent, since_s))
 
     def end(self, decision: Decision, call: RuleCall) -> None:
         """The call was decided."""
@@ -505,15 +532,16 @@ class CallMemory:
 
         return [each for field in ("output", "tool_error") for each in secrets_in(event.data.get(field))]
 
-    def _comes_back(self, event: Event) -> bool:
-        """Whether a secret that the session has seen is in a call's input."""
+    def _comes_back(self, event: Event) -> str:
+        """The key of a secret that the session has seen and that is in a call's input; "" if there is none."""
         known = self._books["session"].known()
         if not known.digests:
-            return False
+            return ""
         from anyhook.journal.shown import spelled_in
 
         given = lean_json.every_text(event.data.get("input"))
-        return any(known.holds(each) for text in given for each in spelled_in(text, known.sizes))
+        keys = (known.key_of(each) for text in given for each in spelled_in(text, known.sizes))
+        return next(filter(None, keys), "")
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
@@ -541,8 +569,15 @@ class CallMemory:
         met = self._of("session").met.get(key)
         return met.told(text) if met is not None else None
 
+    def came_back(self) -> str | None:
+        met = self._of("session").met.get(self._came_back)
+        return met.told("a tool printed it") if met is not None else None
+
     def is_over(self, limit: float, counted: str, period: str) -> bool:
         return self._of(period).is_over(limit, counted)
+
+    def tells(self, counted: str, period: str) -> str:
+        return self._of(period).tells(counted)
 
     def _of(self, period: str) -> Seen:
         if self._lost is not None:

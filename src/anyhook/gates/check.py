@@ -40,7 +40,7 @@ from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.isolation import Isolated
-from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host
+from anyhook.tables.registry import DIALECTS, INSTALLABLE, dialect, host, past
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,21 +147,23 @@ def _other_tools(hook: Hook) -> list[Problem]:
 def _untold(hook: Hook, setup: Setup) -> Iterator[Problem]:
     """What a rule counts and agents with our entry do not tell: there it is never true."""
     nodes = list(nodes_of(hook.condition[0])) if hook.listens and hook.condition is not None else []
-    counted = sorted({node[2] for node in nodes if node[0] == "over" and node[2] in SPENT})
-    if not counted:
+    wanted = {node[2] for node in nodes if node[0] == "over" and node[2] in SPENT}
+    if not wanted:
         return
     only = next((node[1] for node in nodes if node[0] == "agent"), ("*",))
     for table in map(host, INSTALLABLE):
         seen = diagnose(table, home_of(setup.env), setup.project, setup.env)
-        if any_like(only, table.name) and seen.status != NOT_INSTALLED and not tells_usage(table):
+        counted = sorted(wanted - told_by(table))
+        if any_like(only, table.name) and seen.status != NOT_INSTALLED and counted:
             what = f"rule `{hook.name}` counts {' and '.join(counted)}, which {table.title} does not tell"
             fix = "Count calls or minutes there, or name the agents that the rule is for: `agents`."
             yield Problem("untold-number", what, hook.where(), "in this agent that part is never true", fix, WARNING)
 
 
-def tells_usage(table: Host) -> bool:
-    """Whether an agent's payloads say how many tokens were used."""
-    return any(taken.field == "usage" for row in table.events for taken in (*table.base, *row.takes))
+def told_by(table: Host) -> set[str]:
+    """What an agent's transcripts tell of what its sessions use."""
+    reader = past(table.name)
+    return {"tokens"} if reader is not None and reader.spent is not None else set()
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

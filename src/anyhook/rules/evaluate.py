@@ -31,7 +31,13 @@ if TYPE_CHECKING:
         def made_it(self, how: str) -> str | None:
             """The earlier call that wrote, or downloaded, a file that this one runs, as text; None if there is none."""
 
+        def came_back(self) -> str | None:
+            """The earlier call that printed a secret which is in this one, as text; None if there is none."""
+
         def is_over(self, limit: float, counted: str, period: str) -> bool: ...
+
+        def tells(self, counted: str, period: str) -> str:
+            """A number that the agent told, and when, as text; "" for what we count."""
 
 
 MAX_TEXT = 200_000
@@ -112,7 +118,7 @@ class Hits:
     def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
         self.paths: list[str] = []
         self.earlier: list[str] = []
-        """Earlier calls that count."""
+        """What was before, and counts: calls, and numbers that the agent told."""
         self.spared = spared
         """Patterns of paths that do not count for this rule."""
         self.inside: tuple[str, ...] = ()
@@ -363,8 +369,13 @@ def _host(address: str) -> str:
     return rest if rest.count(":") != 1 else rest.partition(":")[0]
 
 
-def _secret(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return _says(tree[1], call.facts.secrets)
+def _secret(tree: Node, call: RuleCall, hits: Hits) -> bool:
+    if not _says(tree[1], call.facts.secrets):
+        return False
+    told = call.past.came_back() if "seen" in tree[1] and call.past is not None else None
+    if told is not None and told not in hits.earlier:
+        hits.earlier.append(told)
+    return True
 
 
 def _unknown(tree: Node, call: RuleCall, _hits: Hits) -> bool:
@@ -452,9 +463,13 @@ def _asks(_tree: Node, _call: RuleCall, _hits: Hits) -> bool:
     return True
 
 
-def _over(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+def _over(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, limit, counted, period = tree
-    return call.past is not None and call.past.is_over(limit, counted, period)
+    if call.past is None or not call.past.is_over(limit, counted, period):
+        return False
+    if (told := call.past.tells(counted, period)) and told not in hits.earlier:
+        hits.earlier.append(told)
+    return True
 
 
 def _found(pattern: str, *texts: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from time import localtime, strftime, time
+from time import localtime, mktime, strftime, time
 from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
@@ -18,6 +18,8 @@ from anyhook.rules.evaluate import PastLost
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Literal, Protocol
+
+    from anyhook.tables.spent import Reading
 
     Standing = Literal["counted", "held", "done"]
     """Of a call: it counts; it counts once it has run, because a person was asked; it has run."""
@@ -45,8 +47,10 @@ OPEN_S = 600.0
 IT_COUNTS: Standing = "counted"
 IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
-FILE_MARKS = ("wrote ", "downloaded ")
-"""How the keys of files begin that the session made: by a digest of their path, and of their content."""
+PRINTED = "printed "
+MANY = ("wrote ", "downloaded ", PRINTED)
+"""How the keys begin of which there may be many: of files that the session made, by a digest of their path and of their
+content, and of secrets that a tool printed."""
 
 
 class Deed(Record):
@@ -96,7 +100,16 @@ class Seen(Record):
     met: Mapping[str, Met]
     """The key of a condition → the first call that met it, unless it is this one."""
     spent: Mapping[str, float]
-    """What the agent's payloads tell: tokens."""
+    """What the agent tells: tokens."""
+    told_s: float = 0.0
+    """When it told."""
+
+    def tells(self, counted: str) -> str:
+        """A number that the agent told, and how old it is; "" for what we count."""
+        if counted not in self.spent:
+            return ""
+        number, at = f"{self.spent[counted]:,.0f} {counted} were used", strftime("%H:%M", localtime(self.told_s))
+        return f"{number}, as the agent told at {at}, {max(0.0, self.now_s - self.told_s) / 60:.0f} minutes before"
 
     def is_over(self, limit: float, counted: str) -> bool:
         match counted:
@@ -167,8 +180,10 @@ class SeenSecrets(Record):
     sizes: frozenset[int] = frozenset()
     digests: frozenset[str] = frozenset()
 
-    def holds(self, text: str) -> bool:
-        return len(text) in self.sizes and short_digest(self.salt + text) in self.digests
+    def key_of(self, text: str) -> str:
+        """What one of them is remembered by; "" for any other text."""
+        digest = short_digest(self.salt + text) if len(text) in self.sizes else ""
+        return f"{PRINTED}{digest}" if digest in self.digests else ""
 
 
 class Memory:
@@ -193,8 +208,21 @@ class Memory:
         `tokens` is what the session has used so far, if the event tells it."""
         data = self._files.read(self._key)
         if begins and (data is None or tokens):
-            return self._change(lambda book: _spend(book, session, tokens), deed)
+            return self._change(lambda book: _spend(book, session, tokens, self._now_s), deed)
         return _seen(self._book(data), deed, self._now_s)
+
+    def count(self, deed: Deed, transcript: str, read: Callable[[Reading | None], Reading]) -> None:
+        """Count what a transcript tells by now. `read` gets how far it was read, and reads on."""
+        from anyhook.tables.spent import Reading
+
+        def counted(book: Book) -> None:
+            known = book.setdefault("read", {})
+            kept = known.get(transcript)
+            found = read(Reading(*kept) if kept is not None else None)
+            known[transcript] = [getattr(found, field) for field in found.fields]
+            _spend(book, transcript, found.tokens - found.before, found.at_s)
+
+        self._change(counted, deed)
 
     def enter(self, deed: Deed) -> Seen:
         """A call begins, and counts."""
@@ -308,9 +336,10 @@ def _hold(book: Book, who: str) -> None:
         known[4] = IS_HELD
 
 
-def _spend(book: Book, session: str, tokens: float) -> None:
+def _spend(book: Book, of: str, tokens: float, at_s: float) -> None:
     if tokens:
-        book["spent"][session] = max(tokens, book["spent"].get(session, 0.0))
+        book["spent"][of] = max(tokens, book["spent"].get(of, 0.0))
+        book["told"] = max(at_s, book.get("told", 0.0))
 
 
 def _ran(book: Book, deed: Deed, now_s: float) -> None:
@@ -328,7 +357,9 @@ def _ran(book: Book, deed: Deed, now_s: float) -> None:
     book["failed"] = [deed.given, failures + 1 if given == deed.given else 1] if deed.failed else ["", 0]
     for secret in deed.secrets:
         kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": {}})
-        kept["digests"][short_digest(kept["salt"] + secret)] = len(secret)
+        digest = short_digest(kept["salt"] + secret)
+        kept["digests"][digest] = len(secret)
+        book["met"].setdefault(f"{PRINTED}{digest}", [known[1], known[5], "", deed.who])
         while len(kept["digests"]) > MAX_SECRETS:
             del kept["digests"][next(iter(kept["digests"]))]
 
@@ -343,8 +374,8 @@ def _settle(book: Book, call: list[Any]) -> None:
     who, number, _, keys, _, at_s = call
     for key, what in keys.items():
         book["met"].setdefault(key, [number, at_s, what, who])
-    if len(book["met"]) > MAX_MADE and (files := [key for key in book["met"] if key.startswith(FILE_MARKS)]):
-        for key in files[: len(files) - MAX_MADE]:
+    if len(book["met"]) > MAX_MADE and (many := [key for key in book["met"] if key.startswith(MANY)]):
+        for key in many[: len(many) - MAX_MADE]:
             del book["met"][key]
 
 
@@ -381,7 +412,7 @@ def _seen(book: Book, deed: Deed, now_s: float) -> Seen:
             for key, what in keys.items():
                 met.setdefault(key, Met(number, at_s, what))
     spent = {"tokens": sum(book["spent"].values())}
-    return Seen(book["calls"], same, failures, book["first"], now_s, met, spent)
+    return Seen(book["calls"], same, failures, book["first"], now_s, met, spent, book.get("told", 0.0))
 
 
 def root_of(files: Books, session: str, parent: str) -> str:
@@ -399,6 +430,12 @@ def root_of(files: Books, session: str, parent: str) -> str:
 
 def _unless_known(made: bytes, before: bytes | None) -> bytes:
     return before or made
+
+
+def begin_of_day(now_s: float) -> float:
+    """When the local calendar day began."""
+    year, month, day, *_ = localtime(now_s)
+    return mktime((year, month, day, 0, 0, 0, 0, 0, -1))
 
 
 def day_of(now_s: float) -> str:

@@ -35,6 +35,14 @@ class PastEvent(Record):
     data: dict[str, Json]
 
 
+class Spent(Record):
+    """What a line of a transcript tells of tokens. What the model's provider had kept from before does not count."""
+
+    of: str
+    """What they were used for: a later line about the same replaces an earlier one."""
+    tokens: float
+
+
 class Past(Record):
     """How an agent's transcripts are found and read."""
 
@@ -47,6 +55,8 @@ class Past(Record):
     """Tools in transcripts that it does not ask hooks about: gaps that are known."""
     own_ids: bool = False
     """Whether hooks get other ids for calls than transcripts have."""
+    spent: Callable[[Object], Spent | None] | None = None
+    """What a line tells of tokens; None for an agent whose transcripts do not tell, or not in lines."""
 
 
 class TranscriptSession:
@@ -111,6 +121,11 @@ def json_lines(path: str) -> Iterator[Object]:
                 yield found
     if passed:
         raise OSError(errno.EFBIG, f"{passed} of its lines, each longer than {MAX_JSON_LINE >> 20} MB, left out", path)
+
+
+def count(*values: Json) -> float:
+    """The sum of those that are numbers."""
+    return float(sum(each for each in values if isinstance(each, (int, float))))
 
 
 def small_enough(path: str) -> str:

@@ -7,7 +7,17 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, json_object, ns_of
+from anyhook.tables.past import (
+    Past,
+    Spent,
+    TranscriptSession,
+    count,
+    files_below,
+    inner,
+    json_lines,
+    json_object,
+    ns_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,4 +87,14 @@ def _result(output: Json) -> tuple[Json, bool]:
     return output, failed
 
 
-PAST = Past(places, events, ("Command blocked by PreToolUse hook",), ("web_search", "write_stdin", "update_plan"))
+def spent(line: dict[str, Json]) -> Spent | None:
+    """Now and then a line tells the sum of the session."""
+    used = inner(line.get("payload"), "info", "total_token_usage")
+    if inner(line.get("payload"), "type") != "token_count" or not isinstance(used, dict):
+        return None
+    kept = count(used.get("cached_input_tokens"))
+    return Spent("", max(0.0, count(used.get("input_tokens"), used.get("output_tokens")) - kept))
+
+
+NOT_ASKED = ("web_search", "write_stdin", "update_plan")
+PAST = Past(places, events, ("Command blocked by PreToolUse hook",), NOT_ASKED, spent=spent)
