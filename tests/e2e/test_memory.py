@@ -180,7 +180,7 @@ def test_tokens_count_where_a_transcript_tells_them(world: World) -> None:
     assert "deny" in told
     assert "1,200 tokens were used, as the agent told at" in told
     assert "0 minutes before" in told
-    transcript.unlink()  # what was told stays told
+    transcript.unlink()  # what it has said stays
     assert "deny" in asked_with(world, "claude", transcript)
 
 

@@ -47,7 +47,7 @@ CAUSE_WORDS: dict[GateCause, tuple[str, str]] = {
         "{agent} never asks at {event}", "Move it to an event that this agent has; `anyhook doctor` lists them.",
     ),
     "cannot_replace": (
-        "{agent} cannot replace a tool's output, so the model reads the secrets in it",
+        "{agent} cannot replace {output}, so the model reads the secrets in it",
         "Refuse the calls that read them: anyhook add secrets",
     ),
     "never_matches": ("{why}", ""),

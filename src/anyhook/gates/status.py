@@ -142,7 +142,8 @@ def _uncovered(hook: Hook, host: Host) -> GateStatus | None:
     if hook.events and not any(row.installed or row.on_demand for row in rows):
         return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
     if replaces_output(hook) and not any("output" in row.says for row in rows):
-        return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title)
+        output = "what a failed call prints" if hook.events == ("post_tool_failure",) else "a tool's output"
+        return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title, output=output)
     return None
 
 

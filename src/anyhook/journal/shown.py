@@ -54,7 +54,7 @@ PUBLISHED = ("4eC39HqLyjWDarjtT1zdp7dc", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6Ik
 ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
 """What ends a word in a text, and what parts it further."""
 HEX, BASE64 = re.compile("(?:[0-9a-fA-F]{2}){8,}"), re.compile(r"[A-Za-z0-9+/_-]{11,}={0,2}")
-COLOUR = re.compile("#(?:[0-9a-fA-F]{3,4}){1,2}")
+HEX_COLOUR = re.compile("#(?:[0-9a-fA-F]{3,4}){1,2}")
 """Themes call their colours tokens."""
 MIN_SECRET = 8
 FEW_LETTERS = 3
@@ -223,7 +223,7 @@ def _is_harmless(value: str) -> bool:
         or len(set(low)) <= FEW_LETTERS
         or any(part in low for part in STAND_INS)
         or any(part in value for part in PUBLISHED)
-        or COLOUR.fullmatch(value) is not None
+        or HEX_COLOUR.fullmatch(value) is not None
     )
 
 

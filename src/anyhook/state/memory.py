@@ -48,7 +48,7 @@ IT_COUNTS: Standing = "counted"
 IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
 PRINTED = "printed "
-MANY = ("wrote ", "downloaded ", PRINTED)
+MANY_KEYS = ("wrote ", "downloaded ", PRINTED)
 """How the keys begin of which there may be many: of files that the session made, by a digest of their path and of their
 content, and of secrets that a tool printed."""
 
@@ -374,7 +374,7 @@ def _settle(book: Book, call: list[Any]) -> None:
     who, number, _, keys, _, at_s = call
     for key, what in keys.items():
         book["met"].setdefault(key, [number, at_s, what, who])
-    if len(book["met"]) > MAX_MADE and (many := [key for key in book["met"] if key.startswith(MANY)]):
+    if len(book["met"]) > MAX_MADE and (many := [key for key in book["met"] if key.startswith(MANY_KEYS)]):
         for key in many[: len(many) - MAX_MADE]:
             del book["met"][key]
 

@@ -35,7 +35,7 @@ class PastEvent(Record):
     data: dict[str, Json]
 
 
-class Spent(Record):
+class TokensTold(Record):
     """What a line of a transcript tells of tokens. What the model's provider had kept from before does not count."""
 
     of: str
@@ -55,7 +55,7 @@ class Past(Record):
     """Tools in transcripts that it does not ask hooks about: gaps that are known."""
     own_ids: bool = False
     """Whether hooks get other ids for calls than transcripts have."""
-    spent: Callable[[Object], Spent | None] | None = None
+    spent: Callable[[Object], TokensTold | None] | None = None
     """What a line tells of tokens; None for an agent whose transcripts do not tell, or not in lines."""
 
 

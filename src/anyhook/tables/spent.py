@@ -15,9 +15,9 @@ from anyhook.tables.past import ns_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anyhook.tables.past import Object, Spent
+    from anyhook.tables.past import Object, TokensTold
 
-MOST_AT_ONCE = 64 << 20
+MAX_TRANSCRIPT_READ = 64 << 20
 """How many bytes one look reads; the next one goes on."""
 MAX_OPEN = 16
 """How many of the last messages may still be told about again."""
@@ -46,7 +46,7 @@ def transcript_of(payload: bytes) -> str:
     return path if isinstance(path, str) and "\0" not in path else ""
 
 
-def read_on(path: str, spent_in: Callable[[Object], Spent | None], since_s: float, known: Reading | None) -> Reading:
+def read_on(path: str, tells: Callable[[Object], TokensTold | None], since_s: float, known: Reading | None) -> Reading:
     """What the transcript tells by now. One that cannot be read tells nothing new; one that became shorter is another
     one, and read from its start."""
     known = known or Reading()
@@ -57,7 +57,7 @@ def read_on(path: str, spent_in: Callable[[Object], Spent | None], since_s: floa
     if offset < known.offset:
         known = Reading()
     end = data.rfind(b"\n") + 1
-    if not end and len(data) == MOST_AT_ONCE:
+    if not end and len(data) == MAX_TRANSCRIPT_READ:
         end = len(data)  # a line that is too long
     tokens, before, at_s, messages = known.tokens, known.before, known.at_s, {**known.open}
     for line in data[:end].split(b"\n"):
@@ -67,7 +67,7 @@ def read_on(path: str, spent_in: Callable[[Object], Spent | None], since_s: floa
             told = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             continue
-        found = spent_in(told) if isinstance(told, dict) else None
+        found = tells(told) if isinstance(told, dict) else None
         if found is None:
             continue
         earlier = messages.pop(found.of, 0.0)
@@ -90,4 +90,4 @@ def _after(path: str, offset: int) -> tuple[bytes, int]:
         if about.st_size < offset:
             offset = 0
         file.seek(offset)
-        return file.read(MOST_AT_ONCE), offset
+        return file.read(MAX_TRANSCRIPT_READ), offset

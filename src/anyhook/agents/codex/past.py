@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.tables.past import (
     Past,
-    Spent,
+    TokensTold,
     TranscriptSession,
     count,
     files_below,
@@ -87,14 +87,14 @@ def _result(output: Json) -> tuple[Json, bool]:
     return output, failed
 
 
-def spent(line: dict[str, Json]) -> Spent | None:
+def spent(line: dict[str, Json]) -> TokensTold | None:
     """Now and then a line tells the sum of the session."""
     used = inner(line.get("payload"), "info", "total_token_usage")
     if inner(line.get("payload"), "type") != "token_count" or not isinstance(used, dict):
         return None
     kept = count(used.get("cached_input_tokens"))
-    return Spent("", max(0.0, count(used.get("input_tokens"), used.get("output_tokens")) - kept))
+    return TokensTold("", max(0.0, count(used.get("input_tokens"), used.get("output_tokens")) - kept))
 
 
-NOT_ASKED = ("web_search", "write_stdin", "update_plan")
-PAST = Past(places, events, ("Command blocked by PreToolUse hook",), NOT_ASKED, spent=spent)
+UNASKED_TOOLS = ("web_search", "write_stdin", "update_plan")
+PAST = Past(places, events, ("Command blocked by PreToolUse hook",), UNASKED_TOOLS, spent=spent)
