@@ -1,12 +1,14 @@
 """`make release`: what is published, made from the last commit, into dist/: wheels, the source package, an SBOM and
-checksums. Everything is built twice and must be the same, byte for byte. Then the pure wheel is installed in an empty
-home, without a network, from a folder that serves as the index, and used."""
+checksums, and the Homebrew formula. Everything is built twice and must be the same, byte for byte. Then every wheel
+that fits this machine is installed with each installer in an empty home, without a network, from a folder that serves
+as the index, and used."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,11 +20,19 @@ from zipfile import ZipFile
 ROOT = Path(__file__).parents[1]
 PURE, PLATFORMS = "off", ("x86_64-linux-musl", "aarch64-linux-musl")
 LIMIT_S = 900
+INSTALLERS = {
+    "pip": ("{place}/venv/bin/pip install -q anyhook", "{place}/venv/bin/anyhook"),
+    "pipx": ("{tools}/pipx install -q --python {python} anyhook", "{home}/.local/bin/anyhook"),
+    "uv tool": ("{tools}/uv tool install -q anyhook", "{home}/.local/bin/anyhook"),
+    "uvx": ("", "{tools}/uvx -q anyhook"),
+}
+"""How people install it: the line that does, and the command then."""
 
 
-def run(*words: str, **env: str) -> str:
+def run(*words: str, alone: dict[str, str] | None = None, **env: str) -> str:
+    """Its output; `alone` is the whole environment instead of an addition to ours."""
     done = subprocess.run(
-        words, env={**os.environ, **env}, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        words, env=alone or {**os.environ, **env}, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"release: {' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -68,24 +78,55 @@ def sbom(wheel: Path, epoch: str) -> str:
     return json.dumps({**made, "metadata": component}, indent=1, sort_keys=True)
 
 
-def tried(out: Path) -> None:
-    """The pure wheel, in an empty home, without a network, from a folder as the index."""
+def formula(source: Path) -> str:
+    """The Homebrew formula, with the version and the checksum of the source package."""
+    version = source.name.removeprefix("anyhook-").removesuffix(".tar.gz")
+    text = Path(ROOT, "packaging", "anyhook.rb").read_text()
+    return text.replace("@VERSION@", version).replace("@SHA256@", hashlib.sha256(source.read_bytes()).hexdigest())
+
+
+def tried(out: Path) -> list[str]:
+    """Every wheel that fits this machine, with each installer, in an empty home, without a network, from a folder as
+    the index. Returns what was tried."""
+    done = []
     with tempfile.TemporaryDirectory() as name:
-        home, index = Path(name, "home"), Path(name, "index")
-        home.mkdir()
-        wheel = next(out.glob("*-none-any.whl"))
-        run(sys.executable, "-m", "pip", "download", "-q", "-d", str(index), str(wheel))
-        run(sys.executable, "-m", "venv", f"{name}/venv")
-        offline = {"HOME": str(home), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
-        run(f"{name}/venv/bin/pip", "install", "-q", "anyhook", **offline)
-        command = f"{name}/venv/bin/anyhook"
-        run(command, "add", "guard", "--yes", HOME=str(home))
-        said = subprocess.run(
-            [command, "try", "git push --force"], env={**os.environ, "HOME": str(home)}, cwd=home, check=False,
-            capture_output=True, timeout=LIMIT_S,
-        )  # fmt: skip
-        if said.returncode != 2:
-            raise SystemExit(f"release: the installed guards do not refuse: {said.stdout.decode()}")
+        wheels = [each for each in sorted(out.glob("*.whl")) if each.stem.endswith(("any", platform.machine()))]
+        run(sys.executable, "-m", "pip", "download", "-q", "-d", f"{name}/needed", str(wheels[0]))
+        Path(name, "needed", wheels[0].name).unlink()
+        run(sys.executable, "-m", "venv", f"{name}/tools")
+        run(f"{name}/tools/bin/pip", "install", "-q", "uv", "pipx")
+        for wheel in wheels:
+            for installer in INSTALLERS:
+                with tempfile.TemporaryDirectory(dir=name) as place:
+                    shutil.copytree(f"{name}/needed", f"{place}/index")
+                    shutil.copy(wheel, f"{place}/index")
+                    _installed(installer, place, f"{name}/tools/bin")
+                done.append(f"{wheel.name}: {installer}")
+    return done
+
+
+def _installed(installer: str, place: str, tools: str) -> None:
+    """Installs anyhook and lets its guards judge a call. Nothing of this environment counts but the PATH."""
+    home, index = f"{place}/home", f"{place}/index"
+    os.mkdir(home)
+    env = {
+        "HOME": home, "PATH": os.environ["PATH"],
+        "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": index, "PIP_CONFIG_FILE": os.devnull,
+        "UV_NO_INDEX": "1", "UV_FIND_LINKS": index, "UV_OFFLINE": "1", "UV_NO_CONFIG": "1", "UV_PYTHON": sys.executable,
+    }  # fmt: skip
+    words, command = INSTALLERS[installer]
+    known = {"tools": tools, "place": place, "home": home, "python": sys.executable}
+    if installer == "pip":
+        run(sys.executable, "-m", "venv", f"{place}/venv")
+    if words:
+        run(*words.format(**known).split(), alone=env)
+    anyhook = command.format(**known).split()
+    run(*anyhook, "add", "guard", "--yes", alone=env)
+    said = subprocess.run(
+        [*anyhook, "try", "git push --force"], env=env, cwd=home, check=False, capture_output=True, timeout=LIMIT_S
+    )
+    if said.returncode != 2:
+        raise SystemExit(f"release: the guards installed by {installer} do not refuse: {said.stdout.decode()}")
 
 
 def main() -> None:
@@ -109,10 +150,12 @@ def main() -> None:
         if different or found[0].keys() != found[1].keys():
             raise SystemExit(f"release: not the same when built twice: {', '.join(different) or 'the names'}")
         Path(out, "sbom.cdx.json").write_text(sbom(next(out.glob("*-none-any.whl")), epoch))
-        tried(out)
+        Path(out, "anyhook.rb").write_text(formula(next(out.glob("*.tar.gz"))))
+        done = tried(out)
         Path(out, "SHA256SUMS").write_text("".join(f"{digest}  {each}\n" for each, digest in sums(out).items()))
         shutil.copytree(out, ROOT / "dist", dirs_exist_ok=True)
     print(Path(ROOT, "dist", "SHA256SUMS").read_text(), end="")
+    print("\n".join(f"installed without a network, and it refuses: {each}" for each in done))
 
 
 if __name__ == "__main__":
