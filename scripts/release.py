@@ -106,7 +106,7 @@ def tried(out: Path) -> list[str]:
 
 
 def _installed(installer: str, place: str, tools: str) -> None:
-    """Installs anyhook and lets its guards judge a call. Nothing of this environment counts but the PATH."""
+    """Installs anyhook and lets its guards judge a call. Only the PATH is taken from this environment."""
     home, index = f"{place}/home", f"{place}/index"
     os.mkdir(home)
     env = {
