@@ -104,4 +104,5 @@ def _for_people(records: Iterable[JournalLine]) -> Iterator[str]:
 
 
 def _escaped(row: Row) -> Row:
-    return row.replace(about=row.about.translate(render.ESCAPED_SIGNS), reason=row.reason.translate(render.ESCAPED_SIGNS))
+    signs = render.ESCAPED_SIGNS
+    return row.replace(about=row.about.translate(signs), reason=row.reason.translate(signs))
