@@ -140,9 +140,10 @@ anyhook doctor --past            # the last seven days; or --since 30d
 ```
 
 It names every tool call since our entry was written that the agent never asked about, and every call that ran although
-it was refused (status 1). It can read the transcripts of Claude Code (also of its sessions in editors), Codex, Gemini
-CLI, Copilot CLI, goose, opencode, Qwen Code and Kimi Code. `anyhook status` and the page look at the last day each
-time, and say it in one line.
+it was refused (status 1). A question for permission counts only if it was refused, because rules are asked before a
+call. It can read the transcripts of Claude Code (also of its sessions in editors), Codex, Gemini CLI, Copilot CLI,
+goose, opencode, Qwen Code and Kimi Code. `anyhook status` and the page look at the last day each time, and say it in
+one line.
 
 ## Whose guards an entry asks
 

@@ -15,17 +15,18 @@ from typing import Any
 
 from anyhook.gates.observed import OBSERVED_FILE, SUB_AGENTS, load, promised, sights, undriven
 from anyhook.gates.versions import number_in, version_of
-from anyhook.tables.registry import HOSTS, drive, host
+from anyhook.tables.registry import HOSTS, drive, host, past
 from live import sabotage
 from live.approvals import CALLS, answered
 from live.canaries import shown
 from live.cost import spent
+from live.past import proven
 from live.performance import attempt, environment
 from live.policy import judged
 from live.trials import TRIALS
 
-POLICY, SECRETS, COST, APPROVALS = "policy", "secrets", "cost", "approvals"
-PARTS = (*TRIALS, POLICY, APPROVALS, SECRETS, COST)
+POLICY, SECRETS, COST, APPROVALS, PAST = "policy", "secrets", "cost", "approvals", "past"
+PARTS = (*TRIALS, POLICY, APPROVALS, SECRETS, COST, PAST)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,7 +73,7 @@ def main(words: list[str]) -> int:
         for name in wanted:  # each is written at once, because a full run takes long and may be interrupted
             found = tried(agent, name)
             write(agent, {"version": version, **found})
-            wrong += len(found[name]["differences"]) if name == APPROVALS else 0
+            wrong += len(found[name]["differences"]) if name in (APPROVALS, PAST) else 0
         for sight in sights(host(agent), load()):
             if not sight.agrees:
                 wrong += 1
@@ -132,6 +133,13 @@ def tried(agent: str, name: str) -> dict[str, Any]:
         made[APPROVALS] = {"calls": len(CALLS), "differences": answered(agent)}
         print(f"{agent}: a person elsewhere: {'; '.join(made[APPROVALS]['differences']) or 'as answered'}", flush=True)
         return made
+    if name == PAST:
+        made[PAST] = proven(agent)
+        print(
+            f"{agent}: proof from the past: {'; '.join(made[PAST]['differences']) or 'every gap, and no other'}",
+            flush=True,
+        )
+        return made
     if name == COST:
         made[COST] = spent(agent)
         print(f"{agent}: cost: {made[COST]}", flush=True)
@@ -151,6 +159,8 @@ def tried(agent: str, name: str) -> dict[str, Any]:
 
 def is_wanted(agent: str, name: str, one: str | None, only_open: bool) -> bool:
     """Whether to run a trial, the twenty calls or the cost now."""
+    if name == PAST and past(agent) is None:
+        return False  # it keeps no transcripts that anyhook can read
     if one is not None:
         return name == one
     trial = TRIALS.get(name)

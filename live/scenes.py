@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -189,12 +190,12 @@ def merge_conflict(scene: Scene) -> None:
 
 def entry_removed(scene: Scene) -> None:
     scene.approved()
-    _in_entry(scene, lambda group: None)
+    in_entry(scene, lambda group: None)
 
 
 def entry_narrowed(scene: Scene) -> None:
     scene.approved()
-    _in_entry(scene, lambda group: {**group, "matcher": "no_such_tool"})
+    in_entry(scene, lambda group: {**group, "matcher": "no_such_tool"})
 
 
 def launcher_gone(scene: Scene) -> None:
@@ -282,7 +283,7 @@ def snake(native: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in native).lstrip("_")
 
 
-def _in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+def in_entry(scene: Scene, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
     """Change or remove our entry for the event before a tool, in the agent's config."""
     entry = scene.table.entry
     assert entry is not None
@@ -315,7 +316,7 @@ def _drop_table(path: Path, native: str) -> None:
     """A TOML file without our table for this event."""
     text = path.read_text()
     listed = tomllib.loads(text)["hooks"]
-    mine = next(at for at, hook in enumerate(listed) if str(hook["command"]).endswith(f" {native}"))
+    mine = next(at for at, hook in enumerate(listed) if native in shlex.split(str(hook["command"])))
     path.write_text(edit.remove(text, "toml", ("hooks", mine)))
 
 

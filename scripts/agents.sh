@@ -13,7 +13,9 @@ case "$(uname -s)-$(uname -m)" in
     *) echo "agents cannot be installed on $(uname -s) $(uname -m)" >&2; exit 1 ;;
 esac
 
-pinned() { if [ -n "${ANYHOOK_LATEST:-}" ]; then echo "$1"; else echo "$1@$2"; fi; }
+pinned() { # PACKAGE VERSION; without @latest, npm takes an older version that fits the Node of the system
+    if [ -n "${ANYHOOK_LATEST:-}" ]; then echo "$1@latest"; else echo "$1@$2"; fi
+}
 
 packages() { # FOLDER PACKAGE...
     into=$folder/$1; shift
@@ -32,7 +34,7 @@ fitting_python() { # the wheels need Python 3.12 or 3.13, OpenHands 3.12; pyenv 
 wheels() { # FOLDER PACKAGE VERSION
     into=$folder/$1
     python=$(fitting_python) && "$python" -m venv --clear "$into" &&
-        "$into/bin/pip" install -q "$(pinned "$2" "$3" | sed 's/@/==/')" >"$into/install.log" 2>&1
+        "$into/bin/pip" install -q "$(pinned "$2" "$3" | sed 's/@latest$//; s/@/==/')" >"$into/install.log" 2>&1
 }
 
 command_of() { # NAME PATH [VARIABLE=VALUE]: make FOLDER/bin/NAME start PATH, with our own Node first on the PATH

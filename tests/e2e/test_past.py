@@ -27,11 +27,17 @@ class Session:
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name, self.lines, self.calls = world, name, list[dict[str, Any]](), 0
 
-    def call(self, command: str, *, asks: bool = True, obeys: bool = True, ago: timedelta = timedelta()) -> str:
-        """One call; the reason of its refusal, or ""."""
+    def permission(self, command: str) -> None:
+        """The question for permission about the call that comes next."""
+        self._ask(f"toolu_{self.name}_{self.calls + 1}", command, "PermissionRequest")
+
+    def call(
+        self, command: str, *, asks: bool = True, obeys: bool = True, ago: timedelta = timedelta(), reason: str = ""
+    ) -> str:
+        """One call; the reason of its refusal, or "". `reason` is why something else refused it."""
         self.calls += 1
         call = f"toolu_{self.name}_{self.calls}"
-        reason = self._ask(call, command) if asks else ""
+        reason = self._ask(call, command) if asks else reason
         at = (datetime.now(UTC) - ago).isoformat()
         used = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
         self._line("assistant", used, at)
@@ -48,12 +54,12 @@ class Session:
             }
         )  # fmt: skip
 
-    def _ask(self, call: str, command: str) -> str:
+    def _ask(self, call: str, command: str, event: str = "PreToolUse") -> str:
         payload = {
-            "session_id": self.name, "cwd": str(self.world.project), "hook_event_name": "PreToolUse",
+            "session_id": self.name, "cwd": str(self.world.project), "hook_event_name": event,
             "tool_name": "Bash", "tool_use_id": call, "tool_input": {"command": command},
         }  # fmt: skip
-        done = self.world.command("bridge", "claude", "PreToolUse", stdin=json.dumps(payload))
+        done = self.world.command("bridge", "claude", event, stdin=json.dumps(payload))
         said = json.loads(done.stdout) if done.stdout.strip() else {}
         reason: str = said.get("hookSpecificOutput", {}).get("permissionDecisionReason", "")
         return reason
@@ -117,6 +123,29 @@ def test_a_call_that_ran_although_it_was_refused(guarded: World) -> None:
     (each,) = found["disobeyed"]
     assert (each["session"], each["tool"], each["what"]) == ("one", "Bash", FORCED)
     assert guarded.journal()[-1]["n"] == each["record"]
+
+
+def test_a_question_for_permission_is_not_yet_a_guard(guarded: World) -> None:
+    """Rules are asked before a call: an entry that lost that event lets calls through that they would refuse."""
+    session = Session(guarded, "one")
+    session.permission(FORCED)
+    session.call(FORCED, asks=False)
+    session.write()
+    status, found = past(guarded)
+    assert (status, found["calls"], found["asked"]) == (1, 1, 0)
+    assert [each["what"] for each in found["missed"]] == [FORCED]
+
+
+def test_a_refused_permission_is_an_answer(guarded: World) -> None:
+    guarded.hook("kodik", "PermissionRequest", "echo no >&2; exit 2")
+    session = Session(guarded, "one")
+    for obeys in (True, False):
+        session.permission("make")
+        session.call("make", asks=False, obeys=obeys, reason="no")
+    session.write()
+    status, found = past(guarded)
+    assert (status, found["asked"], found["missed"]) == (1, 2, [])
+    assert len(found["disobeyed"]) == 1
 
 
 def test_an_agent_whose_hooks_get_other_ids(world: World) -> None:

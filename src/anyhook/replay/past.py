@@ -236,7 +236,8 @@ def _digest(given: Json) -> str:
 
 
 class Asked:
-    """The calls that the journal has of one agent. Each of them answers for one call of a transcript."""
+    """The calls that the journal has of one agent. Each of them answers for one call of a transcript. A question for
+    permission counts only if the answer was a refusal: rules are asked before a call, not there."""
 
     def __init__(self, agent: str, state_dir: str, since_ns: int, *, own_ids: bool) -> None:
         self._by_call: dict[tuple[str, str], JournalLine] = {}
@@ -244,7 +245,8 @@ class Asked:
         for event in BEFORE_A_CALL:
             wanted = Wanted(since_ns=since_ns, agent=agent, event=event)
             for line in search(state_dir, wanted) if os.path.isdir(state_dir) else ():
-                self._add(line)
+                if event == "pre_tool" or _refused(line):
+                    self._add(line)
         if own_ids:
             for line in self._by_call.values():
                 self._by_time.setdefault((str(line.session), str(line.tool)), []).append(line)
