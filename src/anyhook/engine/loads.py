@@ -87,6 +87,8 @@ class Reader:
         self.deciding = VARIABLES_THAT_LOAD
         self._folders: dict[str, dict[str, None]] = {}
         self._read: set[tuple[str, str]] = set()
+        self._bins: dict[str, None] = {}
+        """Folders whose programs come first for a line of `package.json`, and for the scripts that it starts."""
         self.has_closed_env = False
         """Whether the hook gets none of our variables, so that Python takes compiled files beside its sources."""
 
@@ -224,10 +226,15 @@ class Reader:
 
     def _on_path(self, name: str, cwd: str | None) -> None:
         """The program of the project that this name finds."""
+        for path in self._shadowing(name):
+            self.pin(path)
         found = on_project_path([name], self.roots.env.get("PATH", ""), self.roots.project, self.files)
         found += [path for folder in self.search("PATH") if self.files.is_file(path := f"{folder}/{name}")]
         for path in found:
             self.script(path, cwd)
+
+    def _shadowing(self, name: str) -> list[str]:
+        return [path for folder in self._bins if self.files.is_file(path := f"{folder}/{name}")]
 
     def _environment(self, path: str) -> None:
         """A virtual environment of the project: its settings are pinned, what is installed in it is not."""
@@ -306,7 +313,7 @@ class Reader:
         if (kind, path) in self._read:
             return
         self._read.add((kind, path))
-        for word in _first_line(seen.head) if self.search("PATH") else ():
+        for word in _first_line(seen.head) if self._bins or self.search("PATH") else ():
             self._on_path(os.path.basename(word), cwd)
         name = os.path.basename(path)
         if len(self._read) > MAX_SCRIPTS or seen.size > len(seen.head):
@@ -451,16 +458,15 @@ class Reader:
                 self.pin(path)  # the line contains other parts of it
 
     def _package_line(self, line: str, folder: str, called: str) -> None:
-        """Its programs come from `node_modules/.bin` first."""
+        """Its programs come from `node_modules/.bin` first, and so does the shell that reads it."""
+        self._bins |= dict.fromkeys(f"{at}/node_modules/.bin" for at in self.upward(folder))
+        self._on_path("sh", folder)
         collector = Collector(self.roots.home, self.variables)
         collector.shell(line, folder)
         names = {program.name for program in collector.runs if program.name and "/" not in program.path}
         around = {each.partition(" ")[0] for program in collector.runs for each in program.via}
         for name in sorted(names | around):
-            found = [own for at in self.upward(folder) if self.files.is_file(own := f"{at}/node_modules/.bin/{name}")]
-            for own in found:
-                self.pin(own)
-            if found or not _is_known(name):
+            if self._shadowing(name) or not _is_known(name):
                 self.unsure(f"whatever `{called}` runs (`{line[:60]}`)")
         self.collected(collector, f"{folder}/package.json")
 
