@@ -200,7 +200,7 @@ static _Noreturn void wait_for_python(pid_t child, int heard) {
 }
 
 _Noreturn void run_python(const char *script, const char *mark) {
-    char ready[32];
+    char ready[64];
     int ends[2];
     int waits = word_count >= 3 && !strcmp(words[0], "bridge");
     const char *debug = getenv("ANYHOOK_DEBUG");
@@ -211,8 +211,8 @@ _Noreturn void run_python(const char *script, const char *mark) {
         refuse(strerror(errno));
     }
     if (pipe2(ends, O_CLOEXEC) < 0) answer_without_python(strerror(errno));
-    int stderr_kept = fcntl(2, F_DUPFD, 3);
-    snprintf(ready, sizeof ready, "--ready=%d", stderr_kept);
+    int stderr_kept = fcntl(2, F_DUPFD, 3), stdout_kept = fcntl(1, F_DUPFD, 3);
+    snprintf(ready, sizeof ready, "--ready=%d,%d", stderr_kept, stdout_kept);
     listen_for_signals();
     pid_t parent = getpid(), child = fork();
     if (child < 0) { /* no process is left: as Python itself */
@@ -223,6 +223,7 @@ _Noreturn void run_python(const char *script, const char *mark) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) _exit(REFUSED);
         dup2(ends[1], 2);
+        if (stdout_kept >= 0) dup2(ends[1], 1); /* what others print while Python starts is no part of the answer */
         close(ends[0]);
         close(ends[1]);
         become_python(script, ready, mark);
@@ -231,6 +232,7 @@ _Noreturn void run_python(const char *script, const char *mark) {
     }
     close(ends[1]);
     if (stderr_kept >= 0) close(stderr_kept);
+    if (stdout_kept >= 0) close(stdout_kept);
     follow(child);
     wait_for_python(child, ends[0]);
 }

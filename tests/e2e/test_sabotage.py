@@ -271,6 +271,23 @@ def test_the_launcher_answers_where_files_cannot_grow(door: Door, world: World) 
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+def test_what_others_print_while_python_starts_is_no_part_of_the_answer(launcher: Path, world: World) -> None:
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    folder = world.root / "bin"
+    shutil.copytree(launcher.parent, folder)
+    script = folder / "anyhook-python"
+    first, _, rest = script.read_text().partition("\n")
+    script.write_text(f"{first}\nprint('soon')\nprint('now', flush=True)\n{rest}")
+    payload = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    done = subprocess.run(
+        [str(folder / "anyhook"), "bridge", "claude", "PreToolUse"],
+        env={**world.env, "ANYHOOK_WARM": "off"}, cwd=world.project,
+        input=payload, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert {"soon", "now"} <= {*done.stderr.split()}
+
+
 def test_a_line_on_stderr_waits_for_a_call_that_can_show_it(sabotaged: World) -> None:
     """In an agent that only has stderr, a refusal uses it. What it could not show is told at the next call."""
     hooks = sabotaged.project / ".kodik/hooks/hooks.json"

@@ -1,6 +1,6 @@
 """How our own processes start. An agent's call is started by the native launcher, which waits for the answer
 (`native/python.c`): it hides our stderr until the answer is known, and answers itself if there is none. A traceback
-does not answer an agent."""
+does not answer an agent, and neither does what another package prints while Python starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from time import monotonic
 NO_ANSWER = 70
 """The exit status that says so; no agent's answer has it."""
 MARK = "--ready="
-"""The launcher's word, with the number of the real stderr."""
+"""The launcher's word, with the numbers of the real stderr and stdout."""
 OLDEST_S = 60.0
 """A process older than this had no slow start, but a wrong clock (a frozen container)."""
 
@@ -34,8 +34,13 @@ def own_python() -> tuple[str, str]:
 
 def take_mark() -> None:
     if sys.argv[1:2] and sys.argv[1].startswith(MARK):
-        Launcher.stderr = int(sys.argv.pop(1)[len(MARK) :])
+        stderr, _, stdout = sys.argv.pop(1)[len(MARK) :].partition(",")
+        Launcher.stderr = int(stderr)
         Launcher.waits = Launcher.can_answer = True
+        if stdout and int(stdout) >= 0:
+            sys.stdout.flush()
+            os.dup2(int(stdout), 1)
+            os.close(int(stdout))
 
 
 def ready() -> None:
