@@ -223,7 +223,7 @@ _Noreturn void run_python(const char *script, const char *mark) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) _exit(REFUSED);
         dup2(ends[1], 2);
-        if (stdout_kept >= 0) dup2(ends[1], 1); /* what others print while Python starts is no part of the answer */
+        if (stdout_kept >= 0) dup2(ends[1], 1); /* what others print while Python starts does not belong to the answer */
         close(ends[0]);
         close(ends[1]);
         become_python(script, ready, mark);

@@ -271,7 +271,7 @@ def test_the_launcher_answers_where_files_cannot_grow(door: Door, world: World) 
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
-def test_what_others_print_while_python_starts_is_no_part_of_the_answer(launcher: Path, world: World) -> None:
+def test_what_others_print_while_python_starts_does_not_belong_to_the_answer(launcher: Path, world: World) -> None:
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
     folder = world.root / "bin"
     shutil.copytree(launcher.parent, folder)
