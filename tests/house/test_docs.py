@@ -39,6 +39,16 @@ def blocks(page: Path, language: str) -> list[str]:
     return [body for found, body in FENCE.findall(page.read_text(encoding="utf-8")) if found == language]
 
 
+SHELLS = ("sh", "bash", "console")
+NO_RULES = {
+    "docs/add-an-agent.md": "a part of a pyproject.toml",
+    "docs/agent.md": "settings of our agent, which its own tests read",
+    "docs/config.md": "settings, which have a test of their own",
+    "docs/refused.md": "settings, which the test of `docs/config.md` covers",
+}
+"""Pages whose TOML is something else than a rule file."""
+
+
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
@@ -46,10 +56,10 @@ def name_of(page: Path) -> str:
 def calls() -> Iterator[tuple[str, str]]:
     """Every call of the command in a shell block, with its page."""
     for page in WRITTEN:
-        for block in blocks(page, "sh"):
+        for block in (block for language in SHELLS for block in blocks(page, language)):
             for line in block.splitlines():
-                if line.startswith("anyhook "):
-                    yield name_of(page), line
+                if (call := line.removeprefix("$ ")).startswith("anyhook "):
+                    yield name_of(page), call
 
 
 CALLS = list(calls())
@@ -237,6 +247,37 @@ def test_the_handlers_that_ask_a_model_in_the_guide(clean: Path) -> None:
     }
     listed = subprocess.run(["anyhook", "list", "--json"], capture_output=True, text=True, check=True, timeout=240)
     assert [hook["handler"] for hook in json.loads(listed.stdout)["hooks"]] == ["prompt", "agent"]
+
+
+def rule_files() -> Iterator[tuple[str, str]]:
+    """Every rule file on a page, with the page."""
+    for page in WRITTEN:
+        for text in blocks(page, "toml"):
+            if name_of(page) not in NO_RULES and "require = " not in text:
+                yield name_of(page), text
+
+
+@each_of(("page", "text"), [*rule_files()])
+def test_a_rule_file_in_the_docs_is_understood(clean: Path, page: str, text: str) -> None:
+    """No key, condition, rule or pack that it names is wrong."""
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "anyhook"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "team.toml").write_text('[[rule]]\nname = "no push to main"\nwhen = "runs git push"\n')
+    (folder / "hooks.toml").write_text(text)
+    done = subprocess.run(
+        ["anyhook", "check", "--format", "json"], capture_output=True, text=True, check=False, timeout=240
+    )
+    assert json.loads(done.stdout) == {"problems": []}, page
+
+
+def test_what_the_readme_shows_of_a_refusal_is_what_stands_there(clean: Path) -> None:
+    subprocess.run(["anyhook", "add", "guard", "--yes"], capture_output=True, check=True, timeout=240)
+    (shown,) = blocks(ROOT / "README.md", "console")
+    line, *promised = shown.splitlines()
+    done = subprocess.run(["bash", "-c", line[2:]], capture_output=True, text=True, check=False, timeout=240)
+    said = done.stdout.splitlines()
+    assert done.returncode == 2
+    assert [each for each in promised if each != "…"] == [each for each in said if each in promised]
 
 
 def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
