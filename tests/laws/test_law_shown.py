@@ -39,6 +39,22 @@ def test_what_looks_similar_is_shown() -> None:
     assert len(touched) * 50 <= len(INNOCENT), touched
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--syntax-token: #24292e; --token-key:#d73a49ff;", "is_pass = program.name in names",
+        "token_normalize_func = parent.token_normalize_func", "for secret in deed.secrets:\n    kept = 1",
+    ],
+)  # fmt: skip
+def test_source_code_in_a_text_is_shown(text: str) -> None:
+    assert without_secrets(text) == (text, ())
+
+
+@pytest.mark.parametrize("text", ["password: 'horse.staple'", "password:\n  hunter2 and more", "password = horse"])
+def test_a_value_that_is_not_code_is_not_shown(text: str) -> None:
+    assert without_secrets(text)[1] == ("password",)
+
+
 @pytest.mark.parametrize("text", PUBLISHED)
 def test_placeholders_and_published_examples_are_shown(text: str) -> None:
     assert without_secrets(text) == (text, ())

@@ -56,6 +56,9 @@ ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
 HEX, BASE64 = re.compile("(?:[0-9a-fA-F]{2}){8,}"), re.compile(r"[A-Za-z0-9+/_-]{11,}={0,2}")
 HEX_COLOUR = re.compile("#(?:[0-9a-fA-F]{3,4}){1,2}")
 """Themes call their colours tokens."""
+PART_OF_CODE = re.compile(r"[A-Za-z_]{2,}(?:\.[A-Za-z_]{2,})+")
+BLOCK_BEFORE = re.compile(r":[ \t]*\n\s*$")
+"""What of source code stands where a secret might: a part of a variable; the first word of a block."""
 MIN_SECRET = 8
 FEW_LETTERS = 3
 """A value with so few different characters is none."""
@@ -165,7 +168,8 @@ def _real(text: str) -> Iterator[Span]:
     done = 0
     for offset, part in _parts(text):
         for begin, end, instead in sorted(spans_in(part), key=lambda span: (span[0], -span[1])):
-            if begin + offset >= done and not _is_harmless(part[begin:end].strip("\"'` ")):
+            value = part[begin:end].strip("\"'` ")
+            if begin + offset >= done and not _is_harmless(value) and not _is_code(part, begin, value):
                 yield begin + offset, end + offset, instead
                 done = end + offset
 
@@ -212,6 +216,15 @@ def _changed(old: Json, new: Json) -> Iterator[tuple[str, str]]:
     elif isinstance(old, dict) and isinstance(new, dict):
         for key in old:
             yield from _changed(old[key], new[key])
+
+
+def _is_code(text: str, begin: int, value: str) -> bool:
+    """Whether a value without quotes is source code; a word with digits is not taken for it."""
+    before = text[max(0, begin - 64) : begin]
+    if not text.startswith(value, begin) or before.endswith(("'", '"', "`")):
+        return False
+    is_word = value.isalpha() and value.islower()
+    return PART_OF_CODE.fullmatch(value) is not None or (is_word and BLOCK_BEFORE.search(before) is not None)
 
 
 def _is_harmless(value: str) -> bool:
