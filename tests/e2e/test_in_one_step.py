@@ -343,6 +343,17 @@ def test_one_s_own_rules_stay(guarded: World) -> None:
     assert "your own rules" in done.stderr
 
 
+def test_policies_go_with_the_rest(guarded: World) -> None:
+    """A team's rules are not one's own."""
+    index = guarded.home / "config/anyhook/policies/index.json"
+    guarded.write(index, '{"policies": []}')
+    guarded.write(index.with_name(".lock"), "")
+    shown = json.loads(guarded.command("uninstall", "--all", "--purge", "--dry-run", "--json").stdout)
+    assert str(index.parent) in shown["removed"]
+    assert guarded.command("uninstall", "--all", "--purge", "--yes").returncode == 0
+    assert not index.parent.exists()
+
+
 def test_several_agents_are_named(guarded: World) -> None:
     for agent in ("claude", "gemini"):
         assert guarded.command("install", agent).returncode == 0

@@ -23,6 +23,7 @@ from anyhook.platform.places import config_file, home_of, runtime_dir, state_dir
 from anyhook.rules.pack_list import NAMES
 from anyhook.satellites import part
 from anyhook.state.installs import Installs, own_name
+from anyhook.state.policies import base_of_scope
 from anyhook.tables.registry import INSTALLABLE, host
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SCOPES = ("user", "project")
 
 class UninstallOptions(InstallOptions):
     all: bool = switch("--all", "From every agent, for the user and for every project.")
-    purge: bool = switch("--purge", "With --all: also remove settings, approvals, the journal and the server.")
+    purge: bool = switch("--purge", "With --all: also remove settings, approvals, policies, the journal and the server.")
     yes: bool = switch("--yes", "Remove them without asking.")
 
 
@@ -123,6 +124,7 @@ def _kept() -> Iterator[tuple[str, str]]:
     """What anyhook keeps for this user, and what it is."""
     for path, what in (
         (config_file(os.environ), "settings"),
+        (base_of_scope("user", os.environ), "policies"),
         (state_dir(os.environ), "approvals, the journal, backups, what was turned on"),
     ):
         if os.path.lexists(path):
