@@ -95,8 +95,13 @@ def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
     """Write `count` records over the last thirty days, with at most `distinct` different commands, if given."""
     kinds = templates(place)
     (state_of(place) / "journal.jsonl").unlink()
+    write_of(kinds, str(state_of(place)), count, now_ns, distinct)
+
+
+def write_of(kinds: dict[str, bytes], folder: str, count: int, now_ns: int, distinct: int = 0) -> None:
+    """The same into any folder, from these lines."""
     deal = random.Random(count)
-    writer = JournalWriter(str(state_of(place)), KEEP)
+    writer = JournalWriter(folder, KEEP)
     step = SPAN_DAYS * 86_400 * 1_000_000_000 // count
     for start in range(0, count, BATCH):
         lines: list[bytes] = []
@@ -112,7 +117,7 @@ def write(place: Place, count: int, now_ns: int, distinct: int = 0) -> None:
             lines.append(kinds[DEALT[int(deal.random() * len(DEALT))]] % blanks)
         writer.append(lines)
     writer.close()
-    for path in full_paths(str(state_of(place))):  # a full file's time is that of its last record
+    for path in full_paths(folder):  # a full file's time is that of its last record
         with open(path, "rb") as file:
             at = number_of(next(lines_backwards(file)), b"at") or now_ns
         os.utime(path, ns=(at, at))

@@ -18,16 +18,25 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from anyhook.journal.files import current_path, full_path
-from anyhook.journal.machines import NUMBER_STEP
+from anyhook.journal.machines import MACHINE, NUMBER_STEP
+from anyhook.journal.record import JournalPolicy, head_of
+from anyhook.journal.record import record as journal_line
+from anyhook.journal.run_index import index_elsewhere, known_runs
 from anyhook.journal.search import Wanted, record_of, search
 from anyhook.journal.ship import BATCH_LINES, CannotShip, Directory, Shipper
+from anyhook.journal.stats import of_machines
 from anyhook.journal.writer import JournalWriter
+from anyhook.model.decision import Decision, Report
+from anyhook.model.event import Event
+from anyhook.platform.store import Store
 from command import SCRIPT
 from conftest import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from anyhook.model.words import HookStatus
 
 BEGIN_NS = (time.time_ns() // 10**9 - 7_200) * 10**9
 
@@ -218,6 +227,15 @@ def test_a_machine_is_a_state_directory(world: World, tmp_path_factory: pytest.T
     assert last == told[-5:]
     found = world.command("log", "--from", str(fleet), "--json", "--search", "echo 7").stdout.splitlines()
     assert [json.loads(line)["data"]["input"]["command"] for line in found] == ["echo 7"] * 3
+    names = {path.name.removeprefix(MACHINE) for path in fleet.iterdir()}
+    assert {json.loads(line)["anyhook.machine"] for line in found} == names
+    for each in told:
+        written = json.dumps({key: value for key, value in each.items() if key != "anyhook.machine"})
+        assert written in lines(fleet / f"{MACHINE}{each['anyhook.machine']}" / "journal.jsonl"), "as it was written"
+    one = sorted(names)[0]
+    of_one = world.command("log", "--from", str(fleet), "--machine", one[:9])
+    assert len(of_one.stdout.splitlines()) == 40
+    assert all(one in line for line in of_one.stdout.splitlines())
     blocked = world.command("log", "--from", str(fleet), "--json", "--verdict", "block").stdout.splitlines()
     assert len(blocked) == 12
     proof = json.loads(world.command("verify", "--from", str(fleet), "--json").stdout)
@@ -258,9 +276,57 @@ def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathF
         for _ in range(3):
             each.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
         shipped(each, fleet)
+    before = sorted(fleet.rglob("*"))
     for _ in range(2):  # without and with the index
         (row,) = json.loads(world.command("stats", "--from", str(fleet), "--json").stdout)["hooks"]
         assert row["runs"] == 6
+        assert sorted(fleet.rglob("*")) == before, "nothing is written where others read"
+    assert len(Store(str(world.state), "indexes").names()) == 1
+    one = next(fleet.iterdir()).name.removeprefix(MACHINE)
+    (row,) = json.loads(world.command("stats", "--from", str(fleet), "--machine", one, "--json").stdout)["hooks"]
+    assert row["runs"] == 3
+
+
+def test_the_figures_of_each_machine(world: World, tmp_path: Path) -> None:
+    """The page's tables, from records as they are written: who refused, what shadow mode let pass, what is off."""
+    call, told = Event.pre_tool("Bash", {"command": "ls"}), {"session": "s"}
+    policy = JournalPolicy(caller=("claude", "/p", ""))
+
+    def said(hook: str, status: HookStatus = "ran", **more: Any) -> Report:
+        return Report(hook, hook, "anyhook", "user", "", status, **more)
+
+    refusal = said("git/clean", verdict="block")
+    kinds = {
+        "refused": Decision("pre_tool", "block", hook="git/clean", hooks=(refusal,)),
+        "shadow": Decision("pre_tool", hooks=(refusal.replace(shadow=True),)),
+        "off": Decision("pre_tool", hooks=(said("kodik:user:x", "untrusted"),)),
+        "asked": Decision("pre_tool", "ask", hook="git/push", hooks=(said("git/push", verdict="ask"),)),
+    }
+    now = time.time_ns()
+    for name, what in (("aa", ["refused", "refused", "asked"]), ("ab", ["shadow", "asked"]), ("ba", ["off"])):
+        folder = tmp_path / f"{MACHINE}{name}"
+        folder.mkdir()
+        writer = JournalWriter(str(folder))
+        head = head_of(call.replace(data={**call.data, **told}), "enforce", policy)
+        writer.append(
+            [journal_line(head, kinds[each], (), policy, now - 10**9 + place) for place, each in enumerate(what)]
+        )
+        writer.close()
+    index = index_elsewhere(str(world.state), str(tmp_path))
+    for _ in range(2):
+        with known_runs(str(tmp_path), lambda _done, _all: None, path=index) as known:
+            machines, noisy = of_machines(known, Wanted())
+            some, _ = of_machines(known, Wanted(machine="a"))
+            (ruled,), _ = of_machines(known, Wanted(hook="git/clean", verdict="block", machine="aa"))
+        assert [(each.machine, each.calls, each.refused, each.would_block, each.off) for each in machines] == [
+            ("ba", 1, 0, 0, 1), ("aa", 3, 2, 0, 0), ("ab", 2, 0, 1, 0),
+        ]  # fmt: skip
+        assert {each.agents for each in machines} == {("claude",)}
+        assert [(each.hook, each.refused, each.asked, each.machines) for each in noisy] == [
+            ("git/clean", 2, 0, 1), ("git/push", 0, 2, 2),
+        ]  # fmt: skip
+        assert [each.machine for each in some] == ["aa", "ab"]
+        assert (ruled.machine, ruled.calls, ruled.refused) == ("aa", 2, 2)
 
 
 @pytest.mark.parametrize("verb", [("log",), ("stats",), ("report", "x"), ("backtest", "x"), ("verify",), ("serve",)])

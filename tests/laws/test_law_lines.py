@@ -178,7 +178,7 @@ def test_a_search_finds_what_a_whole_index_would(
             Path(path).write_bytes(b"".join(journal[start:end]))
             if indexed and number == 1:
                 make_all(folder)
-        found = [*WordSearch(folder, asked, Wanted()).lines(lambda _done, _all: None)]
+        found = [line.raw for line in WordSearch(folder, asked, Wanted()).lines(lambda _done, _all: None)]
     index = sqlite3.connect(":memory:")
     index.execute(MEMORY_TABLE)
     for number, line in enumerate(journal):

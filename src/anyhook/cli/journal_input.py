@@ -11,6 +11,7 @@ from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
 from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.machines import machines_in
+from anyhook.journal.run_index import index_elsewhere, index_path
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time
 from anyhook.model.event import EVENTS
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 
 class FromOption(Options):
     from_: str | None = option("--from", "Read this directory, which `anyhook ship` filled, instead.", "DIR")
+
+
+class MachineOption(FromOption):
+    machine: str | None = option("--machine", "Only the machine of `--from` whose name begins with this.", "NAME")
+
+
+def index_of(options: FromOption, folder: str) -> str:
+    """The index of that folder. That of a directory is in the reader's own state: others share the directory."""
+    return index_path(folder) if options.from_ is None else index_elsewhere(state_dir(os.environ), folder)
 
 
 def folder_of(options: FromOption) -> str:
@@ -82,6 +92,7 @@ def wanted_of(options: EventFilter, since: str | None = None) -> Wanted:
         options.hook if isinstance(options, JournalFilter) else None,
         options.verdict,
         options.text if isinstance(options, TextFilter) else None,
+        options.machine if isinstance(options, MachineOption) else None,
     )
 
 
@@ -135,7 +146,11 @@ def count_of(flag: str, given: str | None, default: int) -> int:
 # the rest is text to find
 
 
-NAMED = {row.key: row for row in RecordFilter.rows if row.key != "text"}
+class _Typed(RecordFilter, MachineOption):
+    """What can be typed."""
+
+
+NAMED = {row.key: row for row in _Typed.rows if row.key not in ("text", "from_")}
 
 
 def wanted_by(query: str) -> Wanted:
@@ -152,14 +167,20 @@ def wanted_by(query: str) -> Wanted:
             raise BadCall(f"{name}:{value}: one of {', '.join(choices)} is needed.")
         values[name] = value or None  # a value that is still being typed
     values["text"] = " ".join(words) or None
-    return wanted_of(RecordFilter.of(values))
+    return wanted_of(_Typed.of(values))
 
 
 def like(line: JournalLine) -> list[str]:
     """Filters for similar records: same session, agent, tool or deciding hook. Values with spaces are left out, because
     they cannot be typed."""
     decided = line.background or (line.decision.hook if line.decision is not None else None)
-    parts = {"session": line.session, "agent": line.host, "tool": line.tool, "hook": decided}
+    parts = {
+        "machine": line.machine or None,
+        "session": line.session,
+        "agent": line.host,
+        "tool": line.tool,
+        "hook": decided,
+    }
     return [
         f"{name}:{value}"
         for name, value in parts.items()

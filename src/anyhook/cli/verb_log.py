@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import closing
@@ -9,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
-from anyhook.cli.journal_input import FromOption, RecordFilter, count_of, folder_of, sound, wanted_of
+from anyhook.cli.journal_input import MachineOption, RecordFilter, count_of, folder_of, sound, wanted_of
 from anyhook.cli.options import option, switch
 from anyhook.cli.standing import here
 from anyhook.cli.verbs import verb
@@ -18,7 +19,7 @@ from anyhook.cli.view.log_line import log_line
 from anyhook.cli.view.progress import progress
 from anyhook.cli.view.rows import row_of
 from anyhook.journal.machines import machines_in
-from anyhook.journal.read import JournalLine, read_line
+from anyhook.journal.read import JournalLine
 from anyhook.journal.search import follow, newest, search
 from anyhook.journal.word_search import WORTH, WordSearch, make_elsewhere
 
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 MAX_TEXT = 2_000
 """How many characters of one text a line shows, if no terminal cuts it earlier."""
 MAX_SEARCH = 10_000
+MACHINE_FIELD = "anyhook.machine"
 LOOK_S = 0.2
 """How often `--follow` checks for new records."""
 
 
-class LogOptions(RecordFilter, FromOption):
+class LogOptions(RecordFilter, MachineOption):
     search: str | None = option("--search", "Only records that contain all these words, in any order.", "WORDS")
     last: str | None = option("--last", "Only the last N.", "N", short="-n")
     follow: bool = switch("--follow", "Print the last ten, then new records as they come; Ctrl-C stops it.", short="-f")
@@ -79,9 +81,9 @@ def _with_words(folder: str, wanted: Wanted, words: str, most: int) -> Iterator[
         lines = [*islice(found, most or MAX_SEARCH)]
         if not most and next(found, None) is not None:
             render.say(f"More than {MAX_SEARCH} records have these words; the newest are shown. -n shows more.")
-    if looking.missed >= WORTH and make_elsewhere(folder):
+    if looking.missed >= WORTH and not machines_in(folder) and make_elsewhere(folder):
         render.say("An index for the next searches is being made in the background.")
-    records = [*map(read_line, reversed(lines))]
+    records = lines[::-1]
     return iter(sorted(records, key=lambda line: line.at_ns or 0) if machines_in(folder) else records)
 
 
@@ -91,7 +93,14 @@ def _show(records: Iterable[JournalLine], as_json: bool) -> bool:
 
 
 def _as_written(records: Iterable[JournalLine]) -> Iterator[str]:
-    return (found.raw.decode("utf-8", "replace").rstrip("\n") for found in sound(records))
+    return map(_raw, sound(records))
+
+
+def _raw(found: JournalLine) -> str:
+    """The line as it is written. Of many machines, the one that it is from is put behind its last field, under a name
+    that no record has."""
+    line = found.raw.decode("utf-8", "replace").rstrip("\n")
+    return f'{line.rstrip()[:-1]}, "{MACHINE_FIELD}": {json.dumps(found.machine)}}}' if found.machine else line
 
 
 def _for_people(records: Iterable[JournalLine]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import os
 from secrets import token_urlsafe
 
 from anyhook.cli import render
-from anyhook.cli.journal_input import FromOption, folder_of
+from anyhook.cli.journal_input import FromOption, folder_of, index_of
 from anyhook.cli.options import option
 from anyhook.cli.ports import bound, port_of
 from anyhook.cli.standing import standing_of
@@ -33,5 +33,5 @@ def serve(options: ServeOptions) -> int:
         closed = f"Nobody can answer here, because an agent started this page: {why}." if why else ""
         # Whether guards are on can be asked on this machine only.
         standing = standing_of(os.getcwd(), os.environ) if options.from_ is None else lambda: (False, "")
-        server.serve(folder, token, at, standing, closed)
+        server.serve(folder, token, at, standing, closed, index_of(options, folder))
     return 0

@@ -11,7 +11,14 @@ from sqlite3 import Error
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
-from anyhook.cli.journal_input import FromOption, JournalFilter, folder_of, look_for_cycles_seldom, wanted_of
+from anyhook.cli.journal_input import (
+    JournalFilter,
+    MachineOption,
+    folder_of,
+    index_of,
+    look_for_cycles_seldom,
+    wanted_of,
+)
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import show
@@ -21,7 +28,7 @@ from anyhook.cli.view.stats_table import stats_table
 from anyhook.engine.engine import Engine
 from anyhook.engine.present import present, scene_of
 from anyhook.journal.files import UnreadableJournal
-from anyhook.journal.run_index import index_path, known_runs
+from anyhook.journal.run_index import known_runs
 from anyhook.journal.stats import figures
 from anyhook.model.call import Call
 from anyhook.model.event import Event
@@ -89,7 +96,7 @@ def _imports(script: PythonScript, cwd: str) -> list[str]:
 # `anyhook stats`: what each hook did and what it cost, as a table with charts.
 
 
-class StatsOptions(JsonOptions, JournalFilter, FromOption):
+class StatsOptions(JsonOptions, JournalFilter, MachineOption):
     """`anyhook stats`."""
 
 
@@ -98,7 +105,8 @@ def stats(options: StatsOptions) -> int:
     """Show what each hook did: runs, median and 95th percentile, blocks, failures, timeouts, and how long it kept the
     agent waiting. Covers the last seven days, unless --since says otherwise. A rule counts as run if it applied, and
     takes no time."""
-    found = _figures(folder_of(options), wanted_of(options, since="7d"))
+    folder = folder_of(options)
+    found = _figures(folder, index_of(options, folder), wanted_of(options, since="7d"))
     gained_s = _gains(found) if options.from_ is None else {}
     if options.json:
         gained_ms = {name: round(gain_s * 1000) for name, gain_s in gained_s.items()}
@@ -126,16 +134,16 @@ def _gains(found: list[HookFigures]) -> dict[str, float]:
         return {}
 
 
-def _figures(folder: str, wanted: Wanted) -> list[HookFigures]:
+def _figures(folder: str, index: str, wanted: Wanted) -> list[HookFigures]:
     look_for_cycles_seldom()
     try:
-        with progress("reading the journal") as tell, known_runs(folder, tell, wanted.since_ns) as runs:
+        with progress("reading the journal") as tell, known_runs(folder, tell, wanted.since_ns, index) as runs:
             return figures(runs, wanted, time.time_ns())
     except UnreadableJournal:
         raise
     except (Error, OSError) as error:
         raise BadCall(
-            f"the index of the journal cannot be used: {error} ({index_path(folder)}). "
+            f"the index of the journal cannot be used: {error} ({index}). "
             "Make the state directory writable, or delete the index; it is rebuilt."
         ) from None
 

@@ -31,6 +31,7 @@ def machines_in(folder: str) -> list[str]:
     return [path for path in found if os.path.isdir(path)]
 
 
-def name_of(path: str) -> str:
-    """The machine that a folder or file of it belongs to; "" for a journal."""
-    return next((part.removeprefix(MACHINE) for part in path.split("/") if part.startswith(MACHINE)), "")
+def name_of(journal: str) -> str:
+    """The machine whose folder this is; "" for any other."""
+    name = os.path.basename(journal)
+    return name.removeprefix(MACHINE) if name.startswith(MACHINE) else ""

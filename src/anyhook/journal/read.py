@@ -204,6 +204,14 @@ class RecordedDecision(Record):
         return tuple(map(_hook, objects(self.raw.get("hooks"))))
 
     @property
+    def shadowed(self) -> RecordedHook | None:
+        """The hook in shadow mode that would have stopped or asked, if nothing else did."""
+        if not self.enforced or self.verdict in ("block", "ask"):
+            return None
+        wanted = [hook for word in ("block", "ask") for hook in self.hooks if hook.shadow and hook.verdict == word]
+        return wanted[0] if wanted else None
+
+    @property
     def problems(self) -> tuple[RecordedProblem, ...]:
         return tuple(
             RecordedProblem(*[text(each.get(field)) for field in RecordedProblem.fields])
@@ -233,6 +241,8 @@ class JournalLine(Record):
     """The object that the line is; None for a damaged line."""
     offset: int = 0
     """What its machine's records are counted from, if it is one of many."""
+    machine: str = ""
+    """The machine that it is from, if it is one of many."""
 
     @classmethod
     def of(cls, record: dict[str, Json]) -> JournalLine:

@@ -6,15 +6,17 @@ from __future__ import annotations
 import os
 import sqlite3
 from array import array
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
+from anyhook.journal.machines import name_of
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
 from anyhook.model import lean_json
 from anyhook.platform.parallel import parallel_map
 from anyhook.platform.places import make_private_dir
+from anyhook.platform.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from anyhook.journal.runs import HookRuns, Kind, Plain
     from anyhook.journal.search import Wanted
 
-VERSION = 6
+VERSION = 7
 MEMORY = ":memory:"
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
+SMALL_PART = 256 << 10
 RUN_TABLES = """
-CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, size INTEGER, changed INTEGER);
+CREATE TABLE files (id INTEGER PRIMARY KEY, inode INTEGER, start BLOB, size INTEGER, changed INTEGER,
+  machine TEXT);
 CREATE TABLE parts (file INTEGER, first INTEGER, last INTEGER, oldest INTEGER, newest INTEGER, hooks TEXT, at BLOB,
   kind BLOB, spent BLOB, took BLOB, PRIMARY KEY (file, first));
 """
@@ -38,12 +42,23 @@ def index_path(state_dir: str) -> str:
     return f"{state_dir}/journal-index.sqlite"
 
 
-def open_index(state_dir: str) -> sqlite3.Connection:
+def index_elsewhere(own: str, folder: str) -> str:
+    """The path of the index of a directory that others share: in our own state. Nothing is written there."""
+    store, key = Store(own, "indexes"), os.path.realpath(folder)
+    path = store.path(key)
+    if os.path.exists(path):
+        with suppress(OSError):
+            os.utime(path)  # what is read lives on
+    else:
+        store.write(key, b"")
+    return path
+
+
+def open_index(path: str) -> sqlite3.Connection:
     """The index; a new one if it does not exist or another version wrote it. If none can be stored, one in memory is
     used."""
-    path = index_path(state_dir)
     try:
-        make_private_dir(state_dir)
+        make_private_dir(os.path.dirname(path))
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         try:
             return _opened(path)
@@ -88,21 +103,27 @@ class Runs:
 
     def between(self, wanted: Wanted) -> Iterator[HookRuns]:
         """Part by part; runs outside the wanted times may be included."""
+        asked = wanted.machine or ""
         rows = self._index.execute(
-            "SELECT hooks, at, kind, spent, took FROM parts WHERE newest >= ? AND oldest < ? ORDER BY file, first",
-            (wanted.since_ns or 0, 2**63 - 1 if wanted.until_ns is None else wanted.until_ns),
+            "SELECT machine, hooks, at, kind, spent, took FROM parts JOIN files ON files.id = file "
+            "WHERE newest >= ? AND oldest < ? AND substr(machine, 1, ?) = ? ORDER BY file, first",
+            (wanted.since_ns or 0, 2**63 - 1 if wanted.until_ns is None else wanted.until_ns, len(asked), asked),
         )
-        for hooks, *columns in rows:
+        for machine, hooks, *columns in rows:
             names: list[tuple[str, list[Kind], int]] = lean_json.loads(hooks)  # type: ignore[assignment]
-            yield from Columns.of((names, *columns)).hooks
-        yield from self._latest.hooks
+            yield from Columns.of((names, *columns), machine).hooks
+        if not asked:
+            yield from self._latest.hooks
 
 
 @contextmanager
-def known_runs(state_dir: str, tell: Callable[[int, int], None], since_ns: int | None = None) -> Iterator[Runs]:
+def known_runs(
+    state_dir: str, tell: Callable[[int, int], None], since_ns: int | None = None, path: str = ""
+) -> Iterator[Runs]:
     """The runs up to now. New parts of the journal are read first; `tell` gets the number of bytes done, and of all.
-    Files without changes since `since_ns` are not read until their time is asked for."""
-    index = open_index(state_dir)
+    Files without changes since `since_ns` are not read until their time is asked for. `path` is that of the index, if
+    it is not in the journal's own folder."""
+    index = open_index(path or index_path(state_dir))
     try:
         latest = _taken(index, state_dir, tell, since_ns)
     except sqlite3.OperationalError:  # somebody does not let go of it, or it may only be read
@@ -139,8 +160,8 @@ def _new_parts(
     for identity, path, file in _known_files(index, files):
         if since_ns is not None and os.fstat(file.fileno()).st_mtime_ns < since_ns - SLACK_NS:
             continue
-        (done,) = index.execute("SELECT max(last) FROM parts WHERE file = ?", (identity,)).fetchone()
-        parts = [(identity, file.fileno(), first, last) for first, last in parts_of_file(file, done or 0)]
+        done = _done(index, identity, os.fstat(file.fileno()).st_size)
+        parts = [(identity, file.fileno(), first, last) for first, last in parts_of_file(file, done)]
         if path == current_path(state_dir) and parts:
             _, descriptor, first, last = parts.pop()
             latest = columns_of(lines_of(descriptor, first, last))
@@ -154,6 +175,17 @@ def _new_parts(
         read += last - first
         tell(read, whole)
     return latest
+
+
+def _done(index: sqlite3.Connection, identity: int, size: int) -> int:
+    """How far a file is known. A small part at the end of a file that grew is read again with what came after it, so
+    that parts stay few."""
+    row = index.execute("SELECT first, last FROM parts WHERE file = ? ORDER BY last DESC", (identity,)).fetchone()
+    first, last = row or (0, 0)
+    if size == last or last - first >= SMALL_PART:
+        return int(last)
+    index.execute("DELETE FROM parts WHERE file = ? AND first = ?", (identity, first))
+    return int(first)
 
 
 def _columns(part: tuple[int, int, int, int]) -> Plain:
@@ -181,8 +213,8 @@ def _known_files(index: sqlite3.Connection, files: list[tuple[str, BinaryIO]]) -
         ).fetchone()
         # A file that is full does not change any more, and none becomes shorter, unless somebody has a hand in it.
         if row is None or state.st_size < row[1] or (state.st_size == row[1] and stamp != row[1:]):
-            values = (state.st_ino, start, *stamp)
-            row = (index.execute("INSERT INTO files VALUES (NULL, ?, ?, ?, ?)", values).lastrowid,)
+            values = (state.st_ino, start, *stamp, name_of(os.path.dirname(path)))
+            row = (index.execute("INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?)", values).lastrowid,)
         else:
             index.execute("UPDATE files SET size = ?, changed = ? WHERE id = ?", (*stamp, row[0]))
         found.append((row[0], path, file))

@@ -97,7 +97,11 @@ def _tool_of(line: bytes, start: int, end: int) -> bytes | None:
 # Runs: what statistics need from every run of every hook, in columns, with a few bytes per run.
 
 
-SHADOW, FAILED, TIMED_OUT, BACKGROUND = 1, 2, 4, 8
+SHADOW, FAILED, TIMED_OUT, BACKGROUND, OFF = 1, 2, 4, 8, 16
+
+NO_HOOK = ""
+"""Every event counts as a run of this: of nothing. Its seconds are the number of events in the record, its mark SHADOW
+says that shadow mode let something pass that would have been refused, OFF that a hook waited for approval."""
 
 MAX_AT = 2**63 - 1
 
@@ -117,6 +121,8 @@ class HookRuns(Record):
     spent_s: array[float]
     took_s: array[float]
     """The same by four digits, for percentiles."""
+    machine: str = ""
+    """The machine that they are from, if it is one of many."""
 
     def part(self, low: int, high: int, chosen: list[bool]) -> HookRuns:
         """The runs between two positions whose kind is chosen."""
@@ -125,7 +131,7 @@ class HookRuns(Record):
             right = [chosen[each] for each in kind]
             at, kind = array("q", compress(at, right)), array("L", compress(kind, right))
             spent, took = array("d", compress(spent, right)), array("d", compress(took, right))
-        return HookRuns(self.hook, self.kinds, at, kind, spent, took)
+        return HookRuns(self.hook, self.kinds, at, kind, spent, took, self.machine)
 
 
 class Columns:
@@ -146,14 +152,15 @@ class Columns:
         return names, at.tobytes(), kind.tobytes(), spent.tobytes(), took.tobytes()
 
     @classmethod
-    def of(cls, plain: Plain) -> Columns:
+    def of(cls, plain: Plain, machine: str = "") -> Columns:
         names, *texts = plain
         at, kind, spent, took = array("q", texts[0]), array("L", texts[1]), array("d", texts[2]), array("d", texts[3])
         hooks: list[HookRuns] = []
         start = 0
         for hook, kinds, count in names:
             end = start + count
-            hooks.append(HookRuns(hook, kinds, at[start:end], kind[start:end], spent[start:end], took[start:end]))
+            columns = (at[start:end], kind[start:end], spent[start:end], took[start:end])
+            hooks.append(HookRuns(hook, kinds, *columns, machine))
             start = end
         return cls(hooks)
 
@@ -213,12 +220,13 @@ class _RunReader:
     def __init__(self) -> None:
         self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}
         self._rules: dict[tuple[bytes, ...], bool] = {}
+        self._events: dict[tuple[bytes, ...], Kind] = {}
 
     def runs(self, line: bytes) -> Iterable[Run]:
         parts = parts_of(line)
-        if parts is None:
+        if parts is None or b', "events": ' in line:
             return runs_of(read_line(line))
-        at, about, tool, calls, _, hooks = parts
+        at, about, tool, calls, decision, hooks = parts
         if RAN in hooks and self._unstarted((hooks, *[call[1] for call in calls])):
             return runs_of(read_line(line))
         made: list[Run] = []
@@ -226,7 +234,18 @@ class _RunReader:
             key = about, tool, hook, ended, hooks
             known = self._kinds.get(key) or self._kind(key)
             made.append((int(at), *known, float(spent)))
+        made.append(
+            (int(at), NO_HOOK, self._events.get((about, tool, decision)) or self._event(about, tool, decision), 1.0)
+        )
         return made
+
+    def _event(self, about: bytes, tool: bytes, decision: bytes) -> Kind:
+        """The kind of event."""
+        kind = _event_kind(read_line(b'{%b, "data": {"tool": %b}, "decision": %b}' % (about, tool, decision)))
+        if len(self._events) >= MAX_REMEMBERED:
+            self._events.clear()
+        self._events[about, tool, decision] = kind
+        return kind
 
     def _unstarted(self, key: tuple[bytes, ...]) -> bool:
         """Whether one of these hooks ran without being started, as rules do."""
@@ -261,8 +280,21 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
     at = None if line.record is None else line.record.get("at")
     if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
-    found = _ended_later(line) if line.background is not None else [*_called(line), *_ruled(line)]
-    yield from ((at, *each) for each in found)
+    if line.background is not None:
+        yield from ((at, *each) for each in _ended_later(line))
+        return
+    yield from ((at, *each) for each in (*_called(line), *_ruled(line)))
+    yield at, NO_HOOK, _event_kind(line), float(line.events)
+
+
+def _event_kind(line: JournalLine) -> Kind:
+    decision, marks = line.decision, 0
+    if decision is not None:
+        would = decision.shadowed
+        shadow = (decision.verdict == BLOCK and not decision.enforced) or (would is not None and would.verdict == BLOCK)
+        marks = shadow * SHADOW | any(each.status == "untrusted" for each in decision.hooks) * OFF
+    verdict = decision.verdict if decision is not None else None
+    return line.host, line.project, line.session, line.event, line.tool, verdict, marks
 
 
 def _ended_later(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:

@@ -19,7 +19,7 @@ from anyhook.journal.files import (
     seek_first,
     whole_lines,
 )
-from anyhook.journal.machines import NUMBER_STEP, journals_of
+from anyhook.journal.machines import NUMBER_STEP, journals_of, name_of
 from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.model import lean_json
 from anyhook.model.record import Record
@@ -55,6 +55,8 @@ class Wanted(Record):
     """Part of the id of a hook that took part."""
     verdict: str | None = None
     text: str | None = None
+    machine: str | None = None
+    """How the name of the machine begins, of many."""
 
     def fits(self) -> Callable[[dict[str, Json]], bool]:
         """A function that says whether a record matches."""
@@ -89,6 +91,9 @@ class Wanted(Record):
             return hook is None or any(hook in name for name in reached(record))
 
         return right
+
+    def fits_machine(self, name: str) -> bool:
+        return self.machine is None or name.startswith(self.machine)
 
     def marks(self) -> tuple[bytes, ...]:
         """Bytes that every matching line contains, as JSON writes them."""
@@ -128,9 +133,9 @@ def _low_json(value: Json) -> str:
 
 def search(state_dir: str, wanted: Wanted) -> Iterator[JournalLine]:
     """The records, oldest first; damaged lines among them. Those of many machines are merged by time."""
-    journals = journals_of(state_dir)
-    if journals != [state_dir]:
-        each = [_placed(place, search(journal, wanted)) for place, journal in enumerate(journals)]
+    many = _many(state_dir, wanted)
+    if many is not None:
+        each = [placed(place, journal, search(journal, wanted)) for place, journal in many]
         yield from merge(*each, key=_time)
         return
     chosen = chooser(wanted)
@@ -151,6 +156,8 @@ def open_parts(
     try:
         parts: list[tuple[int, int, int]] = []
         for path, file in files:
+            if not wanted.fits_machine(name_of(os.path.dirname(path))):
+                continue
             if wanted.since_ns is not None:
                 seek_first(file, b"at", wanted.since_ns - SLACK_NS)
             start, found = file.tell(), known(path, file) if known else None
@@ -187,9 +194,9 @@ def _fitting(file: BinaryIO, wanted: Wanted, chosen: Callable[[bytes], JournalLi
 
 def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
     """The last N records, oldest first, read from the end."""
-    journals = journals_of(state_dir)
-    if journals != [state_dir]:
-        each = [_placed(place, newest(journal, wanted, max_count)) for place, journal in enumerate(journals)]
+    many = _many(state_dir, wanted)
+    if many is not None:
+        each = [placed(place, journal, newest(journal, wanted, max_count)) for place, journal in many]
         return sorted((line for lines in each for line in lines), key=_time)[-max_count:]
     files = open_all(state_dir)
     try:
@@ -202,9 +209,19 @@ def _time(line: JournalLine) -> int:
     return line.at_ns or 0
 
 
-def _placed(place: int, lines: Iterable[JournalLine]) -> Iterator[JournalLine]:
-    """The lines of one of many machines, with numbers that no other has."""
-    return (line.replace(offset=place * NUMBER_STEP) for line in lines) if place else iter(lines)
+def _many(folder: str, wanted: Wanted) -> list[tuple[int, str]] | None:
+    """The wanted journals of a directory of machines, and the place of each among all; None if the folder is the wanted
+    journal."""
+    journals = journals_of(folder)
+    if journals == [folder] and wanted.fits_machine(name_of(folder)):
+        return None
+    return [(place, journal) for place, journal in enumerate(journals) if wanted.fits_machine(name_of(journal))]
+
+
+def placed(place: int, journal: str, lines: Iterable[JournalLine]) -> Iterator[JournalLine]:
+    """The lines of one of many machines, with its name, and with numbers that no other has."""
+    name = name_of(journal)
+    return (line.replace(offset=place * NUMBER_STEP, machine=name) for line in lines) if name else iter(lines)
 
 
 def _last(
@@ -235,9 +252,9 @@ def _close(files: list[tuple[str, BinaryIO]]) -> None:
 def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: False) -> Iterator[JournalLine | None]:
     """The last N records, and then new ones, from all files; None whenever there are no more for now. Finding the last
     ones may take a while; `stop` says whether the caller still wants them."""
-    journals = journals_of(state_dir)
-    if journals != [state_dir]:
-        yield from _follow_all(journals, wanted, newest(state_dir, wanted, max_count))
+    many = _many(state_dir, wanted)
+    if many is not None:
+        yield from _follow_all(many, wanted, newest(state_dir, wanted, max_count))
         return
     chosen = chooser(wanted)
     files = open_all(state_dir)
@@ -259,15 +276,15 @@ def follow(state_dir: str, wanted: Wanted, max_count: int, stop: Stop = lambda: 
                 seen[state.st_ino] = file.tell()
 
 
-def _follow_all(journals: list[str], wanted: Wanted, last: list[JournalLine]) -> Iterator[JournalLine | None]:
+def _follow_all(many: list[tuple[int, str]], wanted: Wanted, last: list[JournalLine]) -> Iterator[JournalLine | None]:
     """The same for many machines."""
-    each = [follow(journal, wanted, 0) for journal in journals]
-    for one in each:
+    each = [(place, journal, follow(journal, wanted, 0)) for place, journal in many]
+    for _, _, one in each:
         next(one)  # it begins after what is there now
     yield from last
     while True:
         yield None
-        fresh = [_placed(place, filter(None, iter(one.__next__, None))) for place, one in enumerate(each)]
+        fresh = [placed(place, journal, iter(one.__next__, None)) for place, journal, one in each]
         yield from sorted((line for lines in fresh for line in lines), key=_time)
 
 
@@ -279,7 +296,7 @@ def record_of(state_dir: str, name: str) -> JournalLine | None:
     if journals != [state_dir]:
         place, number = divmod(number, NUMBER_STEP)
         found = record_of(journals[place], str(number)) if place < len(journals) else None
-        return found.replace(offset=place * NUMBER_STEP) if found is not None else None
+        return next(placed(place, journals[place], [found])) if found is not None else None
     files = open_all(state_dir)
     try:
         for _, file in reversed(files):

@@ -8,7 +8,7 @@ from itertools import compress
 from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.runs import BACKGROUND, FAILED, SHADOW, TIMED_OUT, Durations
+from anyhook.journal.runs import BACKGROUND, FAILED, NO_HOOK, OFF, SHADOW, TIMED_OUT, Durations
 from anyhook.journal.search import PROOF
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
@@ -90,7 +90,7 @@ def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     width = max(1, -(-(end - start) // TREND_STEPS))
     edges = [start + width * part for part in range(1, TREND_STEPS)]
     found: dict[str, _Hook] = {}
-    for runs in _fitting(known.between(wanted), wanted):
+    for runs in _of_hooks(known, wanted):
         hook = found.get(runs.hook)
         if hook is None:
             hook = found[runs.hook] = _Hook()
@@ -99,12 +99,102 @@ def figures(known: Runs, wanted: Wanted, now_ns: int) -> list[HookFigures]:
     return sorted(made, key=lambda each: (-each.cost_s, each.hook))
 
 
+class MachineFigures(Record):
+    """One of many machines."""
+
+    machine: str
+    agents: tuple[str, ...]
+    last_ns: int
+    """When its last record was written."""
+    calls: int
+    """Of tools. With `hook`, the runs of the hooks of that name."""
+    refused: int
+    would_block: int
+    off: int
+    """Events at which a hook was not asked, because nobody approved it."""
+
+    def as_dict(self) -> dict[str, Json]:
+        return {**{field: getattr(self, field) for field in self.fields}, "agents": [*self.agents]}
+
+
+class NoisyHook(Record):
+    """A hook that refused or asked, on how many machines."""
+
+    hook: str
+    refused: int
+    asked: int
+    machines: int
+
+    def as_dict(self) -> dict[str, Json]:
+        return {field: getattr(self, field) for field in self.fields}
+
+
+class _Machine:
+    """The counters of one machine."""
+
+    def __init__(self) -> None:
+        self.agents: set[str] = set()
+        self.last_ns = self.calls = self.refused = self.would_block = self.off = 0
+
+    def take(self, runs: HookRuns) -> None:
+        self.last_ns = max(self.last_ns, runs.at[-1])
+        for number, count in _counted(runs).items():
+            host, *_, event, _, verdict, marks = runs.kinds[number]
+            if host:
+                self.agents.add(host)
+            shadow = marks & SHADOW > 0
+            self.calls += count * (event == "pre_tool")
+            self.refused += count * (verdict == BLOCK and not shadow)
+            self.would_block += count * (shadow and (verdict == BLOCK or runs.hook == NO_HOOK))
+            self.off += count * (marks & OFF > 0)
+
+    def figures(self, name: str) -> MachineFigures:
+        counts = (self.calls, self.refused, self.would_block, self.off)
+        return MachineFigures(name, tuple(sorted(self.agents)), self.last_ns, *counts)
+
+
+def _counted(runs: HookRuns) -> dict[int, int]:
+    """Kind → how many runs; of events, how many there were, since a record may stand for several."""
+    counts = Counter(runs.kind)
+    if runs.hook == NO_HOOK and max(runs.spent_s) > 1:
+        for number, events in zip(runs.kind, runs.spent_s, strict=True):
+            counts[number] += int(events) - 1
+    return counts
+
+
+def of_machines(known: Runs, wanted: Wanted) -> tuple[list[MachineFigures], list[NoisyHook]]:
+    """Every machine with records in the span, those first where hooks are off or most was refused; and the hooks that
+    refused or asked, the noisiest first."""
+    machines: dict[str, _Machine] = {}
+    noise: dict[str, tuple[Counter[str], set[str]]] = {}
+    counted = NO_HOOK if wanted.hook is None else None
+    for runs in _fitting(known.between(wanted), wanted):
+        if counted is None or runs.hook == counted:
+            machines.setdefault(runs.machine, _Machine()).take(runs)
+        if runs.hook == NO_HOOK:
+            continue
+        for number, count in Counter(runs.kind).items():
+            *_, verdict, marks = runs.kinds[number]
+            if verdict in (BLOCK, "ask") and not marks & SHADOW:
+                counts, where = noise.setdefault(runs.hook, (Counter(), set()))
+                counts[verdict] += count
+                where.add(runs.machine)
+    rows = [each.figures(name) for name, each in machines.items()]
+    rows.sort(key=lambda each: (-each.off, -each.refused, -each.would_block, each.machine))
+    noisy = [NoisyHook(hook, counts[BLOCK], counts["ask"], len(where)) for hook, (counts, where) in noise.items()]
+    return rows, sorted(noisy, key=lambda each: (-each.refused - each.asked, each.hook))
+
+
 def span_of(known: Runs, wanted: Wanted, now_ns: int) -> tuple[int, int]:
     """From when to when; without a beginning, from the first run."""
     start = wanted.since_ns
     if start is None:
-        start = min((runs.at[0] for runs in _fitting(known.between(wanted), wanted)), default=0)
+        start = min((runs.at[0] for runs in _of_hooks(known, wanted)), default=0)
     return start, now_ns if wanted.until_ns is None else wanted.until_ns
+
+
+def _of_hooks(known: Runs, wanted: Wanted) -> Iterator[HookRuns]:
+    return (runs for runs in _fitting(known.between(wanted), wanted) if runs.hook != NO_HOOK)
 
 
 def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]:

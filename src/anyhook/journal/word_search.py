@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from anyhook.journal.files import blocks_of, current_path, full_paths, words_path
+from anyhook.journal.machines import journals_of
 from anyhook.journal.read import read_line
-from anyhook.journal.search import chooser, open_parts
+from anyhook.journal.search import chooser, open_parts, placed
 from anyhook.model import lean_json
 from anyhook.platform.locks import locked
 from anyhook.platform.other_programs import outlive
@@ -56,14 +57,17 @@ class WordSearch:
         self._state_dir, self._words, self._wanted = state_dir, words, wanted
         self._tokens = tokens_of(words)
         self._unknown = set[int]()
+        self._journals: dict[int, str] = {}
+        """Descriptor of a file → the journal that it belongs to."""
         self.missed = 0
         """How many bytes were scanned that an index could have avoided."""
 
-    def lines(self, tell: Callable[[int, int], None]) -> Generator[bytes, None, None]:
-        """Their lines, newest first. `tell` is called with the number of bytes scanned and the total."""
+    def lines(self, tell: Callable[[int, int], None]) -> Generator[JournalLine, None, None]:
+        """Their lines, newest first in each journal. `tell` is called with the number of bytes scanned, and of all."""
         if not self._words.split():
             return
         look = PartSearch(self._words, self._wanted)
+        places = {journal: place for place, journal in enumerate(journals_of(self._state_dir))}
         with open_parts(self._state_dir, self._wanted, self._known) as parts:
             parts.reverse()
             whole, read = sum(last - first for _, first, last in parts), 0
@@ -73,9 +77,11 @@ class WordSearch:
                     read += last - first
                     self.missed += last - first if file in self._unknown else 0
                     tell(read, whole)
-                    yield from found
+                    journal = self._journals[file]
+                    yield from placed(places.get(journal, 0), journal, map(read_line, found))
 
     def _known(self, path: str, file: BinaryIO) -> list[tuple[int, int]] | None:
+        self._journals[file.fileno()] = os.path.dirname(path)
         blocks = blocks_with(self._tokens, path, file)
         if blocks is None and self._tokens and path != current_path(self._state_dir):
             self._unknown.add(file.fileno())

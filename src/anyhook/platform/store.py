@@ -44,6 +44,7 @@ KINDS: dict[str, tuple[float, int, int, str]] = {
     "granted": (DAY_S, 128, MB // 2, "rules that a person answered for a whole session; lost, they ask again"),
     "page": (30 * DAY_S, 8, MB // 8, "the port of a page that is served; lost, notices have no link"),
     "context": (30 * DAY_S, 50, 2 * MB, "text that was too long for an agent, which was told where it is"),
+    "indexes": (30 * DAY_S, 8, 4_096 * MB, "indexes of directories of many machines; made again"),
     "types": (365 * DAY_S, 250, MB, "what self-describing executables answered; asked again"),
     "agents": (90 * DAY_S, 32, MB, "agents of other packages; looked up again"),
     "sessions": (30 * DAY_S, 750, 3 * MB, "what functions keep for a session, and the locks of those"),

@@ -18,6 +18,8 @@ COLOURS = {"✗": BAD, "✓": GOOD, "?": WARN, "!": WARN}
 INDENT = " " * 9
 MAX_WHY = 240
 """How many characters of a reason are shown where no terminal cuts it; `anyhook explain` has all of it."""
+SHORT_NAME = 8
+"""A machine's name is random, and `--machine` takes its beginning."""
 ROOMY, NARROW = 100, 60
 """At least this wide, times have their date; below the second width, who fired and how long it took are left out."""
 
@@ -30,6 +32,8 @@ def log_line(row: Row, room: int | None = None, *, colour: bool = False) -> str:
     if not narrow:
         took = "" if row.ms is None else span(row.ms / 1000)
         start += f"  {took:>7}  {padded(row.host if room is None else cut(row.host, 8), 8)}"
+    if row.machine:
+        start += f"  {row.machine if room is None else row.machine[:SHORT_NAME]}"
     said = f"{row.said:<{8 if narrow else 13}}"
     what, why = f"{row.what}  {row.about}".rstrip(), cut(row.why, MAX_WHY)
     told, below = f"{what}  {why}".rstrip(), ""

@@ -13,7 +13,7 @@ from anyhook.model.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.journal.read import JournalLine, RecordedCall, RecordedHook
+    from anyhook.journal.read import JournalLine, RecordedCall
     from anyhook.model.json_types import Json
 
 MAX_CELL = 200
@@ -60,6 +60,8 @@ class Row(Record):
     """How many events this record stands for."""
     disobeyed: bool = False
     """Whether the call ran although it was refused."""
+    machine: str = ""
+    """The machine that it is from, if it is one of many."""
 
     @property
     def said(self) -> str:
@@ -101,7 +103,19 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         return _cell(value, most)
 
     if found.record is None:
-        return Row(None, 0, "", "", "", DAMAGED, "", "", cell(found.raw.decode("utf-8", "replace")), None)
+        return Row(
+            None,
+            0,
+            "",
+            "",
+            "",
+            DAMAGED,
+            "",
+            "",
+            cell(found.raw.decode("utf-8", "replace")),
+            None,
+            machine=found.machine,
+        )
     number, at, calls = found.n, found.at_ns or 0, found.calls
     if found.background is not None:
         return _background(found, cell)
@@ -121,9 +135,10 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         "; ".join(filter(None, (cell(breach), reason or _changes(decision), cell(_off(decision))))),
         _ms(calls) if calls else None,
         broken is not None,
-        decision is not None and (not decision.enforced or _shadowed(decision) is not None),
+        decision is not None and (not decision.enforced or decision.shadowed is not None),
         found.events,
         bool(breach),
+        found.machine,
     )
 
 
@@ -131,26 +146,20 @@ def _background(found: JournalLine, cell: Callable[[Json], str]) -> Row:
     call, at, hook = found.calls[0], found.at_ns or 0, cell(found.background)
     failed = call.run is None or call.run.ending != "exited" or call.run.exit_code != 0
     reason = cell(_cause(call)) if failed else ""
-    return Row(found.n, at, "", "background", "", "none", "", hook, reason, _ms(found.calls), failed)
+    return Row(
+        found.n, at, "", "background", "", "none", "", hook, reason, _ms(found.calls), failed, machine=found.machine
+    )
 
 
 def _speaker(decision: RecordedDecision | None, broken: RecordedCall | None) -> tuple[Json, Json, Json]:
     """The verdict, the hook that it is from, and its reason."""
-    shadowed = _shadowed(decision)
+    shadowed = None if decision is None else decision.shadowed
     if shadowed is not None:
         return shadowed.verdict, shadowed.id, ""
     said = RecordedDecision({}) if decision is None else decision
     if broken is not None and not said.hook:
         return said.verdict, broken.hook, said.reason or _cause(broken)
     return said.verdict, said.hook, said.reason
-
-
-def _shadowed(decision: RecordedDecision | None) -> RecordedHook | None:
-    """The hook in shadow mode that would have stopped or asked, if nothing else did."""
-    if decision is None or not decision.enforced or decision.verdict in ("block", "ask"):
-        return None
-    wanted = [hook for word in ("block", "ask") for hook in decision.hooks if hook.shadow and hook.verdict == word]
-    return wanted[0] if wanted else None
 
 
 def _changes(decision: RecordedDecision | None) -> str:

@@ -9,6 +9,7 @@ const WAITING_MS = 1000; // how often to ask which calls wait for a person
 const FIGURES_MS = 5000; // figures are asked for again at most this often
 const AGAIN_MS = 3000;
 const SHOW_MS = 100;
+const SHORT_NAME = 8; // a machine's name is random, and `machine:` takes its beginning
 const PULSE_PARTS = 60;
 const PULSE_MS = 10000;
 
@@ -77,7 +78,7 @@ function rowLine(row) {
   time.title = [row.n === null ? "" : `record ${row.n}`, row.at ? new Date(row.at / 1e6).toString() : ""].join("\n");
   const event = row.events > 1 ? `${row.event} × ${row.events.toLocaleString()}` : row.event;
   const warns = row.said.startsWith("!") || (row.shadow && row.verdict === "block");
-  line.append(time, cell("from", [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
+  line.append(time, cell("from", [row.machine.slice(0, SHORT_NAME), "quiet"], [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
     cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]),
     cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
   return line;
@@ -305,9 +306,63 @@ async function showFigures() {
     by("hooks").querySelectorAll("button")[focused]?.focus({ preventScroll: true });
     by("no-hooks").hidden = hooks.length > 0;
     by("hooks-note").textContent = answer.note;
+    showMachines(answer);
   } catch {
     view.figuresDue = Date.now() + FIGURES_MS; // the connection will tell
   }
+}
+
+// --- many machines
+
+// A cell that leads to what it counts; nothing for zero.
+function counted(label, count, query) {
+  const made = make("td", "number");
+  made.setAttribute("role", "cell");
+  made.dataset.label = label;
+  if (count) made.append(query ? finds(count.toLocaleString(), query) : count.toLocaleString());
+  return made;
+}
+
+function named(text, query, title) {
+  const made = make("td", "name");
+  made.setAttribute("role", "cell");
+  made.append(finds(text, query));
+  made.title = title;
+  return made;
+}
+
+function tableLine(...cells) {
+  const line = make("tr");
+  line.setAttribute("role", "row");
+  line.append(...cells);
+  return line;
+}
+
+// What else is searched for stays; what these name is replaced.
+function narrowed(...words) {
+  const kinds = words.map((word) => word.split(":")[0]);
+  const kept = view.query.split(/\s+/).filter((word) => word && !kinds.includes(word.split(":")[0]));
+  return [...kept, ...words].join(" ");
+}
+
+function showMachines({ machines, noisy }) {
+  by("many").hidden = !machines.length && by("many").hidden;
+  by("many-title").textContent = plural(machines.length, "machine");
+  const off = machines.filter((each) => each.off).length;
+  by("many-note").textContent = off ? `${plural(off, "machine")} with hooks that nobody approved` : "";
+  by("machines").replaceChildren(...machines.map((each) => {
+    const own = `machine:${each.machine}`;
+    return tableLine(named(each.machine.slice(0, SHORT_NAME), narrowed(own), each.machine),
+      cell("agents", [each.agents.join(", ")]), cell("time", [each.ago]), counted("calls", each.calls, narrowed(own)),
+      counted("refused", each.refused, narrowed(own, "verdict:block")), counted("would block", each.would_block, ""),
+      counted("not approved", each.off, ""));
+  }));
+  by("noisy").replaceChildren(...noisy.map((each) => {
+    const own = `hook:${each.hook.split(/\s/, 1)[0]}`;
+    return tableLine(named(each.hook, narrowed(own), each.hook),
+      counted("refused", each.refused, narrowed(own, "verdict:block")),
+      counted("asked", each.asked, narrowed(own, "verdict:ask")), counted("machines", each.machines, ""));
+  }));
 }
 
 // --- am I protected?
@@ -418,6 +473,7 @@ async function showFull(number) {
   by("full-age").textContent = answer.ago || "";
   by("command").textContent = `anyhook explain ${number}`;
   by("copy").textContent = "Copy";
+  by("ask").hidden = Boolean(answer.machine); // it is not in the journal of this machine
   by("like").replaceChildren(...(answer.like || []).map((query) => {
     const chip = make("button", "", query);
     Object.assign(chip, { type: "button", title: "Search for more of these" });

@@ -33,7 +33,7 @@ from anyhook.cli.view.text import visible
 from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
-from anyhook.journal.stats import TREND_STEPS, figures, span_of
+from anyhook.journal.stats import TREND_STEPS, figures, of_machines, span_of
 from anyhook.state.approvals import Approvals, PersonsAnswer, page_is_at
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 SHOWN = 500
 """How many of the newest records a page starts with."""
 BATCH = 200
+MAX_NOISY = 20
 LOOK_S = 0.25
 SECOND = 1_000_000_000
 STREAMS = 64
@@ -150,9 +151,10 @@ def _unknown() -> tuple[bool, str]:
 class PageApi:
     """The requests that the page makes."""
 
-    def __init__(self, folder: str, standing: Standing, closed: str) -> None:
-        """`closed` says why nobody can answer calls here; "" if a person can."""
-        self._folder, self._standing, self._closed = folder, standing, closed
+    def __init__(self, folder: str, standing: Standing, closed: str, index: str) -> None:
+        """`closed` says why nobody can answer calls here; "" if a person can. `index` is the path of the journal's."""
+        self._folder, self._standing, self._closed, self._index = folder, standing, closed, index
+        self._of_many = bool(machines_in(folder))
         self._indexing = Lock()
         self._streams = 0
 
@@ -188,7 +190,13 @@ class PageApi:
             lines, line = await run_in_threadpool(told_in_full, self._folder, request.path_params["number"])
         except (LookupError, OSError) as error:
             return JSONResponse({"problem": str(error)}, 404)
-        told = {"lines": lines, "tones": [*map(tone, lines)], "ago": _ago(line.at_ns), "like": like(line)}
+        told = {
+            "lines": lines,
+            "tones": [*map(tone, lines)],
+            "ago": _ago(line.at_ns),
+            "like": like(line),
+            "machine": line.machine,
+        }
         return JSONResponse({**told, "json": _readable(line)})
 
     async def standing(self, _request: Request) -> Response:
@@ -211,13 +219,18 @@ class PageApi:
 
     def _figures(self, wanted: Wanted) -> dict[str, Json]:
         # Only one request at a time updates the index.
-        with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns) as runs:
+        with self._indexing, known_runs(self._folder, lambda _done, _all: None, wanted.since_ns, self._index) as runs:
             now = time.time_ns()
             found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
+            machines, noisy = of_machines(runs, wanted) if self._of_many else ([], [])
         note = [f"a bar is {span((end - start) / TREND_STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
         if wanted.text is not None:
             note.append("whatever the text")
-        return {"hooks": [*map(_card, found)], "told": _told(*found), "note": ", ".join(note), "from": start, "to": end}
+        return {
+            "hooks": [*map(_card, found)], "told": _told(*found), "note": ", ".join(note), "from": start, "to": end,
+            "machines": [{**each.as_dict(), "ago": _ago(each.last_ns)} for each in machines],
+            "noisy": [{**each.as_dict(), "hook": visible(each.hook)} for each in noisy[:MAX_NOISY]],
+        }  # fmt: skip
 
     async def events(self, request: Request) -> Response:
         """Rows as they come: `rows` for several at once, `ready` when all existing ones have been sent, `problem` for
@@ -320,9 +333,11 @@ def _readable(line: JournalLine) -> str:
     return visible(json.dumps(line.record, indent=2, ensure_ascii=False), keep="\n")
 
 
-def page(folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "") -> ASGIApp:
+def page(
+    folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "", index: str = ""
+) -> ASGIApp:
     """The whole site."""
-    journal = PageApi(folder, standing, closed)
+    journal = PageApi(folder, standing, closed, index)
     routes = [
         Route("/", journal.file),
         Route("/events", journal.events),
@@ -366,9 +381,11 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def config_of(folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "") -> uvicorn.Config:
+def config_of(
+    folder: str, token: str, port: int, standing: Standing = _unknown, closed: str = "", index: str = ""
+) -> uvicorn.Config:
     return uvicorn.Config(
-        page(folder, token, port, standing, closed),
+        page(folder, token, port, standing, closed, index),
         http=Impatient,
         log_config=None,
         access_log=False,
@@ -381,10 +398,10 @@ def config_of(folder: str, token: str, port: int, standing: Standing = _unknown,
     )
 
 
-def serve(folder: str, token: str, at: socket.socket, standing: Standing, closed: str) -> None:
+def serve(folder: str, token: str, at: socket.socket, standing: Standing, closed: str, index: str) -> None:
     """Serve until a signal. The socket is already bound; `standing` says whether guards are on, `closed` why nobody can
-    answer calls here."""
+    answer calls here; `index` is the path of the journal's."""
     port = at.getsockname()[1]
     if not machines_in(folder):
         page_is_at(folder, port)
-    Server(config_of(folder, token, port, standing, closed)).run(sockets=[at])
+    Server(config_of(folder, token, port, standing, closed, index)).run(sockets=[at])
