@@ -99,7 +99,7 @@ def _tool_of(line: bytes, start: int, end: int) -> bytes | None:
 
 SHADOW, FAILED, TIMED_OUT, BACKGROUND, OFF = 1, 2, 4, 8, 16
 
-NO_HOOK = ""
+EACH_EVENT = ""
 """Every event counts as a run of this: of nothing. Its seconds are the number of events in the record, its mark SHADOW
 says that shadow mode let something pass that would have been refused, OFF that a hook waited for approval."""
 
@@ -235,7 +235,7 @@ class _RunReader:
             known = self._kinds.get(key) or self._kind(key)
             made.append((int(at), *known, float(spent)))
         made.append(
-            (int(at), NO_HOOK, self._events.get((about, tool, decision)) or self._event(about, tool, decision), 1.0)
+            (int(at), EACH_EVENT, self._events.get((about, tool, decision)) or self._event(about, tool, decision), 1.0)
         )
         return made
 
@@ -284,7 +284,7 @@ def runs_of(line: JournalLine) -> Iterator[Run]:
         yield from ((at, *each) for each in _ended_later(line))
         return
     yield from ((at, *each) for each in (*_called(line), *_ruled(line)))
-    yield at, NO_HOOK, _event_kind(line), float(line.events)
+    yield at, EACH_EVENT, _event_kind(line), float(line.events)
 
 
 def _event_kind(line: JournalLine) -> Kind:

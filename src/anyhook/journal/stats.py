@@ -8,7 +8,7 @@ from itertools import compress
 from math import fsum
 from typing import TYPE_CHECKING
 
-from anyhook.journal.runs import BACKGROUND, FAILED, NO_HOOK, OFF, SHADOW, TIMED_OUT, Durations
+from anyhook.journal.runs import BACKGROUND, EACH_EVENT, FAILED, OFF, SHADOW, TIMED_OUT, Durations
 from anyhook.journal.search import PROOF
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
@@ -145,7 +145,7 @@ class _Machine:
             shadow = marks & SHADOW > 0
             self.calls += count * (event == "pre_tool")
             self.refused += count * (verdict == BLOCK and not shadow)
-            self.would_block += count * (shadow and (verdict == BLOCK or runs.hook == NO_HOOK))
+            self.would_block += count * (shadow and (verdict == BLOCK or runs.hook == EACH_EVENT))
             self.off += count * (marks & OFF > 0)
 
     def figures(self, name: str) -> MachineFigures:
@@ -156,7 +156,7 @@ class _Machine:
 def _counted(runs: HookRuns) -> dict[int, int]:
     """Kind → how many runs; of events, how many there were, since a record may stand for several."""
     counts = Counter(runs.kind)
-    if runs.hook == NO_HOOK and max(runs.spent_s) > 1:
+    if runs.hook == EACH_EVENT and max(runs.spent_s) > 1:
         for number, events in zip(runs.kind, runs.spent_s, strict=True):
             counts[number] += int(events) - 1
     return counts
@@ -167,11 +167,11 @@ def of_machines(known: Runs, wanted: Wanted) -> tuple[list[MachineFigures], list
     refused or asked, the noisiest first."""
     machines: dict[str, _Machine] = {}
     noise: dict[str, tuple[Counter[str], set[str]]] = {}
-    counted = NO_HOOK if wanted.hook is None else None
+    counted = EACH_EVENT if wanted.hook is None else None
     for runs in _fitting(known.between(wanted), wanted):
         if counted is None or runs.hook == counted:
             machines.setdefault(runs.machine, _Machine()).take(runs)
-        if runs.hook == NO_HOOK:
+        if runs.hook == EACH_EVENT:
             continue
         for number, count in Counter(runs.kind).items():
             *_, verdict, marks = runs.kinds[number]
@@ -194,7 +194,7 @@ def span_of(known: Runs, wanted: Wanted, now_ns: int) -> tuple[int, int]:
 
 
 def _of_hooks(known: Runs, wanted: Wanted) -> Iterator[HookRuns]:
-    return (runs for runs in _fitting(known.between(wanted), wanted) if runs.hook != NO_HOOK)
+    return (runs for runs in _fitting(known.between(wanted), wanted) if runs.hook != EACH_EVENT)
 
 
 def _fitting(all_runs: Iterable[HookRuns], wanted: Wanted) -> Iterator[HookRuns]:
