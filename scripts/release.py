@@ -90,7 +90,8 @@ def tried(out: Path) -> list[str]:
     the index. Returns what was tried."""
     done = []
     with tempfile.TemporaryDirectory() as name:
-        wheels = [each for each in sorted(out.glob("*.whl")) if each.stem.endswith(("any", platform.machine()))]
+        fitting = ("any", platform.machine()) if sys.platform == "linux" else ("any",)
+        wheels = [each for each in sorted(out.glob("*.whl")) if each.stem.endswith(fitting)]
         run(sys.executable, "-m", "pip", "download", "-q", "-d", f"{name}/needed", str(wheels[0]))
         Path(name, "needed", wheels[0].name).unlink()
         run(sys.executable, "-m", "venv", f"{name}/tools")
@@ -133,7 +134,7 @@ def main() -> None:
     if run("git", "-C", str(ROOT), "status", "--porcelain"):
         raise SystemExit("release: the tree has changes. Commit them first.")
     targets = (PURE, *PLATFORMS) if "--pure" not in sys.argv[1:] else (PURE,)
-    epoch = run("git", "-C", str(ROOT), "log", "-1", "--format=%ct").strip()
+    commit, epoch = run("git", "-C", str(ROOT), "log", "-1", "--format=%H %ct").split()
     with tempfile.TemporaryDirectory() as name:
         found: list[dict[str, str]] = []
         for number in ("one", "two"):
@@ -141,7 +142,7 @@ def main() -> None:
             tree.mkdir(parents=True)
             out.mkdir()
             archive = Path(name, "tree.tar")
-            run("git", "-C", str(ROOT), "archive", "-o", str(archive), "HEAD")
+            run("git", "-C", str(ROOT), "archive", "-o", str(archive), commit)
             with tarfile.open(archive) as file:
                 file.extractall(tree, filter="data")
             built(tree, out, epoch, targets)
