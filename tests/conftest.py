@@ -21,6 +21,7 @@ from anyhook import Engine
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.engine.catalog import pinned, read
+from anyhook.platform.spawn import here
 from anyhook.platform.store import KINDS, RECORDS
 from anyhook.state.ledger import Ledger
 from anyhook.state.plans import Setup
@@ -231,10 +232,13 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Whatever a test does, our state folder then has only what the store's tables list."""
+    """Whatever a test does, our state folder then has only what the store's tables list, and the process of the tests
+    adopts no orphans: a later test that lets a process go would find it below this one."""
     made = World(tmp_path)
     yield made
     assert made.unlisted() == []
+    assert not here.is_ours
+    assert here.at_first is None
 
 
 @pytest.fixture(scope="session")

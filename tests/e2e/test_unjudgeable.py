@@ -171,6 +171,7 @@ def test_bytes_that_are_not_text_hide_nothing_from_hooks(world: World) -> None:
 def in_process(world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, stdin: str, *words: str) -> Any:
     from anyhook.cli.bridge import bridge as answer
 
+    monkeypatch.setattr("anyhook.platform.run.expect_hooks", lambda: None)  # this process is not only ours
     parsed = parse(["claude", "PreToolUse", *words], BridgeOptions, 2)
     assert parsed is not None
     for name, value in world.env.items():
