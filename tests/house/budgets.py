@@ -128,8 +128,6 @@ def lonely_fields() -> dict[str, int]:
 
 
 COUNTED = {
-    "complexity": complex_functions,
-    "boolean parameters": boolean_parameters,
     "shared constants": shared_constants,
     "fields with one user": lonely_fields,
 }
@@ -141,15 +139,8 @@ def listed() -> dict[str, dict[str, int]]:
 
 
 def shrunk(known: dict[str, int], now: dict[str, int]) -> dict[str, int]:
-    """The list with what improved, and without what is gone. What moved to another file is the same."""
-    left = {name: min(value, now[name]) for name, value in known.items() if name in now}
-    gone = {name: value for name, value in known.items() if name not in now}
-    for name, value in now.items():
-        old = next((each for each in gone if each.rpartition(":")[2] == name.rpartition(":")[2]), None)
-        if name not in known and ":" in name and old is not None and gone[old] >= value:
-            del gone[old]
-            left[name] = value
-    return dict(sorted(left.items()))
+    """The list with what improved, and without what is gone."""
+    return {name: min(value, now[name]) for name, value in sorted(known.items()) if name in now}
 
 
 def shrink() -> None:

@@ -67,6 +67,10 @@ class Protected(Record):
     def all(self) -> Iterator[str]:
         yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings, *self.partly)
 
+    def is_folder(self, path: str) -> bool:
+        """Whether everything in it is protected."""
+        return path in self.own or path in self.package or path in self.folders
+
 
 def protected(
     env: Mapping[str, str], project: str, places: Iterable[str], entries: Iterable[str], host: Host | None = None
@@ -240,17 +244,16 @@ def hit(path: str, held: Protected, *, deletes: bool = False) -> str:
 def _hit(path: str, held: Protected, deletes: bool) -> str:
     if path.endswith(LAUNCHERS):
         return path  # wherever it is: `$(which …)` is not looked up
-    has_signs = any(sign in path for sign in "*?[")
+    has_signs = not set("*?[").isdisjoint(path)
     if not deletes and (beside := _imported_instead(path, held)):
         return beside
     for own in held.all():
-        is_folder = own in held.own or own in held.package or own in held.folders
+        is_folder = held.is_folder(own)
         if path == own or (is_folder and path.startswith(f"{own}/")):
             return own
-        is_there = os.path.lexists(own) or own in held.entries
-        if has_signs and is_there and _matches_in(path, own, deletes or is_folder, is_folder):
-            return own
-        if deletes and is_there and own.startswith(f"{path.rstrip('/')}/"):
+        is_meant = has_signs and _matches_in(path, own, deletes or is_folder, is_folder)
+        is_meant = is_meant or (deletes and own.startswith(f"{path.rstrip('/')}/"))
+        if is_meant and (own in held.entries or os.path.lexists(own)):
             return own
     return ""
 

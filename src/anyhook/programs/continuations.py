@@ -110,32 +110,43 @@ class _Scan:
         sign = self.text[self.at]
         mode = self.open[-1] if self.open else ""
         if sign == "\\":
-            if self.text.startswith(CONTINUED, self.at):
-                self._drop()
-            else:
-                self.at += 2
-                self.inside = self.at
+            self._escaped()
         elif sign == "$":
             self._dollar(mode)
         elif sign == "`":
             self._backticks()
+        elif sign == '"' == mode:
+            self.at += 1
+            self.open.pop()
         elif sign == '"':
-            if mode == '"':
-                self.at += 1
-                self.open.pop()
-            else:
-                self._push(1, '"')
+            self._push(1, sign)
         elif mode == '"':
             self.at += 1
-        elif sign == "'" and not (mode == "}" and '"' in self.open):
+        elif sign == "'" and not self._in_quoted_braces():
             end = self.text.find("'", self.at + 1)
             self.at = end + 1 if end >= 0 else len(self.text)
         elif mode and sign == mode[0]:
             self._close(mode)
         elif mode not in ("}", "))"):
             self._code(sign)
-        elif sign == "(" and mode == "))":
-            self._push(1, "))")
+        else:
+            self._bracket(sign, mode)
+
+    def _escaped(self) -> None:
+        if self.text.startswith(CONTINUED, self.at):
+            self._drop()
+        else:
+            self.at += 2
+            self.inside = self.at
+
+    def _in_quoted_braces(self) -> bool:
+        """Whether this is in `"${…}"`, where a single quote is a plain character."""
+        return self.open[-1:] == ["}"] and '"' in self.open
+
+    def _bracket(self, sign: str, mode: str) -> None:
+        """A character in `${…}` or in arithmetic: one that opens something, or a plain one."""
+        if sign == "(" and mode == "))":
+            self._push(1, mode)
         elif sign == "(" and self._before() in ("<", ">"):
             self._push(1, ")")
         else:
@@ -184,7 +195,7 @@ class _Scan:
             self._push(2, "))" if ahead == "$((" else ")")
         elif ahead[:2] == "${":
             self._push(2, "}")
-        elif ahead[:2] == "$'" and mode != '"' and not (mode == "}" and '"' in self.open):
+        elif ahead[:2] == "$'" and mode != '"' and not self._in_quoted_braces():
             self._take(2)
             self._ansi()
         elif ahead[:2] == TRANSLATED and mode != '"':
@@ -216,11 +227,7 @@ class _Scan:
         if sign == "#" and starts:
             self._comment()
         elif sign == "(":
-            twice = self._ahead(2) == "(("
-            if self._before() in ("<", ">"):
-                self._push(1, "))" if twice else ")")
-            elif not (starts and twice and self._arithmetic()):
-                self._push(1, SUBSHELL)
+            self._open(starts)
         elif sign == "<" and self._ahead(3) == "<<<":
             self._take(3)
         elif sign == "<" and self._ahead(2) == "<<":
@@ -228,10 +235,18 @@ class _Scan:
         elif sign == "\n" and self.waiting:
             self.at += 1
             self._bodies()
-        elif sign in "ce" and starts and self._ahead(4) in ("case", "esac") and self._ahead(5)[4:] in ("", *ENDS):
+        elif starts and self._ahead(5).rstrip(ENDS) in ("case", "esac"):
             self._case(self._ahead(4))
         else:
             self.at += 1
+
+    def _open(self, starts: bool) -> None:
+        """`(`: a substitution of a process, arithmetic, or a subshell."""
+        twice = self._ahead(2) == "(("
+        if self._before() in ("<", ">"):
+            self._push(1, "))" if twice else ")")
+        elif not (starts and twice and self._arithmetic()):
+            self._push(1, SUBSHELL)
 
     def _comment(self) -> None:
         """A comment ends with its line. A grammar that joins lines would lose the next one, so the backslash goes."""

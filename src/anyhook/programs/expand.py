@@ -312,25 +312,25 @@ def _substitution(node: Node, values: Values, quoted: bool) -> list[str]:
 # -- ${…}
 
 
+EXPANSION = r"\$\{(?P<prefix>[#!]?)(?P<name>\w+|[@*#?$!-])(\[(?P<index>[^\]]*)\])?(?P<rest>(?P<default>:?[-=+?])?.*)\}"
+
+
 def _expansion(node: Node, values: Values, quoted: bool) -> list[str]:
     source = text_of(node)
-    found = re.fullmatch(
-        r"\$\{(?P<prefix>[#!]?)(?P<name>\w+|[@*#?$!-])(\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}", source, re.DOTALL
-    )
+    found = re.fullmatch(EXPANSION, source, re.DOTALL)
     if found is None or found["prefix"]:
         return _indirect(found, source, values, quoted)
     known = values.lookup(found["name"])
     rest = found["rest"]
-    sign = rest[:2] if rest[:2] in (":-", ":=", ":+", ":?") else rest[:1] if rest[:1] in "-=+?" else ""
-    if sign:
-        return _default(node, found, sign, known, values, quoted)
+    if found["default"]:
+        return _default(node, found, found["default"], known, values, quoted)
     if known is None:
         return [values.unknowns.sign(source)]
     if rest == "@P":
         for value in known:
             values.prompt(value)
     known, rest = _chosen(found, known, rest)
-    if quoted and (found["name"] == "*" or found["index"] == "*") and not rest:
+    if quoted and not rest and "*" in (found["name"], found["index"]):
         known = [" ".join(known)]
     try:
         made = [_edited(value, rest) for value in known]

@@ -88,21 +88,27 @@ def _shell_words(line: str, env: Mapping[str, str]) -> list[str] | None:
     words: list[str] = []
     end, between = 0, True
     for piece in PIECE.finditer(line):
-        if piece.start() != end:
+        text = _said(piece, env, begins=between)
+        if text is None or piece.start() != end:
             return None
         end = piece.end()
-        space, exact, quoted, bare = piece.groups()
-        if space:
-            between = True
-            continue
-        if bare and between and bare.startswith("~/") and env.get("HOME"):
-            bare = f"$HOME{bare[1:]}"
-        said = quoted or bare or ""
-        text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said) if exact is None else exact
-        if "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text)):
-            return None
-        if between:
-            words.append("")
-        words[-1] += text
-        between = False
+        is_space = bool(piece[1])
+        if between and not is_space:
+            words.append(text)
+        elif not is_space:
+            words[-1] += text
+        between = is_space
     return words if end == len(line) else None
+
+
+def _said(piece: re.Match[str], env: Mapping[str, str], *, begins: bool) -> str | None:
+    """What a part of a word is with its variables, "" for space; None if it uses more of the shell."""
+    _, exact, quoted, bare = piece.groups()
+    if exact is not None:
+        return exact
+    if bare and begins and bare.startswith("~/") and env.get("HOME"):
+        bare = f"$HOME{bare[1:]}"
+    said = quoted or bare or ""
+    text = VARIABLE.sub(lambda name: env.get(name[1] or name[2], ""), said)
+    is_more = "$" in VARIABLE.sub("", said) or (bare and not PLAIN.fullmatch(text))
+    return None if is_more else text

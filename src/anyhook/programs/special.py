@@ -510,24 +510,28 @@ SAVES = r"(?:^|[|+:'\"\s])(?:w|wq|write|sav|saveas|up|update)!?\s+(?:>>\s*)?(/?[
 
 
 def _editor(program: Program, row: ProgramRow, into: Collector) -> None:
-    """`ex -sc '%d|x' FILE` and `ed FILE <<< ',d'`: all lines are deleted."""
+    """`vim -R FILE` only reads, unless it is told something."""
     options = sort_options(program.words, row.values)
-    files = [word for word in options.rest if not word.text.startswith("+")]
-    told = [value.text for value in options.values("-c", "--cmd")]
-    told += [word.text for word in options.rest if word.text.startswith("+")]
-    is_told = bool(told) or options.has("-c", "-S", "-s", "--cmd")
-    program = program.replace(words=tuple(word for word in program.words if not word.text.startswith("+")))
-    if options.has("-R", "-M") and not is_told and not program.stdin_from and not program.stdin:
-        by_table(program, row.replace(reads=row.writes, writes=""), into)
-        return
-    by_table(program, row, into)
-    if program.remote:
-        return
-    typed = program.stdin or ""
-    for text in (*told, typed):
+    told = [word for word in options.rest if word.text.startswith("+")]
+    is_told = told or options.has("-c", "-S", "-s", "--cmd") or program.stdin_from or program.stdin
+    only_reads = options.has("-R", "-M") and not is_told
+    files = program.replace(words=tuple(word for word in program.words if word not in told))
+    by_table(files, row.replace(reads=row.writes, writes="") if only_reads else row, into)
+    if not only_reads and not program.remote:
+        _edits(program, [*options.values("-c", "--cmd"), *told], into)
+        _all_lines(program, [word for word in options.rest if word not in told], into)
+
+
+def _edits(program: Program, told: list[Word], into: Collector) -> None:
+    """`ex -sc 'w FILE'`: a file that an editor is told to write."""
+    for text in (*(word.text for word in told), program.stdin or ""):
         for path in _compiled(SAVES).findall(text):
             into.write(path, program.cwd)
-    if any(_compiled(ALL_LINES).search(text) for text in (*program.args, typed)):
+
+
+def _all_lines(program: Program, files: list[Word], into: Collector) -> None:
+    """`ex -sc '%d|x' FILE` and `ed FILE <<< ',d'`: all lines are deleted."""
+    if any(_compiled(ALL_LINES).search(text) for text in (*program.args, program.stdin or "")):
         for word in files:
             into.empty(word, program.cwd)
 

@@ -1328,13 +1328,12 @@ class LineReader(Commands):
     def _run_command(self, node: Node, stdin: Stream) -> Stream:
         return self._command(node, stdin, (), ())
 
-    def _command(
-        self, node: Node, stdin: Stream, redirections: tuple[Redirection, ...], behind: Sequence[Node]
-    ) -> Stream:
+    def _parts(self, nodes: Sequence[Node]) -> tuple[list[Word], list[tuple[str, str]], list[Node]]:
+        """The words of a command, the variables that it sets, and its redirections."""
         words: list[Word] = []
         set_: list[tuple[str, str]] = []
         own: list[Node] = []
-        for child, *more_of_it in _touching((*node.named_children, *behind)):
+        for child, *more_of_it in _touching(nodes):
             kind = child.type
             if kind == "variable_assignment":
                 rest = [plain(each) for each in expand.joint(more_of_it, self.values)[:1]] if more_of_it else []
@@ -1347,6 +1346,12 @@ class LineReader(Commands):
                 )
                 made = [self.unknowns.word(each) for each in found]
                 words += self._one_program(made) if kind == "command_name" and len(made) > 1 else made
+        return words, set_, own
+
+    def _command(
+        self, node: Node, stdin: Stream, redirections: tuple[Redirection, ...], behind: Sequence[Node]
+    ) -> Stream:
+        words, set_, own = self._parts((*node.named_children, *behind))
         more, given, after = self._redirections(own) if own else ((), None, [])
         stdin = given if given is not None else stdin
         redirections = (*more, *redirections)

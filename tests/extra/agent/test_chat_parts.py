@@ -172,7 +172,7 @@ def test_one_answer_for_all_calls_of_a_step(world: World) -> None:
     """Tools run in parallel. A person who says `always` is asked once, and asked again if a hook has doubts."""
     asked: list[tuple[str, bool]] = []
 
-    async def ask(tool: str, given: dict[str, Any], reason: str, lasting: bool) -> str:
+    async def ask(tool: str, given: dict[str, Any], reason: str, *, lasting: bool) -> str:
         asked.append((tool, lasting))
         await asyncio.sleep(0)
         return ALWAYS if tool == "shell" else NO
@@ -190,7 +190,7 @@ def test_one_answer_for_all_calls_of_a_step(world: World) -> None:
 def test_a_yes_for_once(world: World) -> None:
     asked: list[str] = []
 
-    async def ask(tool: str, given: dict[str, Any], reason: str, lasting: bool) -> str:
+    async def ask(tool: str, given: dict[str, Any], reason: str, *, lasting: bool) -> str:
         asked.append(tool)
         return ONCE
 

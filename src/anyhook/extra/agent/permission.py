@@ -4,16 +4,17 @@ to ask, the tool is denied."""
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from anyhook.extra.frameworks.pydantic_ai import Hooked
     from anyhook.model.json_types import Json
 
-    Ask = Callable[[str, dict[str, Json], str, bool], Awaitable[str]]
-    """Tool, input, why, whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
+    class Ask(Protocol):
+        """Why a tool may not run yet, and whether a yes may last → a person's answer: ONCE, ALWAYS or NO."""
+
+        async def __call__(self, tool: str, given: dict[str, Json], reason: str, *, lasting: bool) -> str: ...
+
 
 ONCE, ALWAYS, NO = "once", "always", "no"
 MODES = ("ask", "auto", "deny")
@@ -64,4 +65,4 @@ class Permission:
 
     async def _answer(self, hooked: Hooked, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
         await hooked.fire("notification", notification_type="permission_prompt", message=reason, tool=tool)
-        return NO if self.ask is None else await self.ask(tool, given, reason, lasting)
+        return NO if self.ask is None else await self.ask(tool, given, reason, lasting=lasting)

@@ -256,7 +256,7 @@ class Chat:
 
     # -- questions
 
-    async def ask(self, tool: str, given: dict[str, Json], reason: str, lasting: bool) -> str:
+    async def ask(self, tool: str, given: dict[str, Json], reason: str, *, lasting: bool) -> str:
         """A person's answer to whether a tool may run."""
         indent = nesting() + INDENT
         self.screen.prose(f"{reason}:", WARN, indent)
