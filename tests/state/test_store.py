@@ -173,6 +173,8 @@ def on_disk(folder: Path) -> int:
     return sum(-(-path.lstat().st_size // 4096) * 4096 for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_year_in_500_projects_stays_under_50_mb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind is used in eight projects a day, and every project has an approval and a copy of an approved script; a
     hundred have our entry. Files for /undo are not in it: they end with their chat. Nor are results of backtests."""
