@@ -35,7 +35,9 @@ SCOPES = ("user", "project")
 
 class UninstallOptions(InstallOptions):
     all: bool = switch("--all", "From every agent, for the user and for every project.")
-    purge: bool = switch("--purge", "With --all: also remove settings, approvals, policies, the journal and the server.")
+    purge: bool = switch(
+        "--purge", "With --all: also remove settings, approvals, policies, the journal and the server."
+    )
     yes: bool = switch("--yes", "Remove them without asking.")
 
 
