@@ -150,6 +150,18 @@ def test_a_name_of_somebodys_own_tool_is_not_called_misspelt(world: World) -> No
 BELL = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
 
 
+@pytest.mark.parametrize("then", ["warn", "context"])
+def test_a_rule_that_only_tells_is_not_a_guard(world: World, then: str) -> None:
+    rule = f'[[rule]]\nname = "tell"\nwhen = "runs make"\nthen = "{then}"\nbecause = "A long enough reason."\n'
+    world.write(world.home / "config/anyhook/hooks.toml", rule)
+    assert world.command("install", "claude").returncode == 0
+    assert world.command("status").stdout.splitlines()[-1] == "NOT PROTECTED: no guard is on"
+    assert world.command("add", "git", "--yes").returncode == 0
+    gates = json.loads(world.command("status", "--json").stdout)["gates"]
+    verdict = world.command("status").stdout.splitlines()[-1]
+    assert verdict == f"PROTECTED: {len(gates) - 1} guards on", "all gates but the one that tells"
+
+
 def test_a_bell_at_the_end_is_not_a_guard(world: World) -> None:
     """It keeps the agent working at most, and refuses nothing."""
     world.write(world.home / ".claude/settings.json", json.dumps(BELL))

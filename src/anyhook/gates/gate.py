@@ -23,6 +23,8 @@ BEFORE_ACTIONS = ("pre_tool", "permission_request")
 """The events at which a gate keeps an action from happening."""
 KEEP_WORKING = ("stop", "subagent_stop")
 """The events at which a block keeps the agent working and refuses nothing."""
+TELLING = ("warn", "context")
+"""What rules do that refuse nothing."""
 TRUST, STATUS, CHECK, LOG = "anyhook trust", "anyhook status", "anyhook check", "anyhook log"
 OWN_COMMAND = "anyhook "
 """How a fix begins that is a command."""
@@ -87,17 +89,23 @@ class GateStatus(Record):
     agent: str | None = None
     excused: bool = False
     """Whether the user turned it off."""
+    only_tells: bool = False
+    """Whether it is a rule that warns or adds context, and so refuses nothing."""
 
     @classmethod
     def of(cls, hook: Hook, state: GateState, cause: GateCause, **facts: str) -> GateStatus:
         """The gate that a hook is."""
         event = hook.events[0] if hook.events else None
-        return cls(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, cause, facts)
+        only_tells = hook.condition is not None and hook.spec.get("then") in TELLING
+        where = hook.where()
+        return cls(
+            hook.id, hook.name, event, hook.dialect, hook.scope, where, state, cause, facts, only_tells=only_tells
+        )
 
     @property
     def guards(self) -> bool:
         """Whether it is on and can refuse something. These are the guards that every view counts."""
-        return self.state == "armed" and self.event not in KEEP_WORKING
+        return self.state == "armed" and self.event not in KEEP_WORKING and not self.only_tells
 
     @property
     def why(self) -> str:
