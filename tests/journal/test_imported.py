@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,6 +55,24 @@ def codex(home: Path, project: str) -> Path:
         item(type="function_call_output", call_id="c1", output="Process exited with code 0"),
     )
     return put(home / ".codex/sessions/2026/11/16/rollout-2026-11-16T22-18-31-s1.jsonl", text)
+
+
+def codex_2025(home: Path, project: str) -> Path:
+    """As Codex 0.20 wrote it: a first line about the session, then the model's items alone."""
+    told = f"<environment_context>\n  <cwd>{project}</cwd>\n</environment_context>"
+    given = json.dumps({"command": ["bash", "-lc", LINE], "timeout_ms": 120000})
+    output = json.dumps({"output": "done", "metadata": {"exit_code": 0, "duration_seconds": 0.1}})
+    text = lines(
+        {"id": "s1", "timestamp": AT, "instructions": None, "git": {"branch": "main"}},
+        {"record_type": "state"},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": told}]},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": "please do it"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
+        {"type": "function_call", "id": "fc_1", "name": "shell", "arguments": given, "call_id": "c1"},
+        {"record_type": "state"},
+        {"type": "function_call_output", "call_id": "c1", "output": output},
+    )
+    return put(home / ".codex/sessions/2025/08/16/rollout-2025-08-16T22-18-31-s1.jsonl", text)
 
 
 def gemini(home: Path, project: str) -> Path:
@@ -214,6 +233,53 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     assert not world.journal(), "it is a journal of its own"
 
 
+def test_codex_sessions_of_2025_are_read(world: World) -> None:
+    codex_2025(world.home, str(world.project))
+    assert world.command("import", "codex").stdout == "codex: 3 new of 3 events, in 1 session\n"
+    prompt, call, result = imported(world)
+    assert (prompt["data"]["prompt"], call["data"]["input"]) == ("please do it", {"command": LINE})
+    assert (call["project"], call["session"]) == (str(world.project), "s1")
+    assert "done" in result["data"]["output"]
+    assert world.command("import", "codex").stdout.startswith("codex: 0 new of 3 events"), "nothing is there twice"
+
+
+def test_codex_calls_without_a_session_are_named(world: World) -> None:
+    path = codex_2025(world.home, str(world.project))
+    put(path, path.read_text().partition("\n")[2])
+    done = world.command("import", "codex")
+    assert (done.returncode, imported(world) if (world.state / "imported/journal.jsonl").exists() else []) == (1, [])
+    assert "1 of its calls left out: no line says which session they are of" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "inputs"),
+    [
+        ('text(await tools.exec_command({"cmd":"git status"}))', [{"command": "git status"}]),
+        ("const r = await tools.exec_command({cmd: 'echo \\'a\\'', workdir: '/x'});", [{"command": "echo 'a'"}]),
+        (
+            "await f([tools.exec_command({workdir: 'w', cmd: `ls`}), tools.exec_command({cmd: 'rm a'})])",
+            [{"command": "ls"}, {"command": "rm a"}],
+        ),
+        ("for (const p of ps) await tools.exec_command({cmd: p});", None),
+        ("await tools.exec_command({cmd: `rm ${p}`})", None),
+        ("const t = tools; await tools.exec_command({cmd: 'ls'}); await t.exec_command({cmd: 'rm a'})", None),
+    ],
+)
+def test_codex_code_mode_is_read_as_the_calls_in_it(code: str, inputs: list[Any] | None, world: World) -> None:
+    """If not all lines are written out, it stays code."""
+    path = codex(world.home, str(world.project))
+    *before, _, _ = path.read_text().splitlines()
+    call = {"type": "custom_tool_call", "name": "exec", "call_id": "c1", "input": code}
+    done = {"type": "custom_tool_call_output", "call_id": "c1", "output": "done"}
+    items = [{"timestamp": AT, "type": "response_item", "payload": each} for each in (call, done)]
+    put(path, "\n".join([*before, lines(*items)]))
+    world.command("import", "codex")
+    calls = [line for line in imported(world) if line["event"] == "pre_tool"]
+    assert [line["data"]["input"] for line in calls] == (inputs or [{"code": code}])
+    assert imported(world)[-1]["event"] == "post_tool"
+    assert world.command("import", "codex").stdout.startswith("codex: 0 new of")
+
+
 @pytest.mark.parametrize(
     ("said", "event", "text"),
     [
@@ -245,6 +311,23 @@ def test_codex_says_above_the_output_how_a_run_ended(said: str, event: str, text
     result = imported(world)[-1]
     assert result["event"] == event
     assert result["data"]["output" if event == "post_tool" else "tool_error"] == (said if text is None else text)
+
+
+@pytest.mark.parametrize("known", ["trustedFolders.json", "projects.json"])
+def test_the_project_of_an_older_gemini_session_is_found(known: str, world: World) -> None:
+    """The place is called by a digest of the folder, or by a short name that a list tells."""
+    folder, home = str(world.project), world.home / ".gemini"
+    is_list = known == "projects.json"
+    path = gemini(world.home, folder)
+    (home / "tmp/p/.project_root").unlink()
+    name = "p" if is_list else sha256(folder.encode()).hexdigest()
+    put(home / f"tmp/{name}/chats/session-1.jsonl", path.read_text())
+    if not is_list:
+        path.unlink()
+    both = {"/elsewhere": "q", folder: "p"}
+    put(home / known, json.dumps({"projects": both} if is_list else dict.fromkeys(both, "TRUST_FOLDER")))
+    world.command("import", "gemini")
+    assert {line["project"] for line in imported(world)} == {folder}
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -3,8 +3,11 @@ shell; here it is `Bash`, as in hooks."""
 
 from __future__ import annotations
 
+import errno
+import json
 import re
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from anyhook.tables.past import (
@@ -17,6 +20,7 @@ from anyhook.tables.past import (
     json_lines,
     json_object,
     ns_of,
+    text_in,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +34,15 @@ SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_she
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 ABOUT_RUN = re.compile(r"(?:(?:Chunk ID|Wall time|Process|Original token count|Exit code)\b.*\n)+Output:\n")
 EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)")
+TOLD_CWD = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
+ANY_IN_CODE = re.compile(r"\btools\b")
+IN_CODE = re.compile(
+    r"""\btools\.(?:exec_command|shell_command)\(\s*\{(?:(?!\btools\b)[^}])*?["']?\b(?:cmd|command)\b["']?\s*:\s*"""
+    r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\$]|\\.)*`)\s*[,}]""",
+    re.DOTALL,
+)
+"""A call of the shell's tool in JavaScript, whose line is written out."""
+SLASHED = re.compile(r"\\(.)", re.DOTALL)
 NOT_RUN = re.compile(r"\w+(?: verification)? failed: |Command blocked by PreToolUse hook: ")
 """What is said instead of a result if Codex or a hook did not let a call run."""
 
@@ -41,23 +54,61 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    session = TranscriptSession()
+    session, started, passed = TranscriptSession(), 0, 0
     for line in json_lines(path):
         at, payload = ns_of(line.get("timestamp")), line.get("payload")
         session.project = str(inner(payload, "cwd") or session.project)
         if line.get("type") == "session_meta":
             session.session = str(inner(payload, "id") or "")
-        if line.get("type") != "response_item":
-            continue
-        kind = inner(payload, "type")
-        if kind == "message" and inner(payload, "role") == "user":
-            yield from session.prompt(at, inner(payload, "content"))
-        elif kind in CALLS:
-            tool, given = _call(payload, str(kind))
-            yield from session.call(at, inner(payload, "call_id"), tool, given)
-        elif kind in ("function_call_output", "custom_tool_call_output"):
-            output, failed = _result(inner(payload, "output"))
-            yield from session.result(at, inner(payload, "call_id"), output, failed=failed)
+        elif line.get("type") == "response_item":
+            yield from _item(session, at, payload)
+        elif "type" not in line and "id" in line:  # until September 2025, lines were bare items, without a time
+            session.session, started = str(line["id"]), at
+        elif payload is None:
+            passed += line.get("type") in CALLS and not session.session
+            session.project = session.project or _named_folder(line)
+            yield from _item(session, at or started, line)
+    if passed:
+        raise OSError(errno.ENODATA, f"{passed} of its calls left out: no line says which session they are of", path)
+
+
+def _item(session: TranscriptSession, at: int, payload: Json) -> Iterator[PastEvent]:
+    kind = inner(payload, "type")
+    if kind == "message" and inner(payload, "role") == "user":
+        yield from session.prompt(at, inner(payload, "content"))
+    elif kind in CALLS:
+        for identity, tool, given in _calls(payload, str(kind)):
+            yield from session.call(at, identity, tool, given)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        output, failed = _result(inner(payload, "output"))
+        yield from session.result(at, inner(payload, "call_id"), output, failed=failed)
+
+
+def _named_folder(payload: Json) -> str:
+    """The folder in what Codex told the model about its environment; "" if there is none."""
+    found = TOLD_CWD.search(text_in(inner(payload, "content")))
+    return (found[1] or found[2]).strip() if found else ""
+
+
+def _calls(payload: Json, kind: str) -> list[tuple[Json, str, Json]]:
+    """The id, the tool and its input. In code mode, `exec` gets JavaScript that calls tools: then those calls, if all
+    of their lines are written out. The first one has the id, and so the result."""
+    identity, code = inner(payload, "call_id"), inner(payload, "input")
+    if kind != "custom_tool_call" or inner(payload, "name") != "exec" or not isinstance(code, str):
+        return [(identity, *_call(payload, kind))]
+    lines = [_text_of(found) for found in IN_CODE.finditer(code)]
+    if not lines or len(lines) < len(ANY_IN_CODE.findall(code)):
+        return [(identity, "exec", {"code": code})]
+    return [(f"{identity}.{n}" if n else identity, "Bash", {"command": line}) for n, line in enumerate(lines)]
+
+
+def _text_of(found: re.Match[str]) -> str:
+    """The text that a string in JavaScript stands for."""
+    written = found[1][1:-1]
+    if found[1][0] == '"':
+        with suppress(ValueError):
+            return str(json.loads(found[1], strict=False))
+    return SLASHED.sub(lambda sign: {"n": "\n", "t": "\t"}.get(sign[1], sign[1]), written)
 
 
 def _call(payload: Json, kind: str) -> tuple[str, Json]:

@@ -3,8 +3,10 @@ replaces an earlier one. Older versions write one JSON object."""
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from anyhook.platform.places import head
 from anyhook.tables.past import (
     Past,
     TranscriptSession,
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
-    from anyhook.tables.past import PastEvent
+    from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
 
 
@@ -65,12 +67,19 @@ def _output(result: Json) -> Json:
 
 
 def _project(path: str) -> str:
-    """The folder that the agent worked in, from a file next to the chats."""
-    try:
-        with open(f"{path.rpartition('/chats/')[0]}/.project_root", encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    """The folder that the agent worked in: from a file next to the chats, or the one of its known folders whose digest
+    (in older versions) or short name is the name of the place; "" if none is."""
+    place = path.rpartition("/chats/")[0]
+    if root := (head(f"{place}/.project_root") or b"").decode("utf-8", "replace").strip():
+        return root
+    base, _, name = place.rsplit("/", 2)
+    named = inner(_object(f"{base}/projects.json"), "projects")
+    known: Object = {**_object(f"{base}/trustedFolders.json"), **(named if isinstance(named, dict) else {})}
+    return next((each for each, short in known.items() if name in (short, sha256(each.encode()).hexdigest())), "")
+
+
+def _object(path: str) -> Object:
+    return json_object((head(path, 1 << 20) or b"").decode("utf-8", "replace"))
 
 
 PAST = Past(places, events)
