@@ -23,7 +23,7 @@ BEFORE_ACTIONS = ("pre_tool", "permission_request")
 """The events at which a gate keeps an action from happening."""
 KEEP_WORKING = ("stop", "subagent_stop")
 """The events at which a block keeps the agent working and refuses nothing."""
-TELLING = ("warn", "context")
+ONLY_TELLS = ("warn", "context")
 """What rules do that refuse nothing."""
 TRUST, STATUS, CHECK, LOG = "anyhook trust", "anyhook status", "anyhook check", "anyhook log"
 OWN_COMMAND = "anyhook "
@@ -96,7 +96,7 @@ class GateStatus(Record):
     def of(cls, hook: Hook, state: GateState, cause: GateCause, **facts: str) -> GateStatus:
         """The gate that a hook is."""
         event = hook.events[0] if hook.events else None
-        only_tells = hook.condition is not None and hook.spec.get("then") in TELLING
+        only_tells = hook.condition is not None and hook.spec.get("then") in ONLY_TELLS
         where = hook.where()
         return cls(
             hook.id, hook.name, event, hook.dialect, hook.scope, where, state, cause, facts, only_tells=only_tells
