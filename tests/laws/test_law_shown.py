@@ -120,6 +120,12 @@ def test_where_outputs_cannot_be_replaced_status_says_so(guarded: World) -> None
         assert found == {state}, (agent, found)
 
 
+@pytest.mark.parametrize("text", ["is_pass = program.name in names", "token = lexer.next(stream) + 1"])
+def test_an_output_in_an_object_is_read_as_it_is_alone(text: str) -> None:
+    for value in (text, {"stdout": text, "stderr": ""}, {"content": [{"type": "text", "text": text}]}):
+        assert without_secrets(value) == (value, ())
+
+
 GUTTERS = ("12\t", "00012| ", "12: ", "     12→", "12|", "12:", "L12: ", "> ", "+ ", "+", "-")
 """What tools put before each line of a file: numbers, and the signs of a diff or a quote."""
 

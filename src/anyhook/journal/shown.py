@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
 from anyhook.journal.secrets import is_placeholder
-from anyhook.journal.suspect import is_suspect_text
+from anyhook.journal.suspect import OPENS, is_suspect_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -146,10 +146,16 @@ def _by_keys(value: Json, made: Json, hidden: Json, key: str, kinds: list[str]) 
     if isinstance(value, list) and isinstance(made, list) and isinstance(hidden, list):
         triples = zip(value, made, hidden, strict=True)
         return [_by_keys(one, two, three, key, kinds) for one, two, three in triples]
-    if value == hidden or made != value or (isinstance(value, str) and _is_harmless(value)):
+    if value == hidden or made != value or (isinstance(value, str) and (_is_harmless(value) or not _is_whole(hidden))):
         return made
     kinds.append(key or "of an unknown kind")
     return f"[secret: {kinds[-1]}]"
+
+
+def _is_whole(hidden: Json) -> bool:
+    """Whether a text was left out as a whole, or up to its end in one word: its place shows that it is a secret, and
+    nothing in it does."""
+    return isinstance(hidden, str) and hidden.endswith(INSTEAD) and not any(map(str.isspace, hidden[: -len(INSTEAD)]))
 
 
 def _in_text(text: str, kinds: list[str]) -> str:
@@ -191,7 +197,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 
 def _in_json(text: str, kinds: list[str]) -> str:
     """JSON in a text: what only its keys show to be a secret. The text stays as it is around it."""
-    if text[:1] not in ("{", "[") or not is_suspect_text(text):
+    if text[:1] not in OPENS or not is_suspect_text(text):
         return text
     try:
         value = json.loads(text)
@@ -210,6 +216,9 @@ def _changed(old: Json, new: Json) -> Iterator[tuple[str, str]]:
     if isinstance(old, str) and isinstance(new, str):
         if old != new:
             yield old, new
+    elif isinstance(new, str) and isinstance(old, (dict, list)):  # all of it is left out
+        for each in old.values() if isinstance(old, dict) else old:
+            yield from _changed(each, new)
     elif isinstance(old, list) and isinstance(new, list):
         for one, other in zip(old, new, strict=True):
             yield from _changed(one, other)
