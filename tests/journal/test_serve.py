@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -24,6 +25,7 @@ from test_watch import ODD_RECORDS
 from anyhook.cli.standing import standing_of
 from anyhook.cli.web import server as live_server
 from anyhook.cli.web.server import FILES, page
+from anyhook.journal.machines import MACHINE
 from anyhook.journal.run_index import index_path
 from conftest import World
 
@@ -150,6 +152,28 @@ def test_figures_are_those_of_stats(client: TestClient, box: Box) -> None:
     assert 7 * 86_400 <= (week["to"] - week["from"]) / SECOND < 7 * 86_400 + 60
     bad = client.get("hooks?q=since:soon")
     assert (bad.status_code, "is not a time" in bad.json()["problem"]) == (400, True)
+
+
+def test_the_page_of_many_machines(box: Box, tmp_path: Path) -> None:
+    """Each machine with its figures; a search narrows them; the directory is left as it is."""
+    box.write(made(2, hooks=BLOCKS), made(1))
+    for name in ("3f2a", "77aa"):
+        (tmp_path / "fleet" / f"{MACHINE}{name}").mkdir(parents=True)
+        shutil.copy(box.world.state / "journal.jsonl", tmp_path / "fleet" / f"{MACHINE}{name}")
+    before = sorted((tmp_path / "fleet").rglob("*"))
+    site = page(str(tmp_path / "fleet"), TOKEN, 8080, index=str(tmp_path / "index"))
+    client = TestClient(site, base_url=f"http://127.0.0.1:8080/{TOKEN}/")
+    answer = client.get("hooks").json()
+    assert [(each["machine"], each["calls"], each["refused"]) for each in answer["machines"]] == [
+        ("3f2a", 2, 1), ("77aa", 2, 1),
+    ]  # fmt: skip
+    (noisy,) = answer["noisy"]
+    assert (noisy["hook"], noisy["refused"], noisy["machines"]) == (BLOCKS[0][0], 2, 2)
+    (one,) = client.get("hooks?q=machine:77 verdict:block").json()["machines"]
+    assert (one["machine"], one["calls"], one["refused"]) == ("77aa", 1, 1)
+    record = client.get(f"record/{10**9 + 1}").json()
+    assert (record["machine"], record["like"][0]) == ("77aa", "machine:77aa")
+    assert sorted((tmp_path / "fleet").rglob("*")) == before
 
 
 def test_what_setup_tries_is_not_counted(client: TestClient, box: Box) -> None:
