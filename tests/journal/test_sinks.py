@@ -136,7 +136,8 @@ def test_wrong_settings_are_said_and_ignored(world: World, text: str) -> None:
     (problem,) = engine.catalog.problems
     assert (problem.code, problem.what.startswith(SETTINGS[text])) == ("bad-setting", True)
     assert problem.where.endswith(":2")
-    assert engine.catalog.config == Settings()
+    # A slip may not make the journal keep more of a call than its user wanted.
+    assert engine.catalog.config == Settings(journal={"bodies": "none"} if "bodies" in text else {})
 
 
 def test_settings_that_are_right(world: World) -> None:
