@@ -67,6 +67,8 @@ def test_everything_else_stays_byte_for_byte() -> None:
     assert without_secrets(long) == (long, ())
     assert without_secrets(f"{long}{TOKEN}\n{long}")[0] == f"{long}[secret: GitHub token]\n{long}"
     assert list(secrets_in({"stdout": [f"{long}{TOKEN}\n"]})) == [TOKEN]
+    shown = {"stdout": f"{long}[secret: GitHub token]\n{long}", "password": "[secret: password]"}
+    assert without_secrets({"stdout": f"{long}{TOKEN}\n{long}", "password": long})[0] == shown
 
 
 @pytest.fixture

@@ -64,6 +64,7 @@ FEW_LETTERS = 3
 """A value with so few different characters is none."""
 PART_SIZE = 16_384
 """A long text is looked at in parts of about this many characters, at the ends of lines."""
+MIN_PART = 256
 MANY_LINES = ("-----BEGIN", "kind: Secret", '"kind"')
 """What may go over many lines: such a text is looked at as a whole."""
 
@@ -73,7 +74,7 @@ def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
     kinds: list[str] = []
     made = _made(value, kinds)
     if isinstance(value, (dict, list)):
-        made = _by_keys(value, made, redacted(value), "", kinds)
+        made = _by_keys(value, made, redacted(_begun(value)), "", kinds)
     return made if kinds else value, tuple(dict.fromkeys(kinds))
 
 
@@ -150,6 +151,15 @@ def _by_keys(value: Json, made: Json, hidden: Json, key: str, kinds: list[str]) 
         return made
     kinds.append(key or "of an unknown kind")
     return f"[secret: {kinds[-1]}]"
+
+
+def _begun(value: Json) -> Json:
+    """The value with only the begin of long texts: what keys show to be a secret does not depend on the rest."""
+    if isinstance(value, str):
+        return value if len(value) <= PART_SIZE else value[:MIN_PART]
+    if isinstance(value, list):
+        return [_begun(each) for each in value]
+    return {key: _begun(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _is_whole(hidden: Json) -> bool:
