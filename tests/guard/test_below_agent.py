@@ -16,7 +16,6 @@ from anyhook.guard import below_agent
 from anyhook.guard.below_agent import agent_above
 from anyhook.guard.own_programs import DECIDING
 from anyhook.platform.other_programs import ProgramAnswer
-from anyhook.platform.run import prctl
 from anyhook.tables.registry import HOSTS, host, special
 from command import SCRIPT
 
@@ -127,18 +126,10 @@ def test_by_any_road(guarded: World, line: str) -> None:
     assert '"disabled"' not in listed
 
 
-@pytest.fixture
-def _orphans_go_to_the_first_process() -> None:
-    """An earlier test may have made this process the one that adopts them."""
-    if sys.platform == "linux":
-        prctl(36, 0)
-
-
 LET_GO = "(env -i {env} setsid sh -c '{line} > done.txt 2>&1; echo $? >> done.txt' < /dev/null > /dev/null 2>&1 &)"
 IS_DONE = "until test -s done.txt && tail -1 done.txt | grep -qx '[0-9]'; do sleep 0.05; done"
 
 
-@pytest.mark.usefixtures("_orphans_go_to_the_first_process")
 @pytest.mark.parametrize("elsewhere", ["", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"])
 def test_let_go_by_a_running_agent(guarded: World, elsewhere: str) -> None:
     """A grandchild without an environment, whose parents are gone: refused while the agent runs."""
@@ -152,7 +143,6 @@ def test_let_go_by_a_running_agent(guarded: World, elsewhere: str) -> None:
     assert "Claude Code is running" in said
 
 
-@pytest.mark.usefixtures("_orphans_go_to_the_first_process")
 def test_let_go_by_another_program(guarded: World) -> None:
     """A script of a person, in the background, beside an agent that works for somebody else."""
     env = " ".join(f"{name}={value}" for name, value in guarded.env.items())
