@@ -139,12 +139,12 @@ def test_every_step_of_loading_is_fenced(world: World, monkeypatch: pytest.Monke
     world.hook("kodik", "PreToolUse", REFUSE)
     real = getattr(module, step)
 
-    def fails(*given: Any) -> Any:
+    def fails(*given: Any, **named: Any) -> Any:
         first = given[0]
         where = repr(first) if step in ("open_ledger", "read_settings") else getattr(first, "name", "")
         if where != "kodik":
             raise RecursionError("too deep")
-        return real(*given)
+        return real(*given, **named)
 
     monkeypatch.setattr(module, step, fails)
     catalog = build(world.setup(), may_start=False)

@@ -366,7 +366,7 @@ def test_some_modules_of_the_package(sabotaged: World, package: Path, name: str,
     without_a_module(sabotaged, package, f"anyhook/{name}", how)
 
 
-TABLES = {"rules/language.py": FORCED, "agents/anyhook.py": FORCED, "agents/kodik/dialect.py": MARKED}
+TABLES = {"rules/language.py": FORCED, "agents/anyhook.py": FORCED, "agents/kodik.py": MARKED}
 """Modules without which a dialect has no table, and what its hooks refuse."""
 
 

@@ -71,7 +71,12 @@ def test_an_opencode_of_version_2_is_off(world: World) -> None:
     assert world.command("status", "--short").returncode == 1
     doctor = world.command("doctor", "opencode", "--json")
     row = json.loads(doctor.stdout)["opencode"]
-    assert (doctor.returncode, row["status"], row["contract"], row["seen"]) == (1, "INERT", "changed", "1.18.33")
+    assert (doctor.returncode, row["status"], row["contract"], row["seen"]) == (
+        1,
+        "INERT",
+        "changed",
+        judged(host("opencode"), None).seen,
+    )
     assert world.command("install", "claude").returncode == 0
     both = told(world)
     assert (both["protected"], both["agents"]["claude"]["state"], both["agents"]["opencode"]["state"]) == (

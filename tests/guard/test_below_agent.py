@@ -159,7 +159,7 @@ def test_a_page_below_an_agent_takes_no_answer(world: World) -> None:
     """`serve` starts there, and what it starts with says that nobody can answer on it."""
     lines = [
         "import sys; from anyhook import entry; from anyhook.cli.web import server",
-        "server.serve = lambda *given: print(f'closed: {given[-1]}')",
+        "server.serve = lambda *given: print(f'closed: {given[4]}')",
         "sys.argv = ['anyhook', 'serve']; entry.main()",
     ]
     page = world.write(world.root / "page.py", "\n".join(lines))

@@ -13,6 +13,7 @@ from anyhook.journal.shown import secrets_in, without_secrets
 from each_of import each_of
 
 if TYPE_CHECKING:
+    from anyhook.model.json_types import Json
     from conftest import World
 
 PUBLISHED = (
@@ -124,7 +125,8 @@ def test_where_outputs_cannot_be_replaced_status_says_so(guarded: World) -> None
 
 @pytest.mark.parametrize("text", ["is_pass = program.name in names", "token = lexer.next(stream) + 1"])
 def test_an_output_in_an_object_is_read_as_it_is_alone(text: str) -> None:
-    for value in (text, {"stdout": text, "stderr": ""}, {"content": [{"type": "text", "text": text}]}):
+    shapes: list[Json] = [text, {"stdout": text, "stderr": ""}, {"content": [{"type": "text", "text": text}]}]
+    for value in shapes:
         assert without_secrets(value) == (value, ())
 
 

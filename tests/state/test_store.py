@@ -150,6 +150,7 @@ SIZES = {
     "plans": 40_000, "told": 400, "turns": 60, "refused": 90, "payloads": 60_000, "versions": 60, "firings": 9_000,
     "allowed": 60, "context": 120_000, "types": 40, "past": 200, "agents": 3_000, "sessions": 5_000, "failures": 12_000,
     "conversations": 150_000, "memory": 3_000, "asked": 2_000, "granted": 100, "page": 60,
+    "indexes": 100_000,
 }  # fmt: skip
 """Bytes of one file of each kind: not the smallest."""
 
@@ -232,6 +233,7 @@ def test_no_source_names_a_place_in_the_state_folder_that_is_not_listed() -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_bytes_have_a_bound(kind: str, tmp_path: Path) -> None:
     store = Store(str(tmp_path), kind)
+    store.max_bytes = min(store.max_bytes, 4 << 20)  # an index of many machines may be larger than a test should write
     size = store.max_bytes // 5
     for count in range(12):
         store.write(f"key {count}", b"x" * size)

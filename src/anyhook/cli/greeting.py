@@ -15,7 +15,7 @@ from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.rules.pack_list import GUARDS
 from anyhook.state.plans import Setup
-from anyhook.tables.registry import INSTALLABLE, host
+from anyhook.tables.registry import INSTALLABLE, hosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def _standing(agents: Mapping[str, AgentStatus]) -> tuple[str, list[str], list[s
     for name, agent in agents.items():
         stand[_word(agent)].append(name)
     calling, stuck = stand["calls"], {word: stand[word] for word in STUCK if stand[word]}
-    found = [name for name in INSTALLABLE if name not in agents and shutil.which(host(name).program)]
+    found = [table.name for table in hosts(INSTALLABLE) if table.name not in agents and shutil.which(table.program)]
     calls = f"{', '.join(calling)} call{'s' if len(calling) == 1 else ''} anyhook" if calling else "none calls anyhook"
     parts = [calls, *(f"{', '.join(names)}: {STUCK[word]}" for word, names in stuck.items())]
     parts += [f"found without it: {', '.join(found)}"] if found else []

@@ -26,7 +26,7 @@ from anyhook.gates.status import gates, grouped, owner
 from anyhook.platform.places import upward
 from anyhook.state.kept_status import keep_status
 from anyhook.state.plans import Setup, read_plan
-from anyhook.tables.registry import INSTALLABLE, dialect, host, past
+from anyhook.tables.registry import INSTALLABLE, dialect, host, hosts, past
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,13 +177,13 @@ def _about(gate: GateStatus, alike: int, agents: Mapping[str, AgentStatus]) -> s
     return f"{place}{why}{fix}"
 
 
-def _other_agents(setup: Setup, hosts: Mapping[str, AgentStatus]) -> list[str]:
+def _other_agents(setup: Setup, calling: Mapping[str, AgentStatus]) -> list[str]:
     """Agents on this machine without our entry, and how many others there could be."""
     path = setup.env.get("PATH")
-    others = [name for name in INSTALLABLE if name not in hosts]
-    here = [name for name in others if shutil.which(host(name).program, path=path)]
+    others = [name for name in INSTALLABLE if name not in calling]
+    here = [table.name for table in hosts(others) if shutil.which(table.program, path=path)]
     lines = [f"{name}: here, but without our entry. Run: anyhook install {name}" for name in here]
-    if hosts or here:
+    if calling or here:
         lines.append(f"{len(others) - len(here)} others not found; `anyhook doctor --all` shows them.")
     return lines
 

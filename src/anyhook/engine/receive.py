@@ -8,7 +8,7 @@ import os
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
-from anyhook.tables.registry import HOSTS, BadTable, host
+from anyhook.tables.registry import HOSTS, hosts
 from anyhook.tables.translate import NEEDED
 
 TYPE_CHECKING = False
@@ -183,12 +183,7 @@ def caller_of(entry: Host, payload: dict[str, Json], env: Mapping[str, str]) -> 
 
 
 def _others(entry: Host) -> Iterator[Host]:
-    for name in HOSTS:
-        if name != entry.name:
-            try:
-                yield host(name)
-            except BadTable:
-                continue
+    return hosts(name for name in HOSTS if name != entry.name)
 
 
 def _knowing(entry: Host, tool: str) -> Host | None:

@@ -21,7 +21,7 @@ from anyhook.platform.places import home_of
 from anyhook.state.entry_places import env_of_entry, fixed_places
 from anyhook.state.plans import Setup, read_plan
 from anyhook.tables.host_rows import channel_of
-from anyhook.tables.registry import HOSTS, INSTALLABLE, host
+from anyhook.tables.registry import HOSTS, INSTALLABLE, host, hosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,7 +111,7 @@ def calling_agents(setup: Setup, catalog: Catalog, *, may_start: bool = False) -
     """Every agent that has our entry, for its user or for this project, and every agent that is here and whose config
     cannot take it."""
     found: dict[str, AgentStatus] = {}
-    for table in map(host, INSTALLABLE):
+    for table in hosts(INSTALLABLE):
         entry = diagnose(table, home_of(setup.env), setup.project, setup.env)
         missed = any(fault.agent == table.name for fault in catalog.entries)
         if missed or entry.installed or (entry.blocked and shutil.which(table.program, path=setup.env.get("PATH"))):

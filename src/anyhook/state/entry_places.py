@@ -144,10 +144,10 @@ def _usual(name: str, home: str) -> str:
     """Where a variable's place is if it is not set; "" if that is not known."""
     if name in BASES:
         return f"{home.rstrip('/')}/{BASES[name]}" if BASES[name] else home
-    from anyhook.tables.registry import INSTALLABLE, host
+    from anyhook.tables.registry import INSTALLABLE, hosts
 
-    for agent in INSTALLABLE:
-        entry = host(agent).entry
+    for table in hosts(INSTALLABLE):
+        entry = table.entry
         for variable, usual in entry.roots.values() if entry is not None else ():
             if variable == name and "{home}" in usual:
                 return usual.replace("{home}", home.rstrip("/"))

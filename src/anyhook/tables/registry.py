@@ -19,7 +19,7 @@ from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from anyhook.platform.places import Stamp
@@ -220,6 +220,16 @@ def host(name: str) -> Host:
     if found is None:
         raise BadTable(f"`{module_of(name)}` has no HOST")
     return found
+
+
+def hosts(names: Iterable[str]) -> Iterator[Host]:
+    """The tables of these agents, without those that cannot be loaded: one agent's file does not hide the others. The
+    dialect in the same file says that its hooks are off."""
+    for name in names:
+        try:
+            yield host(name)
+        except BadTable:
+            continue
 
 
 def agent_of(sdk: str) -> Host | None:
