@@ -73,6 +73,11 @@ def answers(done: Done) -> list[str]:
     return [report["status"] for report in json.loads(done.stdout)["hooks"]]
 
 
+def said(done: Done, kind: str) -> str:
+    """The answer; of a device only the verdict, because how far an interpreter reads it is a matter of time."""
+    return str(json.loads(done.stdout)["verdict"]) if kind == "device" else plain(done.stdout)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_the_answer_is_the_cold_one_in_time(name: str, door: Door, hooked: World) -> None:
     door.start()
@@ -88,4 +93,4 @@ def test_the_answer_is_the_cold_one_in_time(name: str, door: Door, hooked: World
             replaced(place, kind)
         cold = door.cold(*CALL)
         assert [each.returncode for each in warm] == [cold.returncode] * 2, kind
-        assert [plain(each.stdout) for each in warm] == [plain(cold.stdout)] * 2, kind
+        assert [said(each, kind) for each in warm] == [said(cold, kind)] * 2, kind
