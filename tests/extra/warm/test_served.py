@@ -74,7 +74,7 @@ def test_answers_and_records_are_the_same(door: Door, noted: World) -> None:
 
 SHOW = (
     "exec > {out}; umask; ulimit -a; nice; pwd; env | grep -v ANYHOOK | grep -v ^_= | grep -v ^TRACE | sort; date +%Z; "
-    "grep -E '^(SigBlk|SigIgn|Groups|Cap|Seccomp|NoNew)' /proc/$$/status; ls /proc/$$/fd; "
+    "grep -E '^(SigBlk|SigIgn|Groups|Cap|Seccomp|NoNew)' /proc/self/status; ls /proc/$$/fd; "
     "cat /proc/self/oom_score_adj"
 )
 
