@@ -168,6 +168,24 @@ def test_an_agent_that_calls_us(world: World, agent: str, hooked: bool) -> None:
         assert {name for name in modules if name.startswith(NOT_FOR_NOTHING)} == set()
 
 
+def test_no_agents_tables_load_anything_heavy() -> None:
+    """A call loads the tables of the agents whose hooks it runs, and of the one that calls."""
+    script = """
+from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host
+for name in DIALECTS:
+    dialect(name)
+for name in HOSTS:
+    host(name)
+print(*sys.modules)
+"""
+    begin = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})"
+    command = [sys.executable, "-I", "-S", "-c", begin + script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {"anyhook.agents.claude.dialect", "anyhook.agents.muse"} <= loaded
+    assert too_much(loaded) | {name for name in loaded if name == "anyhook.documents.files"} == set()
+
+
 def test_a_hook_that_does_not_match(world: World) -> None:
     world.kolega("PreToolUse", {"type": "command", "command": "true"}, matcher="Edit|Write")
     found, modules, said = loaded_by(world, "fire", "pre_tool", "--tool", "Bash", "--json")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 
 from anyhook.agents._mcp_servers import chosen, table_of
-from anyhook.documents.files import Files
-from anyhook.documents.variables import with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +23,8 @@ def server_of(hook: Hook, env: Mapping[str, str], project: str, own: Mapping[str
     server = chosen(hook, {**own, **_servers(hook, env, project)}, "~/.claude.json", *near)
     if isinstance(server, str):
         return server
+    from anyhook.documents.variables import with_variables
+
     filled = with_variables(server, env)
     return filled if isinstance(filled, dict) else {}
 
@@ -35,6 +35,8 @@ SERVERS = server_of
 def _servers(hook: Hook, env: Mapping[str, str], project: str) -> dict[str, Json]:
     """By name. What a user keeps for one project comes first, then the project's or plugin's own file, then the user's
     for all projects."""
+    from anyhook.documents.files import Files
+
     files = Files()
     home = env.get("CLAUDE_CONFIG_DIR") or env.get("HOME", "")
     mine = files.document(f"{home}/.claude.json", "json")
