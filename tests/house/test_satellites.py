@@ -194,7 +194,8 @@ def without(root: Path, name: str) -> tuple[Path, Path]:
     as this tree is here: calls that a test starts with an environment of its own must not find this tree."""
     tree = root / "tree"
     tree.mkdir()
-    made = (".*", "site", "dist", "build", "__pycache__")  # at the top; the examples have folders with such names
+    # What is made and not kept, at the top: the examples have folders with such names.
+    made = (".git", ".venv*", ".*_cache", ".hypothesis", ".make", ".agents", "site", "dist", "build", "__pycache__")
     for path in ROOT.iterdir():
         if path.is_dir() and not any(path.match(each) for each in made):
             shutil.copytree(path, tree / path.name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
