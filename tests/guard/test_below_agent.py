@@ -27,7 +27,7 @@ WEAKENING = [
     ["trust", "--yes"], ["trust", "--from", "approved.json"], ["trust", "--export", "approved.json"],
     ["trust", "--revoke"], ["allow-once"], ["relax", "git/forced-push", "--off"],
     ["add", "./package", "--yes"], ["approvals", "allow", "3f9c2a10"], ["approvals", "deny", "3f9c2a10"],
-    ["policy", "pull", "./policy"], ["policy", "remove", "acme"], ["ship", "--to", "./fleet", "--once"],
+    ["policy", "pull", "./policy"], ["policy", "remove", "acme"], ["ship", "--to", "./fleet", "--once"], ["update"],
 ]  # fmt: skip
 OTHERS = [
     ["add", "guard", "--yes"], ["enforce", "git/forced-push"], ["enable", "git/forced-push"], ["trust", "--list"],

@@ -51,6 +51,7 @@ OF_SETTINGS: dict[str, list[Wrong]] = {
     "off": [Wrong(f"off = {said}", "off", "deny") for said in ('"dney"', "false", "7")],
     "mode": [Wrong(f"mode = {said}", "mode", "enforce") for said in ('"shdow"', "7")],
     "protect": [Wrong(f"protect = {said}", "protect", True) for said in ('"false"', "0", '"no"')],
+    "update": [Wrong("update = 3", "update", "")],
     "facts": [Wrong('facts = "yes"', "facts", False)],
     "require": [
         Wrong('require = "git/clean"', "require", ("git/clean",)), Wrong("require = 7", "require", ("7",)),

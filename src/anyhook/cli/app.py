@@ -23,6 +23,7 @@ VERBS = {
     "remove": ("anyhook.cli.verb_add", "Turn guards or other rules off again."),
     "guards": ("anyhook.cli.verb_guards", "Show the packs of rules, and which are on."),
     "policy": ("anyhook.cli.verb_policy", "Use a team's signed policy, or show those in use."),
+    "update": ("anyhook.cli.verb_update", "Look for newer versions, and what they would change."),
     "rule": ("anyhook.cli.verb_rule", "Show one rule: what it refuses, why, and how to relax it."),
     "relax": ("anyhook.cli.verb_rule", "Write an exception to a rule."),
     "try": ("anyhook.cli.verb_try", "Show what the guards say about one shell line."),
@@ -74,7 +75,7 @@ VERBS = {
 
 # Groups in the help; a verb that is in none of them comes last.
 GROUPS = {
-    "Begin": ("setup", "add", "remove", "guards", "policy", "install", "uninstall", "doctor", "status"),
+    "Begin": ("setup", "add", "remove", "guards", "policy", "update", "install", "uninstall", "doctor", "status"),
     "Hooks and rules": (
         "new",
         "check",

@@ -298,7 +298,7 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
         with _workers(options, jobs) as executor, progress("running the hooks") as tell:
             test.run(executor, jobs, sandbox, tell)
         with progress("counting") as tell:
-            tallies, findings, count = test.tally(tell)
+            tallies, findings, count = test.tally(tell, most)
     except WorkerLost as error:
         raise BadCall(
             f"a process that ran the hooks is gone ({error}). Earlier results are stored: run it again to continue."

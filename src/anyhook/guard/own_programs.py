@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DECIDING = frozenset({
     "trust", "install", "uninstall", "enable", "disable", "shadow", "enforce", "allow-once", "add", "remove",
-    "relax", "setup", "warm", "import", "approvals", "serve", "policy", "new", "ship",
+    "relax", "setup", "warm", "import", "approvals", "serve", "policy", "new", "ship", "update",
 })  # fmt: skip
 """Our verbs that only a person may use,"""
 LOOKING = {

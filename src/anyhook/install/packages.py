@@ -51,11 +51,11 @@ class Package(Record):
     def rule_files(self) -> list[str]:
         """Files that a rule file must `use`; one at its usual place is found like other hooks."""
         toml = [path for path in sorted(self.files) if path.endswith(".toml") and path != PLACE]
-        return [path for path in toml if _rules(self.files[path])]
+        return [path for path in toml if rules_in(self.files[path])]
 
     def rules(self) -> list[dict[str, Any]]:
         """All rules, only to show them; the loader checks them."""
-        return [rule for path in self.rule_files for rule in _rules(self.files[path])]
+        return [rule for path in self.rule_files for rule in rules_in(self.files[path])]
 
     def pins(self) -> dict[str, str]:
         return {path: hashlib.sha256(data).hexdigest() for path, data in sorted(self.files.items())}
@@ -76,13 +76,13 @@ def fetch(what: str) -> Package:
     name = os.path.basename(folder.rstrip("/")).removesuffix(".git").lower().replace(" ", "-")
     if not name.strip("."):
         raise BadPackage(f"{what} has no name. Give a folder with one.")
-    if not remote and not revision and not _is_repository(folder):
+    if not remote and not revision and not is_repository(folder):
         return Package(name, folder, "", dict(_read(folder)))
     with checkout(folder, revision) as (tree, commit):
         return Package(name, folder, commit, dict(_read(tree)))
 
 
-def _is_repository(folder: str) -> bool:
+def is_repository(folder: str) -> bool:
     """Whether it is a clone, a worktree, or a repository without one."""
     bare = os.path.isfile(f"{folder}/HEAD") and os.path.isdir(f"{folder}/objects")
     return bare or os.path.exists(f"{folder}/.git")
@@ -101,12 +101,12 @@ def checkout(address: str, revision: str) -> Iterator[tuple[str, str]]:
     if shutil.which("git") is None:
         raise BadPackage("git is not on the PATH, and this package is a repository.")
     with tempfile.TemporaryDirectory(prefix="anyhook-package-") as folder:
-        _git("clone", "--quiet", "--no-checkout", "--", address, folder)
-        _git("-C", folder, "checkout", "--quiet", "--detach", revision or "HEAD", "--")
-        yield folder, _git("-C", folder, "rev-parse", "HEAD").strip()
+        git("clone", "--quiet", "--no-checkout", "--", address, folder)
+        git("-C", folder, "checkout", "--quiet", "--detach", revision or "HEAD", "--")
+        yield folder, git("-C", folder, "rev-parse", "HEAD").strip()
 
 
-def _git(*words: str) -> str:
+def git(*words: str) -> str:
     try:
         done = ask(("git", *words), GIT_LIMIT_S, env={**os.environ, **QUIET_GIT}, keeps_terminal=True)
     except OSError as error:
@@ -132,7 +132,7 @@ def _read(folder: str) -> Iterator[tuple[str, bytes]]:
                 yield os.path.relpath(path, folder), file.read()
 
 
-def _rules(data: bytes) -> list[dict[str, Any]]:
+def rules_in(data: bytes) -> list[dict[str, Any]]:
     try:
         found = tomllib.loads(data.decode()).get("rule")
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -235,15 +235,17 @@ class Backtest:
 
     # -- the result
 
-    def tally(self, tell: Callable[[int, int], None]) -> tuple[dict[str, Tally], deque[Finding], int]:
+    def tally(self, tell: Callable[[int, int], None], most: int = 0) -> tuple[dict[str, Tally], deque[Finding], int]:
         """Combine all events with the results: one row per hook, the newest differences, and their total number."""
         tallies = self._tallies = {}
-        findings: deque[Finding] = deque(maxlen=EXAMPLES)
+        findings: deque[Finding] = deque(maxlen=max(EXAMPLES, most))
         count, last, pairs = 0, self._last(), self.replay()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
         for line, event, session in self._events():
             tell(line.number, last)
+            found: list[Finding] = []
+            blocks = False
             for subject, make in pairs(line, event, session):
                 judged = (
                     (make, _counted(subject, make)) if isinstance(make, Outcome) else self._ran(subject, event, session)
@@ -251,12 +253,13 @@ class Backtest:
                 if judged is None:
                     continue
                 read, outcome = judged
+                blocks = blocks or outcome.verdict == BLOCK
                 tally = self._tallies.setdefault(subject.hook.id, Tally())
                 tally.add(outcome, failed=read.failure is not None)
-                found = _finding(line, event, subject.hook.id, outcome, read)
-                if found is not None:
-                    findings.append(found)
-                    count += 1
+                found += _finding(line, event, subject.hook.id, outcome, read)
+            told = [each for each in found if not (blocks and each.kind == "lets go")]  # another one blocks it
+            findings += told
+            count += len(told)
         self._results.execute("COMMIT")
         tell(last, last)
         return tallies, findings, count
@@ -366,18 +369,18 @@ def _verdict_now(before: dict[str, Json], hook: str, outcome: Outcome) -> tuple[
     return ("asks", outcome.reason or "") if outcome.verdict == ASK != was else None
 
 
-def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> Finding | None:
+def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> list[Finding]:
     decision = line.decision
     before: dict[str, Json] = {} if decision is None else decision.raw
     blocked = before.get("verdict") == BLOCK
     start = (line.n, line.at_ns, event.name, event.data.get("tool"), about(event.data), hook)
     if (verdict := _verdict_now(before, hook, outcome)) is not None:
-        return Finding(*start, *verdict)
+        return [Finding(*start, *verdict)]
     if not (blocked and before.get("effect") in STOPPING):  # else nothing has used a rewrite
         for field, rewrite in REWRITES:
             value, was = getattr(outcome, rewrite), before.get(rewrite)
             if value is not None and was not in (value, clipped(value)):
-                return Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)
+                return [Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)]
     if read.failure is not None:
-        return Finding(*start, "fails", read.failure.detail)
-    return None
+        return [Finding(*start, "fails", read.failure.detail)]
+    return []

@@ -38,7 +38,7 @@ SETTINGS = {
     "plugins": "plugins", "on_failure": "on_failure", "mode": "mode", "protect": "protect", "dialect": "[dialect.NAME]",
     "off": "off", "require": "require", "hooks": '[hooks."ID"]', "models": "[models]", "providers": "[providers.NAME]",
     "journal": "[journal]", "ask": "[ask]", "agent": "[agent]", "warm": "warm",
-    "warm_python": "warm_python", "facts": "facts",
+    "warm_python": "warm_python", "facts": "facts", "update": "update",
 }  # fmt: skip
 """Every key of the file, and how it is written there."""
 
@@ -82,6 +82,8 @@ class Settings(Record):
     (`notify`)."""
     hook_env: dict[str, list[str]] = {}  # noqa: RUF012 (never changed)
     """Hook id → the only variables of the environment that it gets."""
+    update: str = ""
+    """Where `anyhook update` looks for newer versions of anyhook."""
 
     def may_be_warm(self, hook: Hook) -> bool:
         """Whether its Python may run in a warm interpreter. A function of a `hooks.py` is written for one; a project's
@@ -157,6 +159,7 @@ def read_settings(path: str, files: Files, home: str, scope: HookScope = "user")
         hooks["warm"],
         _ask(document.get("ask"), warn),
         variables,
+        _source(document.get("update", ""), warn),
     )
     return read.at(time()) if read.hook_until else read
 
@@ -234,6 +237,12 @@ def _required(value: Json, warn: _Warn) -> tuple[str, ...]:
     if list(read) != value or not all(read):
         warn("require", "must be a list of names of gates", 'Write require = ["git/forced-push"].', ", ".join(read))
     return read
+
+
+def _source(value: Json, warn: _Warn) -> str:
+    if not isinstance(value, str):
+        warn("update", "must be a folder, or an address", 'Write update = "https://example.org/simple".')
+    return value if isinstance(value, str) else ""
 
 
 def _texts(value: Json) -> list[str]:
