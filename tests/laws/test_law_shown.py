@@ -45,13 +45,26 @@ def test_what_looks_similar_is_shown() -> None:
     [
         "--syntax-token: #24292e; --token-key:#d73a49ff;", "is_pass = program.name in names",
         "token_normalize_func = parent.token_normalize_func", "for secret in deed.secrets:\n    kept = 1",
+        "def wanted(hooks):\n    by_day = by_secret = by_file = by_spent = False\n",
+        "class Lexer:\n    def next(self):\n        self.token = nextchar\n",
+        "def is_found(path: str, secret: PathPattern, places: Places) -> bool:\n",
+        "import base64\n\ntoken = base64.b64encode(given)\n", "func read(p string) {\n  token = next(p)\n}\n",
+        "  12\tdef unix_getpass(prompt='Password: ', stream=None):\n  13\t    return read(prompt)\n",
+        'print("shlex: token=" + repr(raw))', 'api_key_env = "OPENAI_API_KEY"', "# ------------\n# Token estimation\n",
+        "if pwd:\n    try:\n        return 1\n",
     ],
 )  # fmt: skip
 def test_source_code_in_a_text_is_shown(text: str) -> None:
     assert without_secrets(text) == (text, ())
 
 
-@pytest.mark.parametrize("text", ["password: 'horse.staple'", "password:\n  hunter2 and more", "password = horse"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: 'horse.staple'", "password:\n  hunter2 and more", "password = horse", "don't: password: 'horse'",
+        "[db]\npassword = horse_staple\n", "import os\npassword=horse\n", "def f():\n  password = 'horse'\n",
+    ],
+)  # fmt: skip
 def test_a_value_that_is_not_code_is_not_shown(text: str) -> None:
     assert without_secrets(text)[1] == ("password",)
 
@@ -70,6 +83,23 @@ def test_everything_else_stays_byte_for_byte() -> None:
     assert list(secrets_in({"stdout": [f"{long}{TOKEN}\n"]})) == [TOKEN]
     shown = {"stdout": f"{long}[secret: GitHub token]\n{long}", "password": "[secret: password]"}
     assert without_secrets({"stdout": f"{long}{TOKEN}\n{long}", "password": long})[0] == shown
+
+
+FILLER = "".join(f"def part_{number}(keys, passed, author='x'):  # a - b --c :: {{}}\n" for number in range(150))
+
+
+@each_of("kind", KINDS)
+def test_no_secret_is_shown_in_a_long_text(kind: str) -> None:
+    """It is found wherever it is, and nothing else is changed."""
+    text, secret = KINDS[kind]
+    for before, behind in ((FILLER, FILLER), (f"{FILLER}x = ", ""), ("", f"\n{FILLER}")):
+        whole = f"{before}{text}\n{behind}"
+        made, kinds = without_secrets(whole)
+        assert isinstance(made, str)
+        assert kinds, (before[:8], text)
+        assert not holds(made, secret), made[len(before) :][:400]
+        assert made.startswith(before.rpartition("\n")[0])
+        assert not behind or made.endswith(FILLER[len(FILLER) // 2 :])
 
 
 @pytest.fixture

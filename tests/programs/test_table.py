@@ -39,7 +39,10 @@ def holds(line: str, found: Facts, expected: str) -> bool:
             wanted = shlex.split(value)
             return any([each.name, *(arg.text for arg in each.words)] == wanted for each in found.runs)
         case "hides":
-            return any(line[start:end] == value for start, end in secrets.in_text(line, line.lower()))
+            low = line.lower()
+            return any(
+                line[start:end] == value for start, end in secrets.in_text(line, low, secrets.clues_of(line, low))
+            )
         case "secrets":
             return value in found.secrets
         case "connects":

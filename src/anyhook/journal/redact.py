@@ -3,12 +3,15 @@ programs and passwords in URLs, at any depth of JSON inside JSON. It handles onl
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from anyhook.journal.secret_names import is_auth, is_secret_name
 from anyhook.journal.secrets import (
     INSTEAD,
     OF_KEY,
+    clues_of,
     in_text,
     is_placeholder,
     is_token,
@@ -23,9 +26,9 @@ from anyhook.journal.suspect import OPENS, is_suspect_text
 from anyhook.model import lean_json as json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from anyhook.journal.secrets import Span
+    from anyhook.journal.secrets import Clues, Span
     from anyhook.model.json_types import Json
 
 __all__ = ["INSTEAD", "redacted"]
@@ -36,6 +39,9 @@ SCHEMA = frozenset(
     }
 )  # fmt: skip
 """Words of a JSON schema about a field, which are not its value."""
+BEFORE, BEHIND, LONG_LINE = 300, 1_000, 8_192
+"""How many characters before and behind a clue are looked at again without the numbers of lines; in a longer line they
+change nothing."""
 
 
 def redacted(value: Json) -> Json:
@@ -133,33 +139,62 @@ def _in_string(text: str) -> str:
 
 def _in_text(text: str) -> str:
     """Any text: its secrets are found by a name before them, or by their shape."""
-    spans = spans_in(text) if is_suspect_text(text) else []
+    spans = spans_in(text)
     return _without(text, spans) if spans else text
 
 
 def spans_in(text: str) -> list[Span]:
     """Where a text has secrets, and what to write instead of each."""
-    spans = _spans_in(text)
+    if not is_suspect_text(text):
+        return []
+    low = _lower(text)
+    clues = clues_of(text, low)
+    spans = _spans_in(text, low, clues)
     if "\n" in text and (widths := _gutter(lines := text.splitlines(keepends=True))):
-        # Where each line of the text without line numbers or signs begins, and how much later it does with them.
-        moved: list[tuple[int, int]] = []
-        begin = shift = 0
-        for line, width in zip(lines, widths, strict=True):
-            shift += width
-            moved.append((begin, shift))
-            begin += len(line) - width
-        plain = "".join([line[width:] for line, width in zip(lines, widths, strict=True)])
-        spans += [(_moved(moved, start), _moved(moved, end), instead) for start, end, instead in _spans_in(plain)]
+        spans += _without_gutter(lines, widths, _near_clues(lines, clues, whole="kind: secret" in low))
     return spans
 
 
-def _spans_in(text: str) -> list[Span]:
+def _without_gutter(lines: list[str], widths: list[int], near: Iterable[int]) -> Iterator[Span]:
+    """The secrets in these lines, as they are without their numbers or signs."""
+    starts = [0, *accumulate(map(len, lines))]
+    kept = [(starts[at] + widths[at], lines[at][widths[at] :]) for at in near]
+    begins = [0, *accumulate(len(line) for _, line in kept)]  # where each line begins in the text without them
+
+    def moved(place: int) -> int:
+        at = min(bisect_right(begins, place), len(kept)) - 1
+        return place - begins[at] + kept[at][0]
+
+    plain = "".join([line for _, line in kept])
+    low = _lower(plain)
+    for start, end, instead in _spans_in(plain, low, clues_of(plain, low)):
+        yield moved(start), moved(end - 1) + 1, instead
+
+
+def _near_clues(lines: list[str], clues: Clues, *, whole: bool) -> Iterable[int]:
+    """The lines in which there may be a secret that only shows without their numbers: those around each clue."""
+    if whole:
+        return range(len(lines))
+    begins = [0, *accumulate(map(len, lines))]
+    found: set[int] = set()
+    for place in clues.places():
+        first = bisect_right(begins, max(0, place - BEFORE)) - 1
+        last = bisect_right(begins, min(begins[-1] - 1, place + BEHIND))
+        found.update(range(first, last))
+    return sorted(at for at in found if len(lines[at]) < LONG_LINE)
+
+
+def _lower(text: str) -> str:
     low = text.lower()
     if len(low) != len(text):  # one letter became two, so positions differ
         low = "".join([letter if len(letter.lower()) > 1 else letter.lower() for letter in text])
-    spans: list[Span] = [*named(text, low)]
-    spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low)]
-    spans += [(begin, end, INSTEAD) for begin, end in in_text(text, low)]
+    return low
+
+
+def _spans_in(text: str, low: str, clues: Clues) -> list[Span]:
+    spans: list[Span] = [*named(text, low, clues)]
+    spans += [(begin, end, INSTEAD) for begin, end in shapes(text, low, clues)]
+    spans += [(begin, end, INSTEAD) for begin, end in in_text(text, low, clues)]
     spans += manifests(text, low)
     return spans
 
@@ -184,11 +219,6 @@ def _number_of(line: str) -> int:
     if after[:1] not in (":", "|", "→", "\t"):
         return 0
     return len(line) - len(after) + 1 + (after[1:2] == " ")
-
-
-def _moved(lines: list[tuple[int, int]], place: int) -> int:
-    """Where a place in the text without the gutter is in the text."""
-    return place + next(shift for begin, shift in reversed(lines) if begin <= place)
 
 
 def _without(line: str, spans: list[Span]) -> str:

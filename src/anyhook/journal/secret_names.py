@@ -178,5 +178,7 @@ HOOKS = (
     "/open-apis/bot/v2/hook/",
 )  # fmt: skip
 """URLs that are secret after this prefix: anyone who has them may post there."""
+OPEN_HOOKS = tuple(hook for hook in HOOKS if hook[0] == "/")
+"""Those of any host."""
 QUERY = ("sig", "signature", "session", "sid", "sessionid", "phpsessid", "jsessionid", "hmac")
 """Names in URLs and cookies whose values are secrets if they look random. Elsewhere these are ordinary words."""

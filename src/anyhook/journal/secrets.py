@@ -12,6 +12,7 @@ from anyhook.journal.secret_names import (
     HEX_TOKENS,
     HOOKS,
     LETTERS,
+    OPEN_HOOKS,
     PEM,
     PEM_KIND,
     QUERY,
@@ -23,9 +24,11 @@ from anyhook.journal.secret_names import (
     places,
     whole,
 )
+from anyhook.journal.suspect import like_tokens
 from anyhook.model.record import Record
 from anyhook.programs import hiding
 from anyhook.programs.quick import HIDING
+from anyhook.programs.quick import hiding as programs_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -182,12 +185,15 @@ class Shape(Record):
     pattern: str
     check: Callable[[str], object] = bool
     """What the secret must be as well."""
-    signs: tuple[str, ...] = ("",)
-    """A text without any of these, in lower case, has no such secret."""
+    signs: tuple[str, ...] = ()
+    """A text without any of these has no such secret; all but words are looked for in lower case."""
+    before: int = -1
+    """How far before its sign it begins at most, if it has no blank behind that."""
 
 
 OUTSIDE_A_WORD = r"(?:(?<![A-Za-z0-9])|(?<=\\[ntr]))(?<!base64,)"
 """Where a token may begin; also after an escaped line break."""
+IN_WORD = r"\w.-"
 IN_HEAD = "(?:(?!-----).)*"
 IN_ADDRESS, IN_PATH, IN_QUERY = (
     rf"[^\s\"'\\<>,;()\[\]{{}}`{more}]" for more in ("/?#", "|", "|&#")
@@ -203,51 +209,112 @@ def _whole(word: str) -> str:
     return rf"(?:(?<![\w.-])|(?<=\\[ntr])){word}(?![\w.-])"
 
 
-SHAPES = (
+OF_WORDS = (
+    *(Shape(rf"{OUTSIDE_A_WORD}{re.escape(start)}[{IN_WORD}]{{{least},}}", signs=(start,)) for start, least in TOKENS),
     *(
-        Shape(rf"{OUTSIDE_A_WORD}{re.escape(start)}[\w.-]{{{least},}}", signs=(start.lower(),))
-        for start, least in TOKENS
+        Shape(rf"{OUTSIDE_A_WORD}{start}[0-9a-fA-F]{{{size}}}(?![{IN_WORD}])", signs=(start,))
+        for start, size in HEX_TOKENS
     ),
-    *(Shape(rf"{OUTSIDE_A_WORD}{start}[0-9a-fA-F]{{{size}}}(?![\w.-])") for start, size in HEX_TOKENS),
-    Shape(r"[\w-]{10,20}\.atlasv1\.[\w.-]{50,}", signs=("atlasv1.",)),  # HCP: the token begins before
-    Shape(_whole(r"s\.(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}"), looks_random),  # Vault before 1.10
-    Shape(_whole(r"[MNO][\w-]{22,29}\.[\w-]{5,7}\.(?=[\w-]*[0-9])[\w-]{27,}")),  # Discord
+    Shape(rf"[\w-]{{10,20}}\.atlasv1\.[{IN_WORD}]{{50,}}", signs=("atlasv1.",)),  # HCP: the token begins before
+    Shape(_whole(r"s\.(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}"), looks_random, ("s.",)),  # Vault
+    Shape(_whole(r"[MNO][\w-]{22,29}\.[\w-]{5,7}\.(?=[\w-]*[0-9])[\w-]{27,}"), signs=(".",)),  # Discord
     Shape(_whole(r"pat[\w-]{14}\.[0-9a-fA-F]{64}"), signs=("pat",)),  # Airtable
     Shape(_whole(r"[0-9a-fA-F]{32}-us[0-9]+"), signs=("-us",)),  # Mailchimp
-    Shape(r"(?<![0-9])[0-9]{6,14}:AA[\w.-]{31,}", signs=(":aa",)),  # Telegram
-    Shape(r"1//0[\w.-]{30,}", signs=("1//0",)),  # Google
-    Shape(r"[\w.-]{0,40}Q~[\w.~/+=-]{31,}", signs=("q~",)),  # Azure
-    Shape(r"(?i:bearer|basic) (?P<s>[\w.~/+=-]{12,})", lambda said: not said.isalpha(), SCHEMES),
-    Shape(r"(?i:basic) (?P<s>[\w.~/+=-]{8,})", is_user_and_password, SCHEMES),
+    Shape(rf"(?<![0-9])[0-9]{{6,14}}:AA[{IN_WORD}]{{31,}}", signs=("AA",)),  # Telegram
+)
+"""Those that are found at a long word that is like a token."""
+BEFORE_WORD = 15
+"""How far before such a word one of them begins at most."""
+OF_SIGNS = (
+    Shape(rf"1//0[{IN_WORD}]{{30,}}", signs=("1//0",)),  # Google
+    Shape(rf"[{IN_WORD}]{{0,40}}Q~[\w.~/+=-]{{31,}}", signs=("q~",), before=40),  # Azure
+    Shape(r"(?i:bearer|basic) (?P<s>[\w.~/+=-]{12,})", lambda said: not said.isalpha(), SCHEMES, before=0),
+    Shape(r"(?i:basic) (?P<s>[\w.~/+=-]{8,})", is_user_and_password, SCHEMES, before=0),
     Shape(rf"{PEM}{IN_HEAD}?{PEM_KIND}{IN_HEAD}-----(?P<s>.*?)(?=-----END |(?<!\\)\\*\"|\Z)", signs=(PEM.lower(),)),
     # `scheme://user:password@host`. A long user name without a password may be a token.
     Shape(rf"://(?:(?!:){IN_ADDRESS})*:(?P<s>(?!\$){IN_ADDRESS}+)@", signs=("://",)),
     Shape(rf"://(?P<s>(?:(?!:){IN_ADDRESS}){{16,}})@", signs=("://",)),
-    Shape(rf"(?i:{_any(HOOKS)}|://hook\.[^/]*/)(?P<s>{IN_PATH}+)", lambda said: looks_random(said, 12), ("://",)),
-    Shape(rf"(?i:{_any(hook for hook in HOOKS if hook[0] == '/')})(?P<s>{IN_PATH}{{30,}})", signs=("://",)),
-    Shape(rf"(?<![A-Za-z0-9_])(?i:{_any(QUERY)}|(?<=[?&])key)=(?P<s>{IN_QUERY}{{16,}})", looks_random, ("=",)),
-    Shape(r"(?i:jdbc:oracle:)[^/@ \n\t]*/(?P<s>[^@ \n\t]*)@", signs=("jdbc:oracle",)),
-    # `host:port:database:user:password` alone on its line; with the usual port or any port, also as a word.
     Shape(
-        r"(?m:^)[ \t]*[^\s/:]+:(?:\*|[0-9]{4,5}):(?![0-9]+:)[^ :\n]+:[^ :\n]+:(?P<s>[^ \n]+)[ \t\r]*(?m:$)",
-        signs=(":",),
+        rf"(?i:{_any(HOOKS)}|://hook\.[^/]*/)(?P<s>{IN_PATH}+)",
+        lambda said: looks_random(said, 12), (*HOOKS, "://hook."), before=0,
     ),
+    Shape(rf"(?i:{_any(OPEN_HOOKS)})(?P<s>{IN_PATH}{{30,}})", signs=OPEN_HOOKS, before=0),
+    Shape(
+        rf"(?<![A-Za-z0-9_])(?i:{_any(QUERY)}|(?<=[?&])key)=(?P<s>{IN_QUERY}{{16,}})",
+        looks_random, tuple(f"{name}=" for name in (*QUERY, "key")), before=0,
+    ),
+    Shape(r"(?i:jdbc:oracle:)[^/@ \n\t]*/(?P<s>[^@ \n\t]*)@", signs=("jdbc:oracle",)),
+)  # fmt: skip
+OF_PORTS = (
+    # `host:port:database:user:password` alone on its line; with the usual port or any port, also as a word.
+    Shape(r"(?m:^)[ \t]*[^\s/:]+:(?:\*|[0-9]{4,5}):(?![0-9]+:)[^ :\n]+:[^ :\n]+:(?P<s>[^ \n]+)[ \t\r]*(?m:$)"),
     Shape(
         r"(?:(?<![^\s'\"])|(?<=\\n))[^\s/:'\"\\]+:(?:543[0-9]|\*):[^\s:'\"]+:[^\s:'\"]+:"
-        r"(?P<s>(?:(?!\\n|\\*(?:[\s'\"]|\Z))[^\s'\"])+)",
-        signs=(":543", ":*:"),
+        r"(?P<s>(?:(?!\\n|\\*(?:[\s'\"]|\Z))[^\s'\"])+)"
     ),
 )
+PORT = re.compile(r":(?:\*|[0-9]{4,5}):")
+WORD_END = re.compile(r"\s|\Z")
 
 
-def shapes(line: str, low: str) -> Iterator[Place]:
+class Clues(Record):
+    """What in a text shows that there may be a secret, and where: the first look at all of it."""
+
+    names: tuple[tuple[int, int, bool], ...]
+    """What may name a secret, as `places` has it."""
+    words: tuple[Place, ...]
+    """Those that are like tokens."""
+    programs: tuple[Place, ...]
+    """Those that take a secret on their command line."""
+    ports: tuple[Place, ...]
+    """Numbers between colons."""
+
+    def places(self) -> Iterator[int]:
+        """Where all of them begin."""
+        yield from (each[0] for found in (self.names, self.words, self.programs, self.ports) for each in found)
+
+
+def clues_of(text: str, low: str) -> Clues:
+    words = like_tokens(text.encode("ascii", "replace"))
+    ports = (found.span() for found in PORT.finditer(low))
+    return Clues((*sorted(places(low)),), (*words,), (*programs_in(text),), (*ports,))
+
+
+def shapes(line: str, low: str, clues: Clues) -> Iterator[Place]:
     """Start and end of everything that has the form of a secret."""
-    for shape in SHAPES:
-        if any(sign in low for sign in shape.signs):
-            for found in re.compile(shape.pattern, re.ASCII | re.DOTALL).finditer(line):
-                begin, end = found.span("s" if "s" in found.re.groupindex else 0)
-                if shape.check(line[begin:end]):
-                    yield begin, end
+    where = [(max(0, begin - BEFORE_WORD), end) for begin, end in clues.words]
+    said = " ".join([line[begin:end] for begin, end in clues.words])
+    for shape in OF_WORDS:
+        if any(sign in said for sign in shape.signs):
+            yield from _of_shape(shape, line, where)
+    for shape in OF_SIGNS:
+        if shape.before >= 0:
+            yield from _of_shape(shape, line, _near(shape, low))
+        elif any(sign in low for sign in shape.signs):
+            yield from _of_shape(shape, line, [(0, len(line))])
+    for shape in OF_PORTS if clues.ports else ():
+        yield from _of_shape(shape, line, [(0, len(line))])
+
+
+def _near(shape: Shape, low: str) -> Iterator[Place]:
+    """Where in a text such a secret may be, as its signs show."""
+    for sign in shape.signs:
+        place = low.find(sign)
+        while place >= 0:
+            blank = WORD_END.search(low, place + len(sign))
+            end = blank.start() if blank is not None else len(low)
+            yield max(0, place - shape.before), end
+            place = low.find(sign, max(end, place + 1))
+
+
+def _of_shape(shape: Shape, line: str, where: Iterable[Place]) -> Iterator[Place]:
+    for start, stop in where:
+        regex = re.compile(shape.pattern, re.ASCII | re.DOTALL)
+        group = "s" if "s" in regex.groupindex else 0
+        for found in regex.finditer(line, start, stop):
+            begin, end = found.span(group)
+            if shape.check(line[begin:end]):
+                yield begin, end
 
 
 def run(line: str, place: int, letters: frozenset[str]) -> int:
@@ -284,6 +351,9 @@ _GAP = _BLANKS | frozenset("\r\n")
 
 _ENDS_BARE = frozenset(" \t\r\n\"',;&|<>(){}[]`")
 
+_AFTER_TEXT = frozenset({"", *" ),;\n\r+"})
+"""What stands behind the closing quote of a text in source code."""
+
 _ENDS_LINE = frozenset("\r\n\"'`")
 
 _ENDS_WORD = frozenset(" \t\r\n\"'`")
@@ -299,10 +369,10 @@ _HEADER_WORDS = (
 _SETS = ("set ", "config ", "setenv ", "login ")
 
 
-def named(line: str, low: str) -> Iterator[Span]:
+def named(line: str, low: str, clues: Clues) -> Iterator[Span]:
     """The values of all names of secrets."""
     stop = taken = -1
-    for start, end, _ in sorted(places(low)):
+    for start, end, _ in clues.names:
         if start < stop:  # another part of the name before
             continue
         begin, stop = whole(line, start, end)
@@ -319,7 +389,7 @@ def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
     name = line[begin:stop].lower().strip(".-_")
     place, level = quoted(line, stop)
     sign = run(line, place, _BLANKS)
-    dashes = begin < stop and (line[begin] == "-" or "--" in low[max(0, begin - 24) : begin])
+    dashes = begin < stop and (line[begin] == "-" or _behind_option(low, begin))
     if line[sign : sign + 1] in (":", "=") and line[sign : sign + 2] != "==":
         span = _behind_sign(line, low, begin, sign, level, name)
     elif _in_tag(line, begin):
@@ -331,6 +401,12 @@ def _of_name(line: str, low: str, begin: int, stop: int) -> Span | None:
     else:
         span = _beside(line, low, begin, place, level, name)
     return span if span is None or is_secret_name(name) or _is_credential(line[span[0] : span[1]], name) else None
+
+
+def _behind_option(low: str, begin: int) -> bool:
+    """Whether a long option is shortly before a name, in its line."""
+    _, dashes, option = low[max(0, begin - 24) : begin].rpartition("--")
+    return bool(dashes) and option[:1].isalpha() and "\n" not in option
 
 
 def _in_tag(line: str, begin: int) -> bool:
@@ -353,7 +429,7 @@ def _behind_sign(line: str, low: str, begin: int, sign: int, level: int, name: s
             return _glued(line, value, name, line[begin:sign].isupper())
         if _is_header(low, value, name):
             return value, _end_of_header(line, begin, value), INSTEAD
-    if _is_no_value(line, begin, value, name, colon):
+    if _is_no_value(line, begin, value, name, colon, level):
         return None
     if name.endswith("private-lines"):
         return _key_of_putty(line, low, value)
@@ -370,11 +446,21 @@ def _glued(line: str, value: int, name: str, is_upper: bool) -> Span | None:
     return (value, value + len(said), INSTEAD) if is_value and ":" not in said else None
 
 
-def _is_no_value(line: str, begin: int, value: int, name: str, colon: bool) -> bool:
-    """Whether this is the shell's working directory, or the result of a test."""
+def _is_no_value(line: str, begin: int, value: int, name: str, colon: bool, level: int) -> bool:
+    """Whether this is the shell's working directory, or the result of a test, or the text is over."""
     if name in ("pwd", "oldpwd"):
         return line[value : value + 1] in ("/", "~", ".", "$") or line[value + 1 : value + 2] == ":"
-    return colon and name == "pass" and line[begin : begin + 4] == "PASS"
+    if colon and name == "pass" and line[begin : begin + 4] == "PASS":
+        return True
+    return level < 0 and _ends_quote(line, begin, value)
+
+
+def _ends_quote(line: str, begin: int, value: int) -> bool:
+    """Whether the quote at this place ends the text that the name is in: `getpass("Password: ")`."""
+    quote, start = line[value : value + 1], max(line.rfind("\n", 0, begin), begin - 200)
+    if quote not in ("'", '"') or line[value + 1 : value + 2] not in _AFTER_TEXT:
+        return False
+    return line.count(quote, start + 1, begin) % 2 == 1
 
 
 def _end_of_header(line: str, begin: int, value: int) -> int:
@@ -615,8 +701,8 @@ def manifests(text: str, low: str) -> Iterator[Span]:
 
 def _fields(text: str, low: str, name: str) -> Iterator[Span]:
     """The values of all fields of JSON with this name."""
-    for found in re.compile(rf"(?<=['\"]){name}\\*['\"]\s*:\s*").finditer(low):
-        span = value_at(text, found.end())
+    for found in re.compile(rf"{name}\\*['\"]\s*:\s*").finditer(low):
+        span = value_at(text, found.end()) if low[found.start() - 1 : found.start()] in ("'", '"') else None
         if span is not None:
             yield span
 
@@ -662,9 +748,9 @@ def of_words(words: Sequence[str]) -> list[Place]:
     return [(at, begin) for at, begin in hiding.in_words(words) if not stands_for(words[at][begin:])]
 
 
-def in_text(text: str, low: str) -> list[Place]:
+def in_text(text: str, low: str, clues: Clues) -> list[Place]:
     """Start and end of the secrets of all commands in a text."""
-    found = [(begin, end) for begin, end in hiding.in_text(text) if not stands_for(text[begin:end])]
+    found = [(begin, end) for begin, end in hiding.in_text(text, clues.programs) if not stands_for(text[begin:end])]
     found += [(begin, end) for before, begin, end in hiding.after_t(text) if is_token(before, text[begin:end])]
     for words in hiding.piped(text, low):
         left = [span for span in words if not stands_for(text[slice(*span)])]

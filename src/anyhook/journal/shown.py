@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
+from anyhook.journal.secret_names import is_secret_name
 from anyhook.journal.secrets import is_placeholder
 from anyhook.journal.suspect import OPENS, is_suspect_text
 
@@ -48,6 +49,9 @@ STAND_INS = (
     "xxxx",
     "redacted",
     "****",
+    "fake-",
+    "fake_",
+    "not-a-real",
 )
 PUBLISHED = ("4eC39HqLyjWDarjtT1zdp7dc", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l", "TYooMQauvdEDq54NiTphI7jx")
 """Parts of examples in vendors' documents."""
@@ -56,17 +60,27 @@ ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
 HEX, BASE64 = re.compile("(?:[0-9a-fA-F]{2}){8,}"), re.compile(r"[A-Za-z0-9+/_-]{11,}={0,2}")
 HEX_COLOUR = re.compile("#(?:[0-9a-fA-F]{3,4}){1,2}")
 """Themes call their colours tokens."""
+VARIABLE_NAME = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
+"""The name of a variable that has a secret: `api_key_env = "OPENAI_API_KEY"`."""
 PART_OF_CODE = re.compile(r"[A-Za-z_]{2,}(?:\.[A-Za-z_]{2,})+")
 BLOCK_BEFORE = re.compile(r":[ \t]*\n\s*$")
-"""What of source code stands where a secret might: a part of a variable; the first word of a block."""
+NAME_IN_CODE = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*(?:\(\))?,?")
+CALL_IN_CODE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]")
+"""What of source code stands where a secret might: a part of a variable; the first word of a block; another name; what
+is called."""
+OF_A_PROGRAM = re.compile(
+    r"^[\d\s|:→+-]*(?:(?:async )?def \w+\(|class \w.*[:{]$|import [\w.]+(?: as \w+|, [\w.]+)*;?$|import [{*\"]"
+    r"|from [\w.]+ import |(?:export )?(?:const|let) [\w{\[].*=|function \w*\(|func [\w(]+.*\{$|(?:pub )?fn \w+[<(]"
+    r"|(?:public|private|protected|static|interface) .*[{;]$)",
+    re.MULTILINE,
+)
+"""A line of a language in which a word without quotes is a name; in a shell it is a text."""
+AROUND_VALUE = 1_500
 MIN_SECRET = 8
 FEW_LETTERS = 3
 """A value with so few different characters is none."""
-PART_SIZE = 16_384
-"""A long text is looked at in parts of about this many characters, at the ends of lines."""
-MIN_PART = 256
-MANY_LINES = ("-----BEGIN", "kind: Secret", '"kind"')
-"""What may go over many lines: such a text is looked at as a whole."""
+LONG, BEGIN = 16_384, 256
+"""A text of an object that is longer than the first is represented by its begin, where only keys matter."""
 
 
 def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
@@ -156,7 +170,7 @@ def _by_keys(value: Json, made: Json, hidden: Json, key: str, kinds: list[str]) 
 def _begun(value: Json) -> Json:
     """The value with only the begin of long texts: what keys show to be a secret does not depend on the rest."""
     if isinstance(value, str):
-        return value if len(value) <= PART_SIZE else value[:MIN_PART]
+        return value if len(value) <= LONG else value[:BEGIN]
     if isinstance(value, list):
         return [_begun(each) for each in value]
     return {key: _begun(item) for key, item in value.items()} if isinstance(value, dict) else value
@@ -182,27 +196,11 @@ def _in_text(text: str, kinds: list[str]) -> str:
 def _real(text: str) -> Iterator[Span]:
     """The secrets in a text, in order; one inside another goes with it."""
     done = 0
-    for offset, part in _parts(text):
-        for begin, end, instead in sorted(spans_in(part), key=lambda span: (span[0], -span[1])):
-            value = part[begin:end].strip("\"'` ")
-            if begin + offset >= done and not _is_harmless(value) and not _is_code(part, begin, value):
-                yield begin + offset, end + offset, instead
-                done = end + offset
-
-
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """The suspicious parts of a text, and where each begins."""
-    if len(text) <= PART_SIZE or any(sign in text for sign in MANY_LINES):
-        if is_suspect_text(text):
-            yield 0, text
-        return
-    begin = 0
-    while begin < len(text):
-        end = text.find("\n", begin + PART_SIZE)
-        end = len(text) if end < 0 else end + 1
-        if is_suspect_text(part := text[begin:end]):
-            yield begin, part
-        begin = end
+    for begin, end, instead in sorted(spans_in(text), key=lambda span: (span[0], -span[1])):
+        value = text[begin:end].strip("\"'` ")
+        if begin >= done and not _is_harmless(value) and not _is_code(text, begin, value):
+            yield begin, end, instead
+            done = end
 
 
 def _in_json(text: str, kinds: list[str]) -> str:
@@ -242,8 +240,16 @@ def _is_code(text: str, begin: int, value: str) -> bool:
     before = text[max(0, begin - 64) : begin]
     if not text.startswith(value, begin) or before.endswith(("'", '"', "`")):
         return False
-    is_word = value.isalpha() and value.islower()
-    return PART_OF_CODE.fullmatch(value) is not None or (is_word and BLOCK_BEFORE.search(before) is not None)
+    if PART_OF_CODE.fullmatch(value) is not None:
+        return True
+    word = value.rstrip(":")
+    if word.isalpha() and word.islower() and BLOCK_BEFORE.search(before) is not None:
+        return True
+    is_name = NAME_IN_CODE.fullmatch(value) is not None and (before[-1:] == " " or value[-1] in "),")
+    is_call = CALL_IN_CODE.match(text, begin, begin + len(value) + 1) is not None
+    return (is_name or is_call) and OF_A_PROGRAM.search(
+        text, max(0, begin - AROUND_VALUE), begin + AROUND_VALUE
+    ) is not None
 
 
 def _is_harmless(value: str) -> bool:
@@ -256,6 +262,7 @@ def _is_harmless(value: str) -> bool:
         or any(part in low for part in STAND_INS)
         or any(part in value for part in PUBLISHED)
         or HEX_COLOUR.fullmatch(value) is not None
+        or (VARIABLE_NAME.fullmatch(value) is not None and is_secret_name(value))
     )
 
 

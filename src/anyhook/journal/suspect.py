@@ -8,6 +8,8 @@ from anyhook.programs.quick import hiding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anyhook.model.json_types import Json
 
 __all__ = ["LETTERS", "OPENS", "TEXT_LIMIT", "TOKENS", "is_suspect", "is_suspect_text"]
@@ -131,7 +133,7 @@ def _has_option(low: str) -> bool:
     has_one = "sudo -s" in low or _has_any(low, OPTIONS) or _has_bundle(low)
     if not has_one or "sudo -s" in low:
         return has_one
-    return next(hiding(f"\n{low}".replace("\n-", "\n ")), None) is not None  # a diff has its signs before the program
+    return next(hiding(low), None) is not None
 
 
 def _has_bundle(low: str) -> bool:
@@ -144,13 +146,20 @@ def _has_bundle(low: str) -> bool:
 
 
 def _has_token(text: bytes) -> bool:
-    """Whether a long word starts like a token, or continues like one after a separator or after the letter of an
-    escaped line break. Few texts have long words, so this is fast."""
-    if _LONG_MASK not in text.translate(_MASK):
-        return False
-    if b"1//0" in text or b"Q~" in text:
-        return True
-    return any(len(word) >= _LONG and _is_like_token(word) for word in text.translate(_WORDS).split())
+    return b"1//0" in text or b"Q~" in text or next(like_tokens(text), None) is not None
+
+
+def like_tokens(text: bytes) -> Iterator[tuple[int, int]]:
+    """Start and end of the long words that start like a token, or continue like one after a separator or after the
+    letter of an escaped line break. Few texts have long words, so this is fast."""
+    mask = text.translate(_MASK)
+    place = mask.find(_LONG_MASK)
+    while place >= 0:
+        end = mask.find(b" ", place)
+        end = len(mask) if end < 0 else end
+        if _is_like_token(text[place:end]):
+            yield place, end
+        place = mask.find(_LONG_MASK, end)
 
 
 def _is_like_token(word: bytes) -> bool:

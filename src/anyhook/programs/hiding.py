@@ -4,11 +4,9 @@ works on any text that contains command lines, so it needs no grammar."""
 
 from __future__ import annotations
 
-from anyhook.programs.quick import hiding
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from anyhook.programs.rows import ProgramRow
 
@@ -73,10 +71,10 @@ def _bundles(word: str, option: str) -> bool:
     return word[:1] == "-" and word[-1] == option[1] != word[1:2] and word[1:].isalpha()
 
 
-def in_text(text: str) -> Iterator[Place]:
-    """Start and end of what may be a secret in the commands of a text."""
+def in_text(text: str, programs: Iterable[Place]) -> Iterator[Place]:
+    """Start and end of what may be a secret in the commands of a text, which begin with these names."""
     done: dict[str, int] = {}
-    for place, end in hiding(text):
+    for place, end in programs:
         name = text[place:end]
         if place < done.get(name, 0):
             continue

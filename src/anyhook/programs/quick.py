@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HIDING = (
     "7z", "7za", "7zr", "7zz", "az", "bcp", "buildah", "codecov", "codecov-cli", "codecovcli", "cqlsh", "crane",
@@ -43,16 +43,31 @@ CONTENTS = frozenset({
 """Keys of a tool's input whose texts go into a file, or are looked for in one: they name none. A test compares them
 with the keys that do."""
 _NAME_SIGNS = "-_.@"
+_LONG_TEXT = 4_096
+_NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@"
+_NO_NAME = bytes(range(256)).translate(None, _NAME)
+_NAMES_ONLY = bytes.maketrans(_NO_NAME, b" " * len(_NO_NAME))
+"""Turns everything but names into blanks."""
 
 
 def hiding(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of the names of such programs in a text, with a blank behind them."""
-    for name in HIDING:
+    words: Iterable[str] = HIDING
+    if len(text) > _LONG_TEXT:  # looking for each name takes longer than looking for all words
+        found = {*text.encode("ascii", "replace").translate(_NAMES_ONLY).split()}
+        words = [name for name in HIDING if name.encode() in found]
+    for name in words:
         place = text.find(name)
         while place >= 0:
             end = place + len(name)
-            if text[end : end + 1] in (" ", "\t") and (
-                place == 0 or not (text[place - 1].isalnum() or text[place - 1] in _NAME_SIGNS)
-            ):
+            if text[end : end + 1] in (" ", "\t") and _may_begin(text, place):
                 yield place, end
             place = text.find(name, end)
+
+
+def _may_begin(text: str, place: int) -> bool:
+    """Whether a name may begin here: behind no part of a name; the sign of a diff is none."""
+    before = text[place - 1 : place]
+    if before == "-":
+        return place == 1 or text[place - 2] == "\n"
+    return not before.isalnum() and (before not in _NAME_SIGNS or not before)
