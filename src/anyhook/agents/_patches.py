@@ -3,6 +3,8 @@ parts: hooks then see the whole call as the host gave it."""
 
 from __future__ import annotations
 
+from anyhook.model import lean_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -114,8 +116,6 @@ def command_text(command: Json) -> Json:
 def _listed(value: Json) -> list[Json]:
     """A list, even if it comes as JSON in a text."""
     if isinstance(value, str) and value.startswith("["):
-        from anyhook.model import lean_json
-
         try:
             value = lean_json.loads(value)
         except (ValueError, RecursionError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anyhook.model import lean_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -31,8 +33,6 @@ def unpacked(value: Json) -> Json:
     """The value of a text that holds JSON."""
     if not isinstance(value, str):
         return value
-    from anyhook.model import lean_json
-
     try:
         return lean_json.loads(value)
     except (ValueError, RecursionError):

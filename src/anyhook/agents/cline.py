@@ -16,7 +16,7 @@ from anyhook.agents._patches import (
 )
 from anyhook.agents._results import unpacked
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import everything, native_name, session
+from anyhook.tables.cells import everything, native_name, session, text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import event_rows, tool_rows
 from anyhook.tables.isolation import one_file
@@ -139,8 +139,6 @@ LIMIT_S = 30.0
 
 
 def _strings(scene: Scene) -> Json:
-    from anyhook.tables.cells import text_of
-
     given = scene.event.get("input")
     return {key: text_of(value) for key, value in given.items()} if isinstance(given, dict) else {}
 

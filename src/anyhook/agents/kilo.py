@@ -5,6 +5,8 @@ from __future__ import annotations
 from anyhook.agents._plugins import plugin_text
 from anyhook.agents.opencode import HOST as OPENCODE
 from anyhook.agents.opencode import MODULE
+from anyhook.agents.opencode import drive as usual_drive
+from anyhook.agents.opencode import sample as usual_sample
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import Entry
 
@@ -43,17 +45,14 @@ FOLDERS = (
 
 def drive() -> Drive:
     """As opencode is driven, with Kilo's names."""
-    from anyhook.agents.opencode import drive as theirs
 
     def renamed(row: Drive) -> Drive:
         env = {name.replace("OPENCODE", "KILO"): value for name, value in row.env.items()}
         return row.replace(env={**env, "KILO_TELEMETRY_LEVEL": "off"}, scenarios={})
 
-    usual = theirs("@kilocode/plugin", FOLDERS)
+    usual = usual_drive("@kilocode/plugin", FOLDERS)
     return renamed(usual).replace(scenarios={name: renamed(row) for name, row in usual.scenarios.items()})
 
 
 def sample() -> Sample:
-    from anyhook.agents.opencode import sample as theirs
-
-    return theirs()
+    return usual_sample()

@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
-from anyhook.cli import BLOCKED, BadCall
+from anyhook.cli import BLOCKED, BadCall, render
 from anyhook.cli.fire import project_of as checked
 from anyhook.cli.fire import quiet
 from anyhook.engine.bridge import (
@@ -23,6 +23,7 @@ from anyhook.engine.bridge import (
     refusal_of,
     with_self_protection,
 )  # fmt: skip
+from anyhook.engine.express import completed
 from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD, RUN_VARIABLE
@@ -165,12 +166,8 @@ def _is_inside_hook(mark: bytes) -> bool:
 
 
 def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
-    from anyhook.cli import render
-
     ready()
     if row.silence is not None:
-        from anyhook.engine.express import completed
-
         answer = completed(answer, row.silence)
 
     if answer.stderr:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 import sys
 
-from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall
+from anyhook.cli import BLOCKED, DONE, FINDINGS, BadCall, render
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS, FIELDS, Event
 from anyhook.state.plans import Setup, read_plan
+from anyhook.tables.registry import UnknownEvent, canonical_event, canonical_field, native_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ TEXTS = {"tool_error": "tool_error", "prompt": "prompt", "message": "message"}
 
 def fire(name: str, options: FireOptions) -> int:
     """Run a checked call and print the decision; returns its exit status."""
-    from anyhook.cli import render
-
     project, env = project_of(options.project, options.plugin_dir), dict(os.environ)
     setup = Setup.of(project, env, options.dialect, options.trust or "ask", options.plugin_dir, options.state_dir)
     plan = read_plan(setup)
@@ -149,16 +148,12 @@ def event_of(
     given, data = _object("--data", options.data, '{"turn_number": 3}'), _fields(options)
     event = name
     if name not in EVENTS or given:
-        from anyhook.tables.registry import UnknownEvent, canonical_event, native_names
-
         natives = native_names(dialects) if natives is None else natives
         try:
             event = canonical_event(name, failed="tool_error" in data, natives=natives)
         except UnknownEvent as error:
             raise BadCall(str(error)) from None
     if "message" in data and event != "notification":  # for other events it is a dialect's own name for another field
-        from anyhook.tables.registry import canonical_field
-
         data.setdefault(canonical_field(event, "message") or "message", data.pop("message"))
     unknown = _add_given(event, given, data) if given else []
     if given and data.get("tool_error"):
@@ -173,8 +168,6 @@ def event_of(
 
 def _add_given(event: str, given: dict[str, Json], data: dict[str, Json]) -> list[str]:
     """The fields of --data, by canonical or any dialect's own name; a named option wins over them."""
-    from anyhook.tables.registry import canonical_field
-
     unknown: list[str] = []
     for key, value in given.items():
         field = canonical_field(event, key)

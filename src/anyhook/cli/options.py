@@ -4,6 +4,7 @@ that the fast path, the full command line and the docs read. Values are not chec
 from __future__ import annotations
 
 from anyhook.model.words import MODE, ON_FAILURE, TRUST
+from anyhook.tables.registry import DIALECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,9 +208,6 @@ def parse(words: Sequence[str], kind: type[T], count: int) -> tuple[list[str], T
         before = values.get(row.key, ()) if row.many else None
         values[row.key] = (*before, value) if isinstance(before, tuple) and isinstance(value, str) else value
     dialects = values.get("dialect")
-    if isinstance(dialects, tuple):
-        from anyhook.tables.registry import DIALECTS
-
-        if not set(DIALECTS).issuperset(dialects):
-            return None
+    if isinstance(dialects, tuple) and not set(DIALECTS).issuperset(dialects):
+        return None
     return (arguments, kind(**values)) if len(arguments) == count else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from anyhook.model import lean_json
 from anyhook.model.words import NOT_MET
 
 TYPE_CHECKING = False
@@ -155,8 +156,6 @@ def _harmless(text: str) -> str:
 
 def json_out(value: JsonView, indent: int | None = None) -> None:
     if indent is None:
-        from anyhook.model import lean_json
-
         exact_out(lean_json.dumps(value))  # type: ignore[arg-type]  # it only reads
     else:
         exact_out(json_text(value, indent))
@@ -223,8 +222,6 @@ def _report_lines(decision: Decision) -> Iterator[str]:
 
 def _asked_for(decision: Decision) -> Iterator[str]:
     """What comes with the verdict."""
-    from anyhook.model import lean_json
-
     if decision.reason:
         yield f"reason: {decision.reason}"
     for title, value in (("input", decision.tool_input), ("output", decision.tool_output), ("prompt", decision.prompt)):

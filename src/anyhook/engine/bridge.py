@@ -7,7 +7,7 @@ from os.path import exists
 from time import monotonic
 
 from anyhook.engine.express import completed, express
-from anyhook.engine.receive import receive
+from anyhook.engine.receive import receive, recognised
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
 from anyhook.model.event import GATES
@@ -133,8 +133,6 @@ def read(
         row = row.at(received.events[0].name)
     incoming = Incoming(f"{table.name} {row.native}", table, row, parsed, received, doubts, begun_s)
     if any(key in parsed and own not in parsed for key, own in table.lent):
-        from anyhook.engine.receive import recognised
-
         return recognised(incoming, payload, env)
     return incoming
 

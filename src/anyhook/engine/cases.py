@@ -22,6 +22,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.beside import watched
 from anyhook.programs.commands import SHELLS, expand_home, words_of
+from anyhook.tables.patterns import check_pattern
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
@@ -549,8 +550,6 @@ def _unseen_form(step: HookStep, what: str) -> Problem:
 def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> Hook:
     """A callable of the embedding program as a hook; ValueError if it cannot be one."""
     from inspect import iscoroutinefunction
-
-    from anyhook.tables.patterns import check_pattern
 
     name = name or getattr(callback, "__qualname__", "callable")
     if iscoroutinefunction(callback):

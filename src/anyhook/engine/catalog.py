@@ -14,6 +14,7 @@ from anyhook.documents.managed import SCOPE, managed_dir
 from anyhook.documents.pins import FOLDER, packages_in
 from anyhook.engine.loads import Loads, Reader
 from anyhook.engine.routes import Catalog
+from anyhook.gates.diagnosis import entry_faults
 from anyhook.install.used_packs import rule_file
 from anyhook.model import lean_json
 from anyhook.model.call import Call
@@ -763,8 +764,6 @@ def _entry_faults(own_dir: str, project: str, files: Files) -> tuple[EntryFault,
         )
     if not installs.known:
         return ()
-    from anyhook.gates.diagnosis import entry_faults  # it reads agents' files: much code, and most calls need none
-
     return tuple(entry_faults(installs, project, files.look))
 
 

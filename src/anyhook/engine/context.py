@@ -5,6 +5,7 @@ from __future__ import annotations
 from anyhook.documents.managed import SCOPE
 from anyhook.model.hook import ASKING
 from anyhook.model.record import Record
+from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +119,6 @@ class Context(Record):
     def start_in_background(self, hook: Hook, call: Call) -> None:
         """Start a background hook."""
         from anyhook.handlers import background
-        from anyhook.platform.places import state_dir
 
         bodies = self.recorder.policy.bodies
         if self.one_shot or self.hands_over:

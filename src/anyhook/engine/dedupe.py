@@ -11,6 +11,7 @@ from time import monotonic, sleep, time
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.lean_json import short_digest
+from anyhook.model.problem import WARNING, Problem
 from anyhook.platform.places import state_dir
 from anyhook.platform.spawn import here, is_running
 from anyhook.platform.store import Store
@@ -156,8 +157,6 @@ class Recent:
         self._store.write(f"{self._key}-{self._begun_s}", data)
 
     def _repeated(self, known: dict[str, Json]) -> Decision:
-        from anyhook.model.problem import WARNING, Problem
-
         made: dict[str, object] = {field: known[field] for field in KEPT if field in known}
         for field in TEXTS:
             texts = known.get(field)

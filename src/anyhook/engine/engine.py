@@ -19,6 +19,7 @@ from anyhook.model.hook import DISABLED
 from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE, TRUST, checked, listed
 from anyhook.state.plans import Setup
+from anyhook.tables.translate import to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -270,7 +271,6 @@ class Engine:
         from anyhook.engine.cases import explained
         from anyhook.engine.rules import Rules
         from anyhook.gates.explain import explain
-        from anyhook.tables.translate import to_native
 
         context = self._context
         rules = Rules(context, str(event.data.get("session") or context.session))

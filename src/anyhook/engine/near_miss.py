@@ -7,6 +7,7 @@ from __future__ import annotations
 from anyhook.model import lean_json as json
 from anyhook.model.outcome import BLOCK, Failure, Outcome
 from anyhook.model.problem import WARNING, Problem
+from anyhook.tables.registry import dialect
 from anyhook.tables.rows import SPECIFIC
 
 TYPE_CHECKING = False
@@ -223,7 +224,6 @@ def _unclear(reply: Reply, event: str, answer: dict[str, Json]) -> str:
 
 def _own_words(hook: Hook, event: str) -> str:
     """How a hook of this dialect refuses."""
-    from anyhook.tables.registry import dialect
     from anyhook.tables.spoken import CANNOT, advice
 
     table = dialect(hook.dialect)

@@ -10,6 +10,7 @@ from anyhook.guard.guard import FIX, NAME
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import ARMED, BROKEN, BUILTIN, CHANGED, DISABLED, UNTRUSTED, Hook
+from anyhook.model.outcome import BLOCK, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
@@ -205,8 +206,6 @@ class Route(Record):
 def refusal(event: Event) -> Outcome | None:
     """Self-protection as a hook. Its answer was found when the call was received, where the agent is known, and is part
     of the event: so an engine can serve several agents and keeps no state of any call."""
-    from anyhook.model.outcome import BLOCK, Outcome
-
     return Outcome(verdict=BLOCK, reason=f"{event.refused} {FIX}") if event.refused else None
 
 

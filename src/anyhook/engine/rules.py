@@ -16,6 +16,7 @@ from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
+from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
 from anyhook.rules.language import SPENT
 from anyhook.rules.marks import ANY, asks_for_seen, marks_of, needs_of, nodes_of
@@ -23,6 +24,7 @@ from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
 from anyhook.tables.isolation import error_line
+from anyhook.tables.registry import HOSTS, past
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +101,6 @@ class Rules:
         return found
 
     def _facts(self, event: Event) -> Facts:
-        from anyhook.rules.calls import facts_of_event
-
         facts = facts_of_event(event, cwd=self.project, home=self.env.get("HOME", ""), variables=self.env)
         if self.given is None:
             return facts
@@ -471,7 +471,6 @@ class CallMemory:
     def _count(self, event: Event, deed: Deed) -> None:
         """Count what the transcript tells by now, if the agent has one that tells."""
         from anyhook.state.memory import begin_of_day
-        from anyhook.tables.registry import HOSTS, past
         from anyhook.tables.spent import read_on, transcript_of
 
         reader = past(self._host) if self._host in HOSTS else None

@@ -21,7 +21,9 @@ from anyhook.model.event import GATES
 from anyhook.model.firing import HookRun, Part
 from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
+from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
+from anyhook.platform.run import start as start_process
 from anyhook.platform.spawn import here
 from anyhook.tables.translate import REWRITES, completed, rewritten, to_host, to_native
 
@@ -409,7 +411,6 @@ class Walk:
                 yield hold
             self.entries, held = hold.concluded(self.entries)
         except Exception as error:  # noqa: BLE001 (then it still asks: the agent does, or refuses)
-            from anyhook.model.problem import WARNING, Problem
             from anyhook.tables.isolation import error_line
 
             what, why = "a call could not wait for a person", error_line(error)
@@ -577,8 +578,6 @@ def start_hook(context: Context, step: HookStep, scene: Scene) -> StartedHook:
     if here.warm_child is not None and context.config.may_be_warm(hook):
         call = call.replace(may_be_warm=True)
     if hook.handler == "command":
-        from anyhook.platform.run import start as start_process
-
         child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
         if isinstance(child, Run):
             return StartedHook(call, "", child)

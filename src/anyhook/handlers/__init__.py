@@ -5,6 +5,7 @@ from __future__ import annotations
 from _contextvars import ContextVar  # `contextvars` only re-exports this, from one more file
 
 from anyhook.model.call import Run
+from anyhook.model.lean_json import encode
 from anyhook.model.words import never
 from anyhook.platform.spawn import here
 
@@ -50,8 +51,6 @@ def start(
 
             return start_function(hook, call, scene)
         case "builtin":
-            from anyhook.model.lean_json import encode
-
             answer = dialect.builtin(hook.name).act(scene)
             return Run("exited", 0, encode(answer) if answer else b"", b"", 0, 0.0)
         case "http":

@@ -6,7 +6,17 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
+
+from anyhook.journal.journal import Journal
+from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
+from anyhook.model.call import Call, Run
+from anyhook.platform.launched import own_python
+from anyhook.platform.other_programs import outlive
+from anyhook.platform.run import adopt_orphans, run, start
+from anyhook.platform.spawn import here
+from anyhook.platform.watcher import Watched
 
 if TYPE_CHECKING:
     from anyhook.handlers import Waitable
@@ -17,10 +27,6 @@ if TYPE_CHECKING:
 
 def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
     """The journal line of a background run."""
-    import time
-
-    from anyhook.journal.record import JournalPolicy, clean, run_fields, secrets_of
-
     made: dict[str, Json] = {"v": 1, "at": time.time_ns(), "background": hook, "argv": [*call.argv], "cwd": call.cwd}
     if call.trace:
         made["trace"] = call.trace
@@ -31,10 +37,6 @@ def line_of(hook: str, call: Call, run: Run, bodies: str) -> bytes:
 
 def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitable | None:
     """Start it here, and let a thread wait for it."""
-    from anyhook.model.call import Run
-    from anyhook.platform.run import start
-    from anyhook.platform.watcher import Watched
-
     started = start(call)
     if isinstance(started, Run):
         if journal is not None:
@@ -50,10 +52,6 @@ def watch(hook: str, call: Call, journal: Journal | None, bodies: str) -> Waitab
 
 def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
     """Give it to a process that outlives us. The payload goes through a pipe, so nothing is left on disk."""
-    from anyhook.platform.launched import own_python
-    from anyhook.platform.other_programs import outlive
-    from anyhook.platform.spawn import here
-
     here.begin()
     task = marshal.dumps((hook, own_dir, bodies, tuple(getattr(call, field) for field in call.fields)))
     child = outlive((*own_python(), "-m", "anyhook.handlers.background"), cwd="/", is_told=True)
@@ -67,10 +65,6 @@ def hand_over(hook: str, call: Call, own_dir: str, bodies: str) -> None:
 
 def main() -> None:
     """The process that runs one background hook."""
-    from anyhook.journal.journal import Journal
-    from anyhook.model.call import Call
-    from anyhook.platform.run import adopt_orphans, run
-
     hook, own_dir, bodies, values = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 (from the process that started us)
     call = Call(*values)
     adopt_orphans()

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 import threading
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from anyhook.model.call import Call, Run
 from anyhook.platform.child import OUTPUT_LIMIT
@@ -66,8 +68,6 @@ class HttpRun:
     # -- in the thread
 
     def _work(self) -> None:
-        from http.client import HTTPException
-
         try:
             status, body = self._post()
         except TimeoutError:
@@ -83,9 +83,6 @@ class HttpRun:
                 self._conclude("exited", 1, body, f"{self._spec['url']} answered with status {status}")
 
     def _post(self) -> tuple[int, bytes]:
-        from http.client import HTTPConnection, HTTPSConnection
-        from urllib.parse import urlsplit
-
         url = urlsplit(str(self._spec["url"]))
         make = HTTPSConnection if url.scheme == "https" else HTTPConnection
         connection = self._connection = make(url.hostname or "", url.port, timeout=max(self._left_s(), 0.001))

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.launched import own_python
+from anyhook.platform.run import start
 from anyhook.state.agent_table import own_servers
 from anyhook.state.entry_places import own_env
 from anyhook.tables.registry import special
@@ -50,8 +52,6 @@ def _server(hook: Hook, dialect: Dialect, env: Mapping[str, str], project: str) 
 
 def start_tool(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Call the tool; a Run that says why if there is no server to call."""
-    from anyhook.platform.run import start
-
     server = MISSING if find_spec("mcp") is None else _server(hook, dialect, own_env(scene.env), scene.project)
     if isinstance(server, str):
         return Run("not_started", None, b"", b"", time_ns(), 0.0, server)
@@ -109,8 +109,6 @@ def _transport(server: dict[str, Any]) -> Any:
         from mcp.client.sse import sse_client
 
         return sse_client(server["url"], headers=server.get("headers"))
-    from contextlib import asynccontextmanager
-
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
 

@@ -11,7 +11,10 @@ from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
 from anyhook.handlers import inside_hook
+from anyhook.handlers.key_variables import key_names, without_keys
+from anyhook.handlers.question import question
 from anyhook.handlers.roles import role_of
+from anyhook.handlers.tools import Workplace
 from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
 from anyhook.platform.child import OUTPUT_LIMIT
@@ -137,8 +140,6 @@ class RunningQuestion:
             self._conclude(self._ending or "cancelled")
 
     async def _answer(self, client: Client) -> tuple[int, str, str]:
-        from anyhook.handlers.question import question
-
         hook, asking = self._hook, self._dialect.asking
         assert asking is not None  # noqa: S101 (nothing is asked without)
         nonce = os.urandom(8).hex()
@@ -146,9 +147,6 @@ class RunningQuestion:
         asked = question(str(hook.spec["prompt"]), self._call.stdin, asking, nonce, with_tools=with_tools)
         noted = f"{asked.note}\n" if asked.note else ""
         if with_tools:
-            from anyhook.handlers.key_variables import key_names, without_keys
-            from anyhook.handlers.tools import Workplace
-
             env = without_keys(self._scene.env, key_names(self._settings))
             place = Workplace(self._scene.project, env, nonce, self._until)
             code, text = await client.ask(asked, None, place.tools())

@@ -8,6 +8,8 @@ import os
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import regex
+
 from anyhook.model.call import Call, Run
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.async_wait import wait_in_thread
@@ -94,8 +96,6 @@ class Workplace:
         return await asyncio.to_thread(self._search, pattern, path)
 
     def _search(self, pattern: str, path: str) -> str:
-        import regex
-
         try:
             wanted = regex.compile(pattern)
             found: list[str] = []

@@ -8,6 +8,7 @@ from _operator import attrgetter  # `operator` would be another file to load
 
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
+from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED, NOT_MET
 
@@ -144,8 +145,6 @@ def body(value: Json, policy: JournalPolicy) -> Json:
         return clipped(value)
     if policy.bodies != HASHED or value is None:
         return None
-    from anyhook.model.lean_json import digest
-
     text = json.dumps(value).encode()
     return {"blake2b": digest(text), "bytes": len(text)}
 

@@ -5,7 +5,9 @@ gap. At most one batch is sent twice to a collector, and none into a directory, 
 from __future__ import annotations
 
 import os
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from anyhook.journal.files import current_path, end_of_lines, full_path, is_full_name, open_all, seek_first, whole_lines
 from anyhook.journal.machines import MACHINE
@@ -226,8 +228,6 @@ class OtlpCollector:
     """An OTLP collector: log records as JSON over HTTP. It follows no redirect."""
 
     def __init__(self, url: str, headers: dict[str, str], version: str) -> None:
-        from urllib.parse import urlsplit
-
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
             raise ValueError("it must be http://HOST[:PORT] or https://HOST[:PORT], without a password")
@@ -267,8 +267,6 @@ class OtlpCollector:
         return lean_json.dumps({"resourceLogs": sent}).encode()
 
     def _post(self, body: bytes) -> tuple[int, bytes]:
-        from http.client import HTTPConnection, HTTPException, HTTPSConnection
-
         kind = HTTPSConnection if self._secure else HTTPConnection
         connection = kind(self._host, self._port, timeout=SEND_S)
         try:
@@ -337,7 +335,5 @@ def _attributes(named: dict[str, Json]) -> list[Json]:
 
 def headers_of(text: str) -> dict[str, str]:
     """Headers as OTEL_EXPORTER_OTLP_HEADERS names them: key=value, separated by commas."""
-    from urllib.parse import unquote
-
     pairs = [pair.partition("=") for pair in text.split(",")]
     return {key.strip(): unquote(value.strip()) for key, sign, value in pairs if sign and key.strip()}

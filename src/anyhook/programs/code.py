@@ -184,8 +184,6 @@ WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
 
 def _with_list(code: str, found: re.Match[str], first: str) -> str:
     """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
-    import shlex
-
     tail = code[found.end() : found.end() + 500]
     listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);]|$)", tail)
     if listed is None:

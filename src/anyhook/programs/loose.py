@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from anyhook.programs.commands import SHELLS
+
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
 HIDDEN = ("$(", "`", "<(", ">(")
 """Marks of commands inside a command, whose words cannot be found without a shell."""
@@ -72,8 +74,6 @@ def words_read(command: str) -> list[str]:
 
 def argv_read(argv: list[str]) -> list[str]:
     """The same for a program that is started without a shell. If it is a shell with a line, the line is read too."""
-    from anyhook.programs.commands import SHELLS
-
     is_line = len(argv) > 2 and argv[0].rpartition("/")[2] in SHELLS and argv[1] in ("-c", "-ec", "-lc")
     return [*argv[:2], *words_read(argv[2]), *argv[3:]] if is_line else [*argv]
 

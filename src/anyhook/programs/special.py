@@ -15,6 +15,7 @@ from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
+from anyhook.programs.scripts import inputs
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
 from anyhook.programs.trees import CLOUD_VALUES, dashed, look_at_trees
@@ -355,8 +356,6 @@ MAX_CONFIG_BYTES = 65_536
 
 def _outputs_in_config(program: Program, named: Word) -> list[str]:
     """The files that a config of curl writes: from its input, or from a file that is there."""
-    from anyhook.programs.scripts import inputs
-
     texts = [program.stdin or ""]
     for word in inputs(program) if named.text in STREAMS else (named,):
         if word.text and word.known:

@@ -12,6 +12,7 @@ from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
 from anyhook.programs.found import producers_words
 from anyhook.programs.grammar import parse, text_of
+from anyhook.programs.loose import loose_commands
 from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
@@ -1005,8 +1006,6 @@ class LineReader(Commands):
     def _doubt(self, text: str) -> None:
         """A line that the grammar does not understand: the parts between its operators also count as commands, so that
         nothing is missed that a shell might still run."""
-        from anyhook.programs.loose import loose_commands
-
         shown = text.strip().splitlines()[0][:60] if text.strip() else ""
         self.unknown.append(f"not read: the grammar does not understand `{shown}`")
         if MISREAD.search(text):

@@ -11,9 +11,13 @@ from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
 from anyhook.programs.effects import URL
+from anyhook.programs.paths import resolve
+from anyhook.programs.program import Program
 from anyhook.programs.quick import CONTENTS
 from anyhook.programs.special import patched
 from anyhook.programs.table import row_of
+from anyhook.tables.registry import HOSTS, host
+from anyhook.tables.translate import restored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,8 +178,6 @@ def _read_event(
     given = given if isinstance(given, dict) else {}
     tool = event.ours or str(event.data.get("tool") or "")
     if event.inputs:
-        from anyhook.tables.translate import restored
-
         given = restored(given, event.inputs)
     facts = _read(tool, given, None, cwd, Collector(home, variables, budget))
     return facts, () if budget is None else budget.texts()
@@ -227,9 +229,6 @@ def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[s
     """The call with our own names, as several calls for a batch or a patch."""
     if agent is None:
         return [(tool, given)]
-    from anyhook.tables.registry import HOSTS, host
-    from anyhook.tables.translate import restored
-
     row = host(agent).tools.get(tool) if agent in HOSTS else None
     if row is None:
         return [(tool, given)]
@@ -240,8 +239,6 @@ def _parts(tool: str, given: dict[str, Json], agent: str | None) -> list[tuple[s
 def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
     folder = next(filter(None, _texts(given, FOLDERS)), "")
     if folder and not any(key in given for key in ("old_text", "content")):
-        from anyhook.programs.paths import resolve
-
         cwd = resolve(folder.replace("~", into.home, 1) if folder.startswith("~/") else folder, cwd)
     if _patched(tool, given, cwd, into):
         return
@@ -364,7 +361,6 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: 
 def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: Collector) -> None:
     """A tool that runs code in some language."""
     from anyhook.programs.code import look_at_code
-    from anyhook.programs.program import Program
 
     language = str(given.get("language") or given.get("lang") or "").lower()
     name = LANGUAGES.get(language) or next((LANGUAGES[word] for word in _words(tool) if word in LANGUAGES), "python3")

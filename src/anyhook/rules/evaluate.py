@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 
+from anyhook.programs.paths import resolve
+from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
+from anyhook.rules.calls import changed_texts
 from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import CLASSES, matches, matching
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
 from anyhook.rules.wildcards import any_like, like
+from anyhook.tables.patterns import compile_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,9 +177,6 @@ def _is_spared(path: str, call: RuleCall, hits: Hits) -> bool:
 
 def _runs_in_spared(program: Program, call: RuleCall, hits: Hits) -> bool:
     """Whether a program runs in a folder that does not count for this rule, and no word leads it elsewhere."""
-    from anyhook.programs.paths import resolve
-    from anyhook.programs.program import UNKNOWN
-
     folder = program.cwd
     if folder is None or program.remote:
         return False
@@ -329,8 +330,6 @@ def _writes_text(word: str, pattern: str, call: RuleCall, hit: list[str]) -> boo
     given = call.event.data.get("input")
     if word == "saying":
         return _found(pattern, *texts_of(given))
-    from anyhook.rules.calls import changed_texts
-
     facts = call.facts
     known = changed_texts(given) if not facts.runs and {*hit}.isdisjoint((*facts.deletes, *facts.changes)) else None
     return known is None or bool(_all_found(pattern, known[1]) - _all_found(pattern, known[0]))
@@ -476,16 +475,12 @@ def _found(pattern: str, *texts: str) -> bool:
     """Whether a pattern matches in a text; raises PatternTimeout if that takes too long."""
     if not any(texts):
         return False
-    from anyhook.tables.patterns import compile_pattern
-
     compiled = compile_pattern(f"(?i){pattern}")
     return any(compiled.search(text[start : start + MAX_TEXT]) for text in texts for start in _windows(len(text)))
 
 
 def _all_found(pattern: str, texts: list[str]) -> set[str]:
     """Every text in these that a pattern matches, in lower case."""
-    from anyhook.tables.patterns import compile_pattern
-
     compiled = compile_pattern(f"(?i){pattern}")
     parts = (text[start : start + MAX_TEXT] for text in texts for start in _windows(len(text)))
     return {each.lower() for part in parts for each in compiled.every(part)}

@@ -11,6 +11,8 @@ from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.secret_paths import SECRET_PATHS
 from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
 from anyhook.rules.wildcards import alternatives
+from anyhook.tables.patterns import check_pattern, needed_texts
+from anyhook.tables.registry import native_names
 from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
@@ -179,8 +181,6 @@ class _Reading:
         if word in BY_THEMSELVES:
             return (word,)
         if word == "matches":
-            from anyhook.tables.patterns import needed_texts
-
             pattern = self.pattern()
             return (word, pattern, needed_texts(pattern))
         if word == "over":
@@ -245,8 +245,6 @@ class _Reading:
         return found
 
     def pattern(self) -> str:
-        from anyhook.tables.patterns import check_pattern
-
         if self.at >= len(self.tokens) or self.next_is(*KEYWORDS, "(", ")"):
             raise self.wrong("a pattern is missing here", "Write it between slashes, as /drop table/.")
         token = self.take()
@@ -341,8 +339,6 @@ def _events_named(name: str, token: Token) -> tuple[str, ...]:
     """The canonical events of a name: a canonical name, or any dialect's own, which may mean two events."""
     if name in EVENTS:
         return (name,)
-    from anyhook.tables.registry import native_names
-
     natives = native_names()
     if name not in natives:
         fix = f"Events: {', '.join(EVENTS)}; any dialect's own name will do.{guess(name, [*EVENTS, *natives])}"

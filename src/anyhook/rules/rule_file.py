@@ -14,6 +14,7 @@ from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
 from anyhook.rules.wildcards import is_plain, names_rule
+from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
 TYPE_CHECKING = False
@@ -329,8 +330,6 @@ class RuleFile:
         """Agents that anyhook does not know: either a program that embeds it, or a rule that never applies."""
         if not names:
             return
-        from anyhook.tables.registry import DIALECTS, HOSTS
-
         known = [*dict.fromkeys((*HOSTS, *DIALECTS, *OWN_HOSTS))]
         for name in names:
             if is_plain(name) and name not in known:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from anyhook.documents.managed import VARIABLE as MANAGED
+from anyhook.tables.registry import INSTALLABLE, VARIABLES, hosts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,8 +145,6 @@ def _usual(name: str, home: str) -> str:
     """Where a variable's place is if it is not set; "" if that is not known."""
     if name in BASES:
         return f"{home.rstrip('/')}/{BASES[name]}" if BASES[name] else home
-    from anyhook.tables.registry import INSTALLABLE, hosts
-
     for table in hosts(INSTALLABLE):
         entry = table.entry
         for variable, usual in entry.roots.values() if entry is not None else ():
@@ -162,8 +161,6 @@ def _is_same(one: str, other: str) -> bool:
 
 def _variables() -> list[str]:
     """Every variable that names one of our places, or where a dialect has the user's hooks."""
-    from anyhook.tables.registry import VARIABLES
-
     return [name for name in VARIABLES if name != SEARCHED]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.documents.managed import SCOPE, believed, managed_dir
+from anyhook.state.settings import STRICTEST, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,8 +20,6 @@ def with_managed(settings: Settings, env: Mapping[str, str], files: Files, home:
     path = f"{managed_dir(env)}/config.toml"
     if not believed(path, files):
         return settings
-    from anyhook.state.settings import STRICTEST, read_settings
-
     theirs = read_settings(path, files, home, SCOPE)
     document = type(files)().document(path, "toml")  # its problems are reported already
     said = document if isinstance(document, dict) else STRICTEST

@@ -8,6 +8,7 @@ from time import time
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import BODIES, MODE, OFF, ON_FAILURE, ON_OR_OFF, WARM, WARM_PYTHON, word_of
+from anyhook.tables.registry import DIALECTS, dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,8 +251,6 @@ def _texts(value: Json) -> list[str]:
 
 
 def _dialects(value: Json, warn: _Warn) -> dict[str, dict[str, str]]:
-    from anyhook.tables.registry import DIALECTS, dialect
-
     found: dict[str, dict[str, str]] = {}
     if value is not None and not isinstance(value, dict):
         warn("dialect", "must hold tables", "Write [dialect.NAME].")

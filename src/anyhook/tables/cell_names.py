@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.model.words import HOOK_SCOPES
+from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,8 +72,6 @@ def unknown(cell: str, names: Iterable[str], known: Iterable[str], what: str) ->
     listed = tuple(known)
     for name in names:
         if name not in listed:
-            from anyhook.tables.shapes import guess
-
             hint = guess(str(name), listed) or f" Known: {', '.join(listed)}."
             yield f"{cell}: there is no {what} {name!r}.{hint}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anyhook.model.record import Record
 from anyhook.tables.registry import BadTable
+from anyhook.tables.shapes import guess
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ def extend(base: Table, /, **changes: Any) -> Table:
     made: dict[str, object] = {}
     for field, change in changes.items():
         if field not in base.fields:
-            from anyhook.tables.shapes import guess
-
             hint = guess(field, base.fields)
             raise BadTable(f"{type(base).__name__}.{field}: there is no such field.{hint}")
         old = getattr(base, field)

@@ -11,6 +11,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import Layer, Source
 from anyhook.platform.places import content, open_regular, stamp
 from anyhook.tables.cells import everything
+from anyhook.tables.host_rows import Host
 from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
 from anyhook.tables.rows import Dialect, EventRow, Launch
@@ -70,9 +71,6 @@ def _named(path: str) -> Iterator[tuple[str, str]]:
 
 def _misnamed(module: str, name: str, dialect: object, host: object) -> Iterator[str]:
     """Tables of the agent under a wrong name."""
-    from anyhook.tables.host_rows import Host
-    from anyhook.tables.rows import Dialect
-
     for wanted, found, kind in (("DIALECT", dialect, Dialect), ("HOST", host, Host)):
         for key, value in vars(sys.modules[module]).items() if found is None else ():
             if isinstance(value, kind) and value.name == name:

@@ -16,7 +16,7 @@ from anyhook.model.hook import Hook
 from anyhook.model.outcome import EFFECTS
 from anyhook.model.record import Record
 from anyhook.model.words import VERDICTS
-from anyhook.tables import host_rows
+from anyhook.tables import host_rows, rows, shapes
 from anyhook.tables.cell_names import (
     CAUSES,
     CHAINS,
@@ -456,8 +456,6 @@ def _sentence(cell: str, wanted: str, value: object) -> str:
 @cache
 def _row_types() -> frozenset[str]:
     """The names of the row types; any other name in an annotation stands for several types, or for words."""
-    from anyhook.tables import host_rows, rows, shapes
-
     return frozenset(
         name
         for module in (rows, host_rows, shapes)

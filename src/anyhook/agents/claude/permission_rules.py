@@ -3,6 +3,9 @@ a guard that runs once too often does no harm, one that is skipped does."""
 
 from __future__ import annotations
 
+from anyhook.programs.loose import plain_parts
+from anyhook.tables.patterns import compile_pattern
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -41,8 +44,6 @@ def speaks_of(rule: str, tool: str, given: dict[str, Json], project: str) -> boo
 
 def _command(what: str, command: str) -> bool:
     """`git push *`, or the older `git push:*`, against each command of a line."""
-    from anyhook.programs.loose import plain_parts
-
     parts = plain_parts(command)
     pattern = f"{what[:-2]}*" if what.endswith(":*") else what
     return parts is None or any(_wild(pattern, part) for part in parts)
@@ -83,8 +84,6 @@ def _path(what: str, path: str, project: str) -> bool:
 
 def _glob(pattern: str, path: str) -> bool:
     """`*` stays inside one name, `**` does not; a folder matches everything in it."""
-    from anyhook.tables.patterns import compile_pattern
-
     made = ""
     position = 0
     while position < len(pattern):

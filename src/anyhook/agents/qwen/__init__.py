@@ -12,6 +12,7 @@ from anyhook.agents._claude_family import BASE, EDIT, FILE, TASK, TOOL, event, g
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._family import claude_reply
 from anyhook.agents._results import content_text
+from anyhook.agents.gemini import NO_ASKING, QUIET
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL
@@ -268,7 +269,6 @@ def changes() -> tuple[ProductChange, ...]:
 
 
 def drive() -> Drive:
-    from anyhook.agents.gemini import NO_ASKING, QUIET
     from anyhook.tables.drive_rows import KEY, Drive
 
     no_memory = {"memory.enableManagedAutoMemory": False, "memory.enableManagedAutoDream": False}

@@ -14,6 +14,7 @@ from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
 
 from anyhook.platform.leftovers import end_marked, mark_this_process
+from anyhook.platform.other_programs import outlive
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -32,8 +33,6 @@ class Reaper:
     def __enter__(self) -> None:
         if sys.platform != "linux":
             return
-        from anyhook.platform.other_programs import outlive  # the small process does not need it
-
         mark = os.urandom(7).hex()
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         try:

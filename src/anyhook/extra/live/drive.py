@@ -3,6 +3,7 @@ running. `drive` starts a separate process for that, which runs this module."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -173,8 +174,6 @@ def _end_with_parent() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
     if sys.platform == "linux":
-        import ctypes
-
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
 
 

@@ -3,6 +3,7 @@ on first use, so runs that use neither pay nothing."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,8 +78,6 @@ class CaseFile(pytest.File):
     """A file of cases, each of them a test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        import os
-
         from anyhook.extra.testing.kit.approval import not_approved, standing
         from anyhook.extra.testing.kit.cases import BadCases, read_cases
         from anyhook.extra.testing.kit.sandbox import NoSandbox, project_for

@@ -12,6 +12,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import sys
 import threading
 from functools import partial
@@ -251,8 +252,6 @@ class Worker:
 
 def _peer(connection: socket.socket) -> int:
     """The pid of the process at the other end, which must belong to this user."""
-    import struct
-
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.geteuid() or pid <= 0:
         raise Unlike("the caller is another user, or in another namespace")
