@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.replay import past as replay
 from anyhook.replay.past import MAX_DAILY
 from anyhook.tables import past as readers
-from anyhook.tables.past import MAX_WHOLE, json_lines
+from anyhook.tables.past import MAX_JSON_LINE, Past, json_lines
+from anyhook.tables.rows import Roots
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from anyhook.journal.read import JournalLine
+    from anyhook.journal.search import Wanted
+    from anyhook.tables.past import PastEvent
     from conftest import World
 
 FORCED = "git push --force"
@@ -264,11 +271,11 @@ def test_a_long_line_and_its_neighbours(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_transcript_that_is_kept_whole_and_is_too_large_is_named(world: World) -> None:
     for words in (("add", "guard", "--yes"), ("install", "gemini")):
         assert world.command(*words).returncode == 0
-    path = world.home / ".gemini/tmp/p/chats/session-1.jsonl"
+    path = world.home / ".gemini/tmp/p/chats/session-1.json"
     world.write(path, "{}\n")
-    os.truncate(path, MAX_WHOLE + 1)
+    os.truncate(path, MAX_JSON_LINE + 1)
     found = json.loads(world.command("doctor", "gemini", "--past", "--json").stdout)["gemini"]["past"]
-    assert [each.partition(": ")[2] for each in found["unread"]] == ["it is larger than 512 MB"]
+    assert [each.partition(": ")[2] for each in found["unread"]] == ["it is larger than 64 MB"]
 
 
 def shown(world: World) -> str:
@@ -288,6 +295,41 @@ def test_status_looks_at_the_last_day(guarded: World) -> None:
     line = "transcripts: 3 calls, 2 asked; 1 never asked about (Bash 1×); 1 ran although refused in the last day"
     assert shown(guarded) == line
     assert shown(guarded) == line, "what is kept says the same"
+
+
+def test_the_last_day_costs_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `status` reads at every call: a transcript again if it has changed, the journal if any has."""
+    read: list[str] = []
+    searched: list[str] = []
+
+    def events(path: str) -> Iterator[PastEvent]:
+        read.append(path)
+        return iter(())
+
+    def search(folder: str, wanted: Wanted) -> Iterator[JournalLine]:
+        searched.append(wanted.event)
+        return iter(())
+
+    monkeypatch.setattr(replay, "search", search)
+    paths = [tmp_path / f"{n}.jsonl" for n in range(20)]
+    past = Past(lambda roots: [str(path) for path in paths if path.exists()], events)
+
+    def read_again() -> tuple[int, int]:
+        read.clear()
+        searched.clear()
+        replay.last_day("claude", past, Roots(str(tmp_path), {}), str(tmp_path), 0, time_ns())
+        return len(read), len(searched)
+
+    for path in paths[:19]:
+        path.write_text("{}\n")
+    assert read_again() == (19, 2)
+    assert read_again() == (0, 0)
+    paths[3].write_text("{}\n{}\n")
+    paths[19].write_text("")
+    assert read_again() == (2, 2)
+    assert read_again() == (0, 0)
+    paths[0].unlink()
+    assert read_again() == (0, 0)
 
 
 def test_status_also_says_what_was_wrong_earlier(guarded: World) -> None:

@@ -98,13 +98,14 @@ def prove(agent: str, past: Past, roots: Roots, state_dir: str, since_ns: int) -
     """Compare an agent's transcripts with the journal, from this time on. It reads only files that changed since."""
     calls: list[PastCall] = []
     unread: list[str] = []
+    journal = Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids)
     for path in past.places(roots):
         try:
             if _stamp(path)[1] >= since_ns:
-                calls.extend(_calls(past, path, since_ns))
+                calls.extend(_calls(past, path, since_ns, journal.refused))
         except OSError as error:
             unread.append(f"{path}: {error.strerror or error}")
-    missed, disobeyed = _judged(calls, Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids))
+    missed, disobeyed = _judged(calls, journal)
     sessions = len({call.session for call in calls})
     asked = len(calls) - len(missed)
     return PastProof(sessions, len(calls), asked, tuple(missed), tuple(disobeyed), tuple(unread))
@@ -132,7 +133,7 @@ def last_day(agent: str, past: Past, roots: Roots, state_dir: str, begun_ns: int
                 found[name] = kept
                 continue
             journal = journal or Asked(agent, state_dir, since_ns - NEAR_NS, own_ids=past.own_ids)
-            calls = [*_calls(past, path, since_ns)]
+            calls = [*_calls(past, path, since_ns, journal.refused)]
             missed, disobeyed = _judged(calls, journal)
         except OSError:
             unread.append(path)
@@ -194,9 +195,10 @@ def _changed_ns(path: str) -> int:
         return 0
 
 
-def _calls(past: Past, path: str, since_ns: int) -> Iterator[PastCall]:
-    """The tool calls of one transcript that the agent asks hooks about, each with its result. What can be read counts,
-    also if an OSError tells afterwards that something could not."""
+def _calls(past: Past, path: str, since_ns: int, refused: set[str]) -> Iterator[PastCall]:
+    """The tool calls of one transcript that the agent asks hooks about, each with its result; without what the result
+    says in sessions in which nothing was refused. What can be read counts, also if an OSError tells afterwards that
+    something could not."""
     waiting: dict[str, PastCall] = {}
     unreadable: OSError | None = None
     try:
@@ -210,7 +212,8 @@ def _calls(past: Past, path: str, since_ns: int) -> Iterator[PastCall]:
                 else:
                     yield _call(event)
             elif event.name in AFTER_A_CALL and key in waiting:
-                yield _ended(waiting.pop(key), event, past.refusals)
+                call = waiting.pop(key)
+                yield _ended(call, event, past.refusals) if call.session in refused else call
     except OSError as error:
         unreadable = error
     yield from waiting.values()
@@ -242,6 +245,8 @@ class Asked:
     def __init__(self, agent: str, state_dir: str, since_ns: int, *, own_ids: bool) -> None:
         self._by_call: dict[tuple[str, str], JournalLine] = {}
         self._by_time: dict[tuple[str, str], list[JournalLine]] = {}
+        self.refused: set[str] = set()
+        """The sessions with a refusal."""
         for event in BEFORE_A_CALL:
             wanted = Wanted(since_ns=since_ns, agent=agent, event=event)
             for line in search(state_dir, wanted) if os.path.isdir(state_dir) else ():
@@ -254,6 +259,8 @@ class Asked:
 
     def _add(self, line: JournalLine) -> None:
         session, call = str(line.session), line.data.get("call_id")
+        if _refused(line):
+            self.refused.add(session)
         if call:
             known = self._by_call.get((session, str(call)))
             if known is None or _refused(line):  # one call may have several parts, and one refusal refuses it

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     Object = dict[str, Json]
 
-MAX_WHOLE = 512 << 20
-"""Larger transcripts, in bytes, are not read where one has to be kept as a whole to be understood."""
 MAX_JSON_LINE = 64 << 20
-"""Longer lines, in bytes, are skipped, so that a transcript of any size is read within the same memory."""
+"""Longer lines, in bytes, are skipped, and so are larger transcripts that are one JSON object: a transcript of any size
+is read within the same memory."""
 
 
 class PastEvent(Record):
@@ -126,13 +125,6 @@ def json_lines(path: str) -> Iterator[Object]:
 def count(*values: Json) -> float:
     """The sum of those that are numbers."""
     return float(sum(each for each in values if isinstance(each, (int, float))))
-
-
-def small_enough(path: str) -> str:
-    """The path of a transcript that is kept as a whole; raises OSError if it is too large for that."""
-    if os.stat(path).st_size > MAX_WHOLE:
-        raise OSError(errno.EFBIG, f"it is larger than {MAX_WHOLE >> 20} MB", path)
-    return path
 
 
 def json_object(text: Json) -> Object:

@@ -3,11 +3,15 @@ replaces an earlier one. Older versions write one JSON object."""
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from anyhook.platform.places import head
 from anyhook.tables.past import (
+    MAX_JSON_LINE,
     Past,
     TranscriptSession,
     files_below,
@@ -15,7 +19,6 @@ from anyhook.tables.past import (
     json_lines,
     json_object,
     ns_of,
-    small_enough,
 )
 
 if TYPE_CHECKING:
@@ -32,15 +35,13 @@ def places(roots: Roots) -> list[str]:
 
 
 def events(path: str) -> Iterator[PastEvent]:
-    messages: dict[str, dict[str, Json]] = {}
-    session = TranscriptSession(project=_project(path))
-    for line in _lines(path):
-        session.session = str(line.get("sessionId") or session.session)
-        told = inner(line, "$set", "messages") or line.get("messages") or [line]
-        for each in told if isinstance(told, list) else ():
-            if isinstance(each, dict) and each.get("id") is not None:
-                messages[str(each["id"])] = each
-    for message in messages.values():
+    """The file is read twice, first for the last version of each message, so that none has to be kept."""
+    session, last = TranscriptSession(project=_project(path)), dict[str, int]()
+    with suppress(OSError):  # the second time tells it, after what could be read
+        last.update((key, number) for number, key, _ in _messages(path, session))
+    for number, key, message in _messages(path, session):
+        if last.get(key) != number:
+            continue
         at = ns_of(message.get("timestamp"))
         if message.get("type") == "user":
             yield from session.prompt(at, message.get("content"))
@@ -52,10 +53,24 @@ def events(path: str) -> Iterator[PastEvent]:
             yield from session.result(when, inner(call, "id"), _output(inner(call, "result")), failed=failed)
 
 
-def _lines(path: str) -> Iterator[dict[str, Json]]:
-    if small_enough(path).endswith(".jsonl"):
+def _messages(path: str, session: TranscriptSession) -> Iterator[tuple[int, str, Object]]:
+    """All versions of all messages, numbered, each with the id of its message."""
+    number = 0
+    for line in _lines(path):
+        session.session = str(line.get("sessionId") or session.session)
+        told = inner(line, "$set", "messages") or line.get("messages") or [line]
+        for each in told if isinstance(told, list) else ():
+            if isinstance(each, dict) and each.get("id") is not None:
+                number += 1
+                yield number, str(each["id"]), each
+
+
+def _lines(path: str) -> Iterator[Object]:
+    if path.endswith(".jsonl"):
         yield from json_lines(path)
         return
+    if os.stat(path).st_size > MAX_JSON_LINE:
+        raise OSError(errno.EFBIG, f"it is larger than {MAX_JSON_LINE >> 20} MB", path)
     with open(path, encoding="utf-8", errors="replace") as file:
         yield json_object(file.read())
 
