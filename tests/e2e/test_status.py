@@ -121,6 +121,31 @@ def test_one_screen_and_one_line(world: World) -> None:
     assert (done.returncode, done.stdout) == (0, "anyhook: 2 guards on\n")
 
 
+def test_a_pack_takes_one_line_for_each_state(world: World) -> None:
+    """Small packs too, over all of their events; what is off has a command that turns all of it on."""
+
+    def lines(word: str) -> list[str]:
+        return [line for line in world.command("status").stdout.splitlines() if word in line]
+
+    for pack in ("outside", "redact"):
+        assert world.command("add", pack, "--yes").returncode == 0
+    assert [line.split() for line in lines("anyhook:user:")] == [
+        ["armed", "anyhook:user:outside", "pre_tool:", "2", "guards"],
+        ["armed", "anyhook:user:redact", "post_tool,", "post_tool_failure,", "user_prompt_submit:", "3", "guards"],
+    ]
+    whole = world.command("status", "--json").stdout
+    for done, undone in (("shadow outside", "enforce outside"), ("disable outside", "enable outside")):
+        assert world.command(*done.split()).returncode == 0
+        assert [line.partition("→ anyhook ")[2] for line in lines("anyhook:user:outside")] == [undone]
+        assert world.command(*undone.split()).returncode == 0
+        assert world.command("status", "--json").stdout == whole
+    world.config('mode = "shadow"\n')
+    assert lines("NOT PROTECTED") == [
+        'NOT PROTECTED: 0 guards on; 5 OFF: delete outside the project (shadow) and 4 more. Take `mode = "shadow"` out '
+        "of the settings."
+    ]
+
+
 def test_guards_that_no_agent_asks_are_not_called_protection(world: World) -> None:
     world.hook("kodik", "PreToolUse", PASS)
     alone = "1 guard on, but no agent calls anyhook. Run: anyhook setup\n"

@@ -270,6 +270,18 @@ def test_what_a_package_says_is_read(world: World) -> None:
     assert (row["version"], row["contract"], started(world)) == ("2.4.1", "changed", 0)
 
 
+def test_what_a_package_behind_a_shell_script_says_is_read(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "exit 0")
+    assert world.command("install", "opencode").returncode == 0
+    package = world.root / "inst/node_modules/opencode-ai"
+    world.write(package / "package.json", json.dumps({"name": "opencode-ai", "version": "2.4.1"}))
+    world.write(package / "cli.js", "")
+    text = f'#!/bin/sh\nPATH="/opt/node/bin:$PATH" exec node "{package}/cli.js" "$@"\n'
+    program(world, "opencode", "1.0.0").write_text(text)
+    row = told(world, "opencode")["agents"]["opencode"]
+    assert (row["version"], row["contract"], started(world)) == ("2.4.1", "changed", 0)
+
+
 def test_what_a_virtual_environment_says_is_read(world: World) -> None:
     world.hook("kodik", "PreToolUse", "exit 0")
     assert world.command("install", "vibe").returncode == 0

@@ -10,7 +10,7 @@ from anyhook import __version__
 from anyhook.cli import DONE, render
 from anyhook.cli.standing import status_of
 from anyhook.cli.view.console import prefixed
-from anyhook.gates.gate import OWN_COMMAND, not_holding, summary
+from anyhook.gates.gate import OWN_COMMAND, not_holding, summary, together
 from anyhook.install.changes import CannotChange
 from anyhook.install.used_packs import rule_file, used_in
 from anyhook.rules.pack_list import GUARDS
@@ -38,7 +38,8 @@ def greet() -> int:
     line, stuck, calling, found = _standing(here.agents)
     for each in prefixed(line, "  agents  ", " " * 10):
         render.out(each)
-    ours = [gate.fix for gate in not_holding(here.gates) if gate.fix.startswith(OWN_COMMAND)]
+    off = not_holding(here.gates)
+    ours = [gate.fix for gate in (together(off), *off) if gate.fix.startswith(OWN_COMMAND)] if off else []
     render.out(f"  next    {ours[0] if ours else _next(setup, calling, found, stuck)}")
     render.say("`anyhook --help` lists all verbs.")
     return DONE

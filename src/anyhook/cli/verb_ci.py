@@ -11,7 +11,7 @@ from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
 from anyhook.engine.hook_names import hooks_meant
-from anyhook.gates.gate import protected
+from anyhook.gates.gate import protected, together
 from anyhook.gates.status import gates, grouped, owner
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
@@ -91,12 +91,12 @@ def _not_on(found: list[GateStatus], off: list[GateStatus]) -> list[str]:
     ]
 
 
-def _together(group: tuple[GateStatus, int]) -> str:
+def _together(some: list[GateStatus]) -> str:
     """A sentence about one gate that is not on, or about several of one pack for the same reason."""
-    gate, alike = group
-    if alike == 1:
+    gate = together(some)
+    if len(some) == 1:
         return gate.not_on
-    return f"{_counted(alike)} of `{owner(gate)}` are {gate.not_on.removeprefix(f'`{gate.id}` is ')}"
+    return f"{_counted(len(some))} of `{owner(some[0])}` are {gate.not_on.removeprefix(f'`{gate.id}` is ')}"
 
 
 def _counted(count: int) -> str:

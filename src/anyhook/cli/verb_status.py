@@ -21,7 +21,7 @@ from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
 from anyhook.gates.agents import agent_status, entry_files, unheard
-from anyhook.gates.gate import KEEP_WORKING, OFF_STATES, SAFE_STATES
+from anyhook.gates.gate import KEEP_WORKING, OFF_STATES, SAFE_STATES, together
 from anyhook.gates.status import gates, grouped, owner
 from anyhook.platform.places import upward
 from anyhook.state.kept_status import keep_status
@@ -155,21 +155,23 @@ def _screen(here: ProjectStatus) -> list[str]:
     table.add_column(min_width=10, no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for gate, alike in grouped(here.gates):
+    for some in grouped(here.gates):
+        gate = some[0]
         style = STYLES.get(gate.state, BAD if gate.state in OFF_STATES else "")
-        called = owner(gate) if alike > 1 else gate.id
-        table.add_row(cell(gate.state, style), cell(called), cell(_about(gate, alike, here.agents)))
+        called = owner(gate) if len(some) > 1 else gate.id
+        table.add_row(cell(gate.state, style), cell(called), cell(_about(some, here.agents)))
     if here.gates:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
     word = "NOT PROTECTED" if not here.held else "GUARDS ON" if here.unasked else "PROTECTED"
     return [*lines, render.plain(f"{word}: {here.told}")]
 
 
-def _about(gate: GateStatus, alike: int, agents: Mapping[str, AgentStatus]) -> str:
-    """Where a gate is asked, and what is wrong with it; `alike` is how many gates this line stands for."""
-    place = f"{gate.agent}: {gate.event or 'any event'}" if gate.agent else gate.event or "any event"
-    if alike > 1:
-        place += f": {alike} {'hooks' if gate.event in KEEP_WORKING else 'guards'}"
+def _about(some: list[GateStatus], agents: Mapping[str, AgentStatus]) -> str:
+    """Where the gates of a line are asked, and what is wrong with them."""
+    gate, events = together(some), dict.fromkeys(each.event or "any event" for each in some)
+    place = (f"{gate.agent}: " if gate.agent else "") + ", ".join(events)
+    if len(some) > 1:
+        place += f": {len(some)} {'hooks' if set(events) <= set(KEEP_WORKING) else 'guards'}"
     agent = agents.get(gate.agent or "")
     told_above = agent is not None and agent.why == gate.why
     why = f"  ({gate.why})" if gate.why and not told_above else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,11 @@ from anyhook.rules.pack_list import NAMES, read_pack
 from anyhook.rules.wildcards import names_rule
 from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import special
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from anyhook.model.json_types import Json
 
 
 def find_hooks(name: str, hooks: list[Hook]) -> list[Hook]:
@@ -46,33 +52,46 @@ def find_hook(name: str, hooks: list[Hook]) -> Hook:
     return found[0]
 
 
-def _turn(name: str, options: ProjectJsonOptions, on: bool) -> int:
-    hook = find_hook(name, catalog_of(options).hooks)
-    word = "enabled" if on else "disabled"
-    undone: list[str] = []
-    if hook.scope == "managed":
-        raise BadCall(f"{hook.id} is the organisation's ({hook.source}); only root can change it.")
-    if (hook.status == DISABLED) != on:
-        render.say(f"{hook.id} is {word} already.")
-    elif (suffix := special(hook.dialect, "OFF_SUFFIX")) and hook.scope != "builtin":
-        _rename(hook, suffix, on)
-    else:
-        setup = setup_of(options)
-        project, folder = hook.project or setup.project, setup.own_dir()
-        if folder == NOWHERE:
-            raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")
-        try:
-            Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on=on)
-        except OSError as error:
-            raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
-    if (hook.status == DISABLED) == on:
-        undone = [undo_for_hooks("enable" if on else "disable", hook.id, [hook], options)]
+def _turn(name: str, options: ProjectJsonOptions, done: Literal["enable", "disable"]) -> int:
+    hooks, on = _meant(name, catalog_of(options).hooks), done == "enable"
+    turned = [hook for hook in hooks if (hook.status == DISABLED) == on]
+    for hook in turned:
+        _turn_one(hook, options, on)
+    whole = turned == hooks and len(hooks) > 1
+    alike = [(name, hooks)] if whole else [(hook.id, [hook]) for hook in turned]
+    undone = [undo_for_hooks(done, called, some, options) for called, some in alike]
     if options.json:
-        render.json_out({"id": hook.id, "enabled": on, "undo": [*undone]})
-    else:
-        render.out(f"{word}: {hook.id}")
-        tell_undo(undone)
+        ids: dict[str, Json] = {"id": hooks[0].id} if len(hooks) == 1 else {"ids": [hook.id for hook in hooks]}
+        render.json_out({**ids, "enabled": on, "undo": [*undone]})
+        return 0
+    for hook in hooks:
+        render.out(f"{done}d: {hook.id}{'' if hook in turned else ', already'}")
+    tell_undo(undone)
     return 0
+
+
+def _meant(name: str, hooks: list[Hook]) -> list[Hook]:
+    """The rules of a pack, or one hook; none of them an organisation's."""
+    found = find_hooks(name, hooks)
+    found = found if all(hook.group == name for hook in found) else [find_hook(name, found)]
+    kept = next((hook for hook in found if hook.scope == "managed"), None)
+    if kept is not None:
+        raise BadCall(f"{kept.id} is the organisation's ({kept.source}); only root can change it.")
+    return found
+
+
+def _turn_one(hook: Hook, options: ProjectJsonOptions, on: bool) -> None:
+    if (suffix := special(hook.dialect, "OFF_SUFFIX")) and hook.scope != "builtin":
+        _rename(hook, suffix, on)
+        return
+    setup = setup_of(options)
+    project, folder = hook.project or setup.project, setup.own_dir()
+    if folder == NOWHERE:
+        raise BadCall("the state directory is inside the project. Set XDG_STATE_HOME to a folder outside it.")
+    try:
+        Switches(folder).turn(project if hook.scope == "project" else USER, hook.id, on=on)
+    except OSError as error:
+        raise BadCall(f"{folder} cannot be written ({error.strerror}). Check HOME and its permissions.") from None
 
 
 def _rename(hook: Hook, suffix: str, on: bool) -> None:
@@ -89,12 +108,12 @@ def _rename(hook: Hook, suffix: str, on: bool) -> None:
 
 @verb("enable", ProjectJsonOptions, "anyhook enable audit_logger", [click.Argument(["hook"], type=HOOK)])
 def enable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook on again. HOOK is its id, its name, or PACK/NAME for a rule of a pack."""
-    return _turn(hook, options, on=True)
+    """Turn a hook on again. HOOK is its id, its name, or PACK/NAME or PACK for rules of a pack."""
+    return _turn(hook, options, "enable")
 
 
 @verb("disable", ProjectJsonOptions, "anyhook disable git/forced-push", [click.Argument(["hook"], type=HOOK)])
 def disable(hook: str, options: ProjectJsonOptions) -> int:
-    """Turn a hook off without deleting it. HOOK is its id, its name, or PACK/NAME for a rule of a pack."""
+    """Turn a hook off without deleting it. HOOK is its id, its name, or PACK/NAME or PACK for rules of a pack."""
     require_person("disable")
-    return _turn(hook, options, on=False)
+    return _turn(hook, options, "disable")

@@ -53,7 +53,10 @@ CAUSE_WORDS: dict[GateCause, tuple[str, str]] = {
         "Refuse the calls that read them: anyhook add secrets",
     ),
     "never_matches": ("{why}", ""),
-    "shadow": ("its decisions do not count: `mode` is `shadow` in {where}", "anyhook enforce {id}"),
+    "shadow": ("its decisions do not count: its `mode` is `shadow` in the settings", "anyhook enforce {id}"),
+    "all_shadow": (
+        "no decision counts: `mode` is `shadow` in the settings", 'Take `mode = "shadow"` out of the settings.',
+    ),
     "left_out": ("the entry leaves out {missed}", "anyhook install {agent} --lean"),
     "agent_does_not_call": ("{why}", "anyhook doctor {agent}"),
     "not_judged": ("{why}", LOG),
@@ -91,16 +94,17 @@ class GateStatus(Record):
     """Whether the user turned it off."""
     only_tells: bool = False
     """Whether it is a rule that warns or adds context, and so refuses nothing."""
+    pack: str = ""
+    """The pack that the rule is in; "" for any other gate."""
 
     @classmethod
     def of(cls, hook: Hook, state: GateState, cause: GateCause, **facts: str) -> GateStatus:
         """The gate that a hook is."""
         event = hook.events[0] if hook.events else None
-        only_tells = hook.condition is not None and hook.spec.get("then") in ONLY_TELLS
-        where = hook.where()
-        return cls(
-            hook.id, hook.name, event, hook.dialect, hook.scope, where, state, cause, facts, only_tells=only_tells
-        )
+        made = cls(hook.id, hook.name, event, hook.dialect, hook.scope, hook.where(), state, cause, facts)
+        if hook.condition is None:
+            return made
+        return made.replace(only_tells=hook.spec.get("then") in ONLY_TELLS, pack=hook.group)
 
     @property
     def guards(self) -> bool:
@@ -147,6 +151,13 @@ class GateStatus(Record):
 # -- all gates of a project
 
 
+def together(some: Sequence[GateStatus]) -> GateStatus:
+    """The first of several gates, named after their pack where several in it are alike, so that its fix is for all."""
+    first = some[0]
+    alike = [gate for gate in some if (gate.pack, gate.state, gate.cause) == (first.pack, first.state, first.cause)]
+    return first.replace(id=first.pack) if first.pack and len(alike) > 1 else first
+
+
 def protected(found: Iterable[GateStatus]) -> bool:
     """Whether a gate before actions is on, and all gates work."""
     found = list(found)
@@ -174,10 +185,13 @@ def summary(found: Sequence[GateStatus]) -> str:
     said = f"{counted(on)} on"
     if not off:
         return "no guard is on" if not on else said if guards_actions(found) else f"{said}, none of them before a call"
-    first = off[0]
+    first = together(off)
     more = f" and {len(off) - 1} more" if len(off) > 1 else ""
-    help_ = f". Run: {first.fix}" if first.fix.startswith(OWN_COMMAND) else ""
-    return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{help_}"
+    return f"{said}; {len(off)} OFF: {first.name} ({first.state}){more}{_help(first)}"
+
+
+def _help(gate: GateStatus) -> str:
+    return f". {'Run: ' if gate.fix.startswith(OWN_COMMAND) else ''}{gate.fix}" if gate.fix else ""
 
 
 def unguarded(found: Sequence[GateStatus]) -> str:
@@ -189,11 +203,10 @@ def unguarded(found: Sequence[GateStatus]) -> str:
         return ITSELF
     if not off:
         return "no guard is armed here: no hook that can refuse something runs through anyhook in this agent"
-    first, armed = off[0], sum(gate.guards for gate in found)
-    fix = f". {'Run: ' if first.fix.startswith(OWN_COMMAND) else ''}{first.fix}" if first.fix else ""
+    first, armed = together(off), sum(gate.guards for gate in found)
     more = f", and {len(off) - 1} more" if len(off) > 1 else ""
     on = f"{counted(armed)} on; " if armed else "no guard is on; "
-    return f"{on}{len(off)} OFF: {first.name} is {first.state} ({first.why}){more}{fix}"
+    return f"{on}{len(off)} OFF: {first.name} is {first.state} ({first.why}){more}{_help(first)}"
 
 
 def off_line(guards: Sequence[GateStatus]) -> str:

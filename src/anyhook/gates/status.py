@@ -152,8 +152,7 @@ def _in_shadow(hook: Hook, config: Settings, mode: Mode | None) -> GateStatus | 
     own = config.hook_mode.get(hook.id)
     if "shadow" not in (mode, own) and (own is not None or (mode or config.mode) != "shadow"):
         return None
-    where = f'[hooks."{hook.id}"]' if own else "the settings"
-    return GateStatus.of(hook, "shadow", "shadow", where=where)
+    return GateStatus.of(hook, "shadow", "shadow" if own else "all_shadow")
 
 
 def also_runs(hook: Hook) -> str:
@@ -240,20 +239,19 @@ def path_of(where: str) -> str:
 # Many gates on one line.
 
 MIN_ALIKE = 4
-"""At least this many guards of a file share a line if their state and its reason are the same; `anyhook list` shows
-each."""
+"""At least this many guards of a file share a line if their state and its reason are the same; of a pack, two do.
+`anyhook list` shows each."""
 
 
-def grouped(found: list[GateStatus]) -> list[tuple[GateStatus, int]]:
-    """The gates in order, each with the number of gates on its line: those of one file share one if their state and its
-    reason are the same."""
-    together: dict[object, list[GateStatus]] = {}
+def grouped(found: list[GateStatus]) -> list[list[GateStatus]]:
+    """The gates in order, those that share a line together."""
+    alike: dict[object, list[GateStatus]] = {}
     for gate in found:
-        said = (gate.state, gate.why, gate.fix)
-        together.setdefault((gate.agent, gate.event, path_of(gate.source), owner(gate), *said), []).append(gate)
-    rows: list[tuple[GateStatus, int]] = []
-    for some in together.values():
-        rows += [(some[0], len(some))] if len(some) >= MIN_ALIKE else [(gate, 1) for gate in some]
+        said = (gate.agent, path_of(gate.source), owner(gate), gate.state, gate.cause, *sorted(gate.facts.items()))
+        alike.setdefault(said if gate.pack else (*said, gate.event), []).append(gate)
+    rows: list[list[GateStatus]] = []
+    for some in alike.values():
+        rows += [some] if len(some) >= MIN_ALIKE or some[0].pack else [[gate] for gate in some]
     return rows
 
 

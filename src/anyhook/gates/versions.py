@@ -1,5 +1,6 @@
-"""Which version of an agent is installed, and whether our entry is known to work with it. What a package says is read;
-otherwise the program is asked once, and its answer kept for as long as the file stays the same."""
+"""Which version of an agent is installed, and whether our entry is known to work with it. What a package says is read,
+also behind a shell script; otherwise the program is asked once, and its answer kept for as long as the file stays the
+same."""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.gates.observed import load
 from anyhook.model.record import Record
 from anyhook.platform.other_programs import ask
-from anyhook.platform.places import home_of, lies_in, state_dir
+from anyhook.platform.places import head, home_of, lies_in, state_dir
 from anyhook.platform.store import Store
+from anyhook.programs.statements import read_line
 from anyhook.tables.past import inner
 from anyhook.tables.registry import changes, module_of, part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host
@@ -30,6 +32,7 @@ LIMIT_S = 2.0
 MAX_ANSWER = 200
 NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)|\A\s*v?(\d+)\s*\Z")
 """A version in a line: with a dot, or the only word there."""
+MAX_WRAPPER = 8_192
 MODULES = "/node_modules/"
 ESCAPE_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 """Terminal escapes: colours, titles, links. Some agents print them even without a terminal."""
@@ -58,7 +61,8 @@ def version(host: Host, project: str, env: Mapping[str, str], *, may_start: bool
         return judged(host, None)
     path, home = os.path.realpath(program), home_of(env)
     foreign = lies_in(path, project) and not lies_in(home, project)
-    return judged(host, _packaged(path) or _asked(path, env, may_start=may_start and not foreign))
+    said = _packaged(path) or next(filter(None, map(_packaged, _handed_to(path, home))), None)
+    return judged(host, said or _asked(path, env, may_start=may_start and not foreign))
 
 
 def judged(host: Host, said: str | None) -> Version:
@@ -122,6 +126,15 @@ def _packaged(path: str) -> str | None:
         if re.search(rf"^{re.escape(name)}\s*=", commands, re.MULTILINE):
             return os.path.basename(os.path.dirname(listed)).removesuffix(".dist-info").rpartition("-")[2]
     return None
+
+
+def _handed_to(path: str, home: str) -> Iterator[str]:
+    """The programs that a shell script, as package managers write them, starts in its place."""
+    text = (head(path, MAX_WRAPPER) or b"").decode("utf-8", "replace")
+    if text.startswith("#!"):
+        for program in read_line(text, None, home, file_params=(path,)).programs:
+            if program.via[:1] == ("exec",):
+                yield from (os.path.realpath(word) for word in (program.path, *program.args) if word.startswith("/"))
 
 
 def _asked(program: str, env: Mapping[str, str], *, may_start: bool) -> str | None:

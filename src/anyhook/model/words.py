@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     GateCause = Literal[
         "", "switched_off", "all_off", "declared_off", "host_runs_it", "not_approved", "changed", "gone", "unreadable",
         "unusable", "loaded_broken", "cannot_start", "entry_gone", "waits_too_short", "never_asked", "never_matches",
-        "shadow", "left_out", "agent_does_not_call", "cannot_replace", "not_judged", "ended_early",
+        "shadow", "all_shadow", "left_out", "agent_does_not_call", "cannot_replace", "not_judged", "ended_early",
     ]  # fmt: skip
     """Why a gate is in its state; "" if it is armed."""
     AgentCause = Literal[
