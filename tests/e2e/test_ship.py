@@ -247,10 +247,34 @@ def test_a_machine_is_a_state_directory(world: World, tmp_path_factory: pytest.T
     world.write(world.home / "config" / "anyhook" / "hooks.toml", rule)
     test = json.loads(world.command("backtest", "no echo", "--from", str(fleet), "--json").stdout)
     (tally,) = test["hooks"].values()
-    assert (tally["events"], tally["blocks"]) == (120, 120)
+    assert (tally["events"], tally["blocks"], test["found"]) == (120, 120, 108), "12 were refused then"
+    assert [each["at"] for each in test["findings"]] == sorted(each["at"] for each in test["findings"])
+    alone = json.loads(world.command("backtest", "no echo", "--from", str(fleet), "--jobs", "1", "--json").stdout)
+    assert alone == test, "workers say what one process says"
     edited = next(fleet.iterdir()) / "journal.jsonl"
     edited.write_text(edited.read_text().replace("echo 7", "echo 8"))
     assert world.command("verify", "--from", str(fleet)).returncode == 1
+
+
+@pytest.mark.slow
+def test_a_cluster_judges_the_rules_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The workers have none of the person's files: they get the rules, and read the journals."""
+    distributed = pytest.importorskip("distributed")
+    fleet = world.root / "fleet"
+    for each in (world, World(tmp_path_factory.mktemp("other"))):
+        record(each, 40)
+        shipped(each, fleet)
+    world.write(
+        world.home / "config/anyhook/hooks.toml", '[[rule]]\nname = "no echo"\nwhen = "runs echo"\nbecause = "x"\n'
+    )
+    words = ["backtest", "no echo", "--from", str(fleet), "--json"]
+    alone = world.command(*words, "--jobs", "1")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", processes=True) as cluster:
+        done = world.command(*words, "--dask", cluster.scheduler_address)
+        assert (done.returncode, done.stdout) == (0, alone.stdout)
+        with distributed.Client(cluster) as client:
+            assert client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) > 0
+    assert json.loads(alone.stdout)["hooks"]
 
 
 def test_each_record_of_many_machines_has_its_own_number(

@@ -57,8 +57,10 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             sent.append(len(words[0]))
             return super().submit(task, *words, **more)
 
-    def threads(_: object, jobs: int) -> Executor:
-        return Threads(jobs)
+    @contextmanager
+    def threads(_: object, jobs: int) -> Iterator[tuple[Executor, int]]:
+        with Threads(jobs) as executor:
+            yield executor, jobs
 
     monkeypatch.setattr("anyhook.cli.verb_backtest._workers", threads)
     return sent
@@ -398,7 +400,7 @@ def test_a_pool_of_processes_and_a_cluster_agree(world: World, count: int) -> No
     words = ["backtest", "guard.py", "--sandbox", "none", "--jobs", "2", "--json"]
     one = tables(world, *words)
     (world.state / "backtest.sqlite").unlink()
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0", processes=True) as cluster:
         other = tables(world, *words, "--dask", cluster.scheduler_address)
     assert one == other
     assert counts(one)[:3] == (count, count, count - -(-count // 3))

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import sys
 from contextlib import contextmanager
+from functools import partial
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
@@ -38,15 +39,17 @@ from anyhook.engine.present import own_scene, present, scene_of
 from anyhook.engine.routes import match, open_catalog
 from anyhook.engine.rules import Rules, remembering
 from anyhook.handlers.function import function_call
+from anyhook.journal.machines import journals_of
 from anyhook.model import lean_json
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import Source
 from anyhook.model.lean_json import digest, every_text
 from anyhook.model.outcome import BLOCK, SILENT
+from anyhook.model.record import Record
 from anyhook.platform.places import home_of, make_private_dir, state_dir
 from anyhook.platform.pool import process_pool
 from anyhook.programs.python_script import read_script
-from anyhook.replay.backtest import Backtest, Subject, WorkerLost
+from anyhook.replay.backtest import EXAMPLES, Backtest, Subject, WorkerLost, as_one_of_many, put_together, spread
 from anyhook.replay.trial import Trial, end_with, sandbox_of, works
 from anyhook.rules.pack_list import NAMES, members, path_of
 from anyhook.state.memory import Sketch
@@ -55,7 +58,7 @@ from anyhook.tables.registry import dialect, module_of
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from anyhook.engine.routes import Catalog, HookStep
@@ -64,7 +67,8 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import JsonView
-    from anyhook.replay.backtest import Backtest, Finding, Pair, Tally
+    from anyhook.model.words import Posture
+    from anyhook.replay.backtest import Backtest, Pair, Tallied, Tally
 
 HANDLERS = ("command", "python", "rule", "function")
 
@@ -72,49 +76,87 @@ ABSOLUTE = re.compile(r"/[^\s\"'`;|&<>()=:,]+")
 """A path in a command line, roughly."""
 
 
-def prepared(
-    folder: str, names: tuple[str, ...], options: BacktestOptions, wanted: Wanted
-) -> tuple[Backtest, tuple[str, ...], list[str]]:
-    """The backtest, the sandbox's command line, and the hooks' ids."""
+class BacktestPlan(Record):
+    """What a backtest tries, and on what. A worker gets it as it is, so it needs none of the files of the hooks."""
+
+    setup: Setup
+    catalog: Catalog
+    chosen: tuple[str, ...]
+    """The hooks, by id."""
+    posture: Posture | None
+    sandbox: str
+    wanted: Wanted
+
+    @property
+    def hooks(self) -> list[Hook]:
+        return [hook for hook in self.catalog.hooks if hook.id in self.chosen]
+
+    @property
+    def starts(self) -> bool:
+        """Whether any of them is a program."""
+        return any(hook.handler != "rule" for hook in self.hooks)
+
+    def backtest(self, past: str, results: str) -> Backtest:
+        engine = open_engine(
+            EngineOptions(self.setup, self.posture, "shadow", host="backtest", one_shot=True), self.catalog
+        )
+        subjects = {hook.id: _subject(engine, hook, self.sandbox) for hook in self.hooks}
+        wants = {event: remembering(self.hooks, event) for event in EVENTS}
+
+        def replay() -> Callable[[JournalLine, Event, str], Iterator[Pair]]:
+            files = Sketch()
+
+            def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
+                event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
+                where = self.setup.replace(project=line.project or self.setup.project)
+                rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
+                if (asked := wants[event.name]) is not None:
+                    rules.remember(asked, event, files, at_s=(line.at_ns or 0) / 1e9)
+                yield from _pairs(engine, subjects, event, rules)
+                if rules.past is not None and (then := line.decision) is not None:
+                    refused = then.verdict == BLOCK and then.enforced
+                    rules.past.conclude(rules.call(event), refused=refused, asked=then.verdict in (BLOCK, "ask"))
+
+            return pairs
+
+        return Backtest(results, past, self.wanted, replay, engine.context.recorder.policy, starts=self.starts)
+
+
+def judge_journals(journals: Sequence[tuple[int, str]], plan: BacktestPlan, most: int) -> Tallied:
+    """In a worker: what rules say about the events of these journals, each of which has its own sessions and a place
+    among all."""
+    return put_together((_judge_one(*journal, plan, most) for journal in journals), most)
+
+
+def _judge_one(place: int, journal: str, plan: BacktestPlan, most: int) -> Tallied:
+    if not os.path.isdir(journal):
+        raise FileNotFoundError(f"{journal} is not a directory where this worker runs")
+    test = plan.backtest(journal, ":memory:")
+    try:
+        found = test.tally(lambda _done, _all: None, most)
+    finally:
+        test.close()
+    return found.replace(findings=[as_one_of_many(finding, place) for finding in found.findings])
+
+
+def planned(names: tuple[str, ...], options: BacktestOptions, wanted: Wanted) -> BacktestPlan:
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
     names = tuple(each for name in names for each in _meant(name, catalog))
     catalog = _with_packs(catalog, names)
-    posture = options.on_failure or None
-    engine = open_engine(EngineOptions(setup, posture, "shadow", host="backtest", one_shot=True), catalog)
-    chosen = [*{hook.id: hook for name in names for hook in _chosen(engine, name)}.values()]
-    kind = options.sandbox or "bwrap"
-    subjects = {hook.id: _subject(engine, hook, kind) for hook in chosen}
+    chosen = dict.fromkeys(hook.id for name in names for hook in _chosen(catalog.hooks, name))
     wanted = wanted.replace(project=_only(options, setup.project))
+    return BacktestPlan(setup, catalog, (*chosen,), options.on_failure or None, options.sandbox or "bwrap", wanted)
+
+
+def _sandbox_of(plan: BacktestPlan) -> tuple[str, ...]:
+    """The sandbox's command line, if any of the hooks is a program."""
+    if not plan.starts:
+        return ()
     needed = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
-    needed += [home_of(setup.env), *(path for hook in chosen for path in _places(hook))]
-    starts = any(hook.handler != "rule" for hook in chosen)
-    sandbox = _sandbox(kind, setup.project, needed) if starts else ()
-
-    wants = {event: remembering(chosen, event) for event in EVENTS}
-
-    def replay() -> Callable[[JournalLine, Event, str], Iterator[Pair]]:
-        files = Sketch()
-
-        def pairs(line: JournalLine, event: Event, session: str) -> Iterator[Pair]:
-            event = event if event.data.get("session") else event.replace(data={**event.data, "session": session})
-            where = setup.replace(project=line.project or setup.project)
-            rules = Rules(engine.context.replace(setup=where, host=line.host or "backtest"), session)
-            if (asked := wants[event.name]) is not None:
-                rules.remember(asked, event, files, at_s=(line.at_ns or 0) / 1e9)
-            yield from _pairs(engine, subjects, event, rules)
-            if rules.past is not None and (then := line.decision) is not None:
-                refused = then.verdict == BLOCK and then.enforced
-                rules.past.conclude(rules.call(event), refused=refused, asked=then.verdict in (BLOCK, "ask"))
-
-        return pairs
-
-    return (
-        Backtest(folder, folder_of(options), wanted, replay, engine.context.recorder.policy, starts=starts),
-        sandbox,
-        [*subjects],
-    )
+    needed += [home_of(plan.setup.env), *(path for hook in plan.hooks for path in _places(hook))]
+    return _sandbox(plan.sandbox, plan.setup.project, needed)
 
 
 def _only(options: BacktestOptions, project: str) -> str | None:
@@ -146,9 +188,8 @@ def _places(hook: Hook) -> Iterator[str]:
         yield path if os.path.dirname(path) == "/tmp" else os.path.dirname(path)  # noqa: S108
 
 
-def _chosen(engine: Engine, name: str) -> list[Hook]:
+def _chosen(hooks: Sequence[Hook], name: str) -> list[Hook]:
     """The hooks that a name means: an id, a name, a part of one id, a pattern of ids, or a pack (all of its rules)."""
-    hooks = engine.catalog.hooks
     many = hooks_meant(name, hooks)
     found = many or [hook for hook in hooks if name in hook.id]
     if not many and len(found) != 1:
@@ -182,18 +223,21 @@ def _subject(engine: Engine, hook: Hook, sandbox: str) -> Subject:
     row = table.row(hook.native_event)
     if row is None:
         raise BadCall(f"{hook.id}: its event is not known yet; fire it once.")
+    if hook.handler == "rule":
+        return Subject(hook, table, row, "", posture_of(engine.context, hook))  # no result of it is kept
     item, _ = pinned(hook, table, engine.setup.roots(engine.catalog.config.plugins), Files())
     content = lean_json.dumps([item.id, item.definition, dict(item.files), sandbox])
     return Subject(hook, table, row, digest(content.encode()), posture_of(engine.context, hook))
 
 
 def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Rules) -> Iterator[Pair]:
-    for step in engine.context.routes.find(event).steps:
+    steps = engine.context.routes.find(event).steps
+    for position, step in enumerate(steps):
         subject = subjects.get(step.hook.id)
         if subject is None or step.why:
             continue
         if step.hook.condition is not None:
-            yield from _asked(engine, subject, step, event, rules)
+            yield from _asked(engine, subject, (steps, position), event, rules)
             continue
         seen = to_native(event, step.dialect)
         if step.why is None:
@@ -207,9 +251,13 @@ def _pairs(engine: Engine, subjects: dict[str, Subject], event: Event, rules: Ru
         yield subject, make
 
 
-def _asked(engine: Engine, subject: Subject, step: HookStep, event: Event, rules: Rules) -> Iterator[Pair]:
+def _asked(
+    engine: Engine, subject: Subject, place: tuple[tuple[HookStep, ...], int], event: Event, rules: Rules
+) -> Iterator[Pair]:
     """What a rule would do for this event; or the trial, if it runs a command for this call."""
-    met = not rules.wanted(step, event)
+    steps, position = place
+    step = steps[position]
+    met = position not in rules.unmet and not rules.asked(steps, position, event)
     answer = rules.answers.get(step.hook.id, SILENT) if met else SILENT
     if met and step.hook.handler != "rule" and answer is SILENT:
         hook = rules.with_line(step, event).hook
@@ -292,80 +340,91 @@ def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
             f"cannot write {folder}/backtest.sqlite ({error.strerror}). Make the state directory writable."
         ) from None
     wanted, most = wanted_of(options), count_of("--last", options.last, 20)
+    plan = planned(hooks, options, wanted)
     try:
-        test, sandbox, names = prepared(folder, hooks, options, wanted)
-        jobs = count_of("--jobs", options.jobs, os.cpu_count() or 1)
-        with _workers(options, jobs) as executor, progress("running the hooks") as tell:
-            test.run(executor, jobs, sandbox, tell)
-        with progress("counting") as tell:
-            tallies, findings, count = test.tally(tell, most)
+        found, cold_only = _run(plan, folder, options, max(most, EXAMPLES))
     except WorkerLost as error:
-        raise BadCall(
-            f"a process that ran the hooks is gone ({error}). Earlier results are stored: run it again to continue."
-        ) from None
+        stored = "Earlier results are stored: run it again to continue." if plan.starts else "Run it again."
+        raise BadCall(f"a process that ran the hooks is gone ({error}). {stored}") from None
     except sqlite3.Error as error:
         raise BadCall(
             f"the stored results cannot be used: {error} ({folder}/backtest.sqlite). Delete the file and try again."
         ) from None
-    test.close()
     if options.json:
         told: dict[str, JsonView] = {
-            "hooks": {name: tallies[name].as_dict() for name in names if name in tallies},
-            "findings": [finding.as_dict() for finding in findings],
-            "found": count,
-            "left_out": test.left_out,
-            "cold_only": sorted(test.cold_only),
+            "hooks": {name: found.tallies[name].as_dict() for name in plan.chosen if name in found.tallies},
+            "findings": [finding.as_dict() for finding in found.findings],
+            "found": found.count,
+            "left_out": found.left_out,
+            "cold_only": cold_only,
         }
         render.json_out(told, indent=2)
         return 0
-    _tell(test, names, tallies, findings, count, most)
+    _tell(plan, found, cold_only, most)
     return 0
 
 
+def _run(plan: BacktestPlan, folder: str, options: BacktestOptions, most: int) -> tuple[Tallied, list[str]]:
+    """The result, and the hooks that ran only in new processes. Rules on the journals of many machines are judged by
+    workers; on one journal, here, because what they remember of a session needs all before it."""
+    past = folder_of(options)
+    journals, jobs = journals_of(past), count_of("--jobs", options.jobs, os.cpu_count() or 1)
+    if not plan.starts and (options.dask or min(jobs, len(journals)) > 1):
+        with _workers(options, jobs) as (executor, workers), progress("judging") as tell:
+            judge = partial(judge_journals, plan=plan, most=most)
+            return put_together(spread(executor, workers, journals, judge, tell), most), []
+    test = plan.backtest(past, f"{folder}/backtest.sqlite")
+    if plan.starts:
+        with _workers(options, jobs) as (executor, workers), progress("running the hooks") as tell:
+            test.run(executor, workers, _sandbox_of(plan), tell)
+    with progress("counting") as tell:
+        found = test.tally(tell, most)
+    test.close()
+    return found, sorted(test.cold_only)
+
+
 @contextmanager
-def _workers(options: BacktestOptions, jobs: int) -> Iterator[Executor]:
-    """A pool of processes, or a cluster with the same interface. An interruption kills the pool's processes and what
-    they run."""
+def _workers(options: BacktestOptions, jobs: int) -> Iterator[tuple[Executor, int]]:
+    """A pool of processes, or a cluster with the same interface, and how many they are. An interruption kills the
+    pool's processes and what they run."""
     if options.dask:
-        with _cluster(options.dask) as executor:
-            yield executor
+        with _cluster(options.dask) as cluster:
+            yield cluster
         return
     with process_pool(jobs, end_with) as pool:
-        yield pool
+        yield pool, jobs
 
 
 @contextmanager
-def _cluster(address: str) -> Iterator[Executor]:
+def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
     dask = of_extra("distributed", "dask", "--dask needs dask.distributed")
     try:
         client = dask.Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise BadCall(f"--dask {address}: no cluster answers there ({error}).") from None
     try:
-        yield client.get_executor(pure=False)
+        yield client.get_executor(pure=False), max(1, sum(client.ncores().values()))
     finally:
         client.close()
 
 
-def _tell(
-    test: Backtest, names: list[str], tallies: dict[str, Tally], findings: Iterable[Finding], count: int, most: int
-) -> None:
-    shown = [*findings][-most:]
-    if count > len(shown):
-        render.out(f"… {count - len(shown)} before these; -n shows more")
+def _tell(plan: BacktestPlan, found: Tallied, cold_only: Sequence[str], most: int) -> None:
+    shown = found.findings[-most:]
+    if found.count > len(shown):
+        render.out(f"… {found.count - len(shown)} before these; -n shows more")
     for finding in shown:
         render.out("\n".join(finding_lines(finding)))
-    for hook in sorted(test.cold_only):
+    for hook in cold_only:
         render.say(
             f"{hook} behaved differently in a long-lived interpreter, so each of its events ran in a new process."
         )
-    for why, left in test.left_out.items():
+    for why, left in found.left_out.items():
         render.say(f"{left} event(s) left out: {why}")
-    _show_tallies({name: tallies[name] for name in names if name in tallies})
-    elsewhere = "" if test.wanted.project is None else "; --everywhere also looks at other projects"
-    others = " except those left out" if test.left_out else ""
-    for name in names:
-        if name not in tallies:
+    _show_tallies({name: found.tallies[name] for name in plan.chosen if name in found.tallies})
+    elsewhere = "" if plan.wanted.project is None else "; --everywhere also looks at other projects"
+    others = " except those left out" if found.left_out else ""
+    for name in plan.chosen:
+        if name not in found.tallies:
             render.say(f"{name}: it matches no recorded event{others}{elsewhere}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.engine.interpret import interpret
 from anyhook.engine.merge import judge
+from anyhook.journal.machines import NUMBER_STEP
 from anyhook.journal.read import RecordedRun, about
 from anyhook.journal.record import clean, clipped, run_fields
 from anyhook.journal.runs import Durations
@@ -17,7 +18,7 @@ from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.lean_json import digest
-from anyhook.model.outcome import ASK, BLOCK, STOPPING, Outcome
+from anyhook.model.outcome import ASK, BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.record import Record
 from anyhook.replay.imported import pasts, search_all
 from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
@@ -25,9 +26,9 @@ from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
-    from typing import Literal
+    from typing import Literal, TypeVar
 
     from anyhook.journal.read import JournalLine
     from anyhook.journal.record import JournalPolicy
@@ -47,7 +48,9 @@ twice as large, because the total is unknown. Others stay small, because an inte
 AHEAD = 3
 """How many batches wait for each worker."""
 EXAMPLES = 1_000
-"""How many of the differing events are shown; the rest is counted."""
+"""How many of the differing events are shown as JSON; the rest is counted."""
+PARTS_EACH = 8
+"""How many parts of many journals there are for each worker."""
 COUNTED = "CREATE TEMP TABLE counted (key TEXT PRIMARY KEY) WITHOUT ROWID"
 """The runs that a tally has seen. On disk, since they may be very many."""
 TABLES = (
@@ -121,6 +124,8 @@ class Tally:
 
     def add(self, outcome: Outcome, *, failed: bool) -> None:
         self.events += 1
+        if outcome is SILENT:
+            return
         self.blocks += outcome.verdict == BLOCK
         self.asks += outcome.verdict == ASK
         self.rewrites += any(getattr(outcome, rewrite) is not None for _, rewrite in REWRITES)
@@ -132,14 +137,54 @@ class Tally:
         if not warm:
             self.cold.add(duration_s)
 
+    def merge(self, other: Tally) -> None:
+        """Add what the same rule did on other events."""
+        self.events += other.events
+        self.blocks += other.blocks
+        self.asks += other.asks
+        self.rewrites += other.rewrites
+        self.failures += other.failures
+
+
+class Tallied(Record):
+    """The result: a tally per hook, the newest events that differ, how many do, and why events were left out."""
+
+    tallies: dict[str, Tally]
+    findings: list[Finding]
+    count: int
+    left_out: dict[str, int]
+
+
+def put_together(parts: Iterable[Tallied], most: int) -> Tallied:
+    """The result of rules on several journals, from those on each."""
+    whole = Tallied({}, [], 0, {})
+    for part in parts:
+        for hook, tally in part.tallies.items():
+            whole.tallies.setdefault(hook, Tally()).merge(tally)
+        for why, left in part.left_out.items():
+            whole.left_out[why] = whole.left_out.get(why, 0) + left
+        newest_last = sorted((*whole.findings, *part.findings), key=_when)
+        whole = whole.replace(findings=newest_last[-most:], count=whole.count + part.count)
+    return whole
+
+
+def _when(finding: Finding) -> tuple[int, ...]:
+    return tuple(each if isinstance(each, int) else 0 for each in (finding.at, finding.n))
+
+
+def as_one_of_many(finding: Finding, place: int) -> Finding:
+    """With the number that its record has among those of many machines."""
+    return finding.replace(n=finding.n + place * NUMBER_STEP) if isinstance(finding.n, int) else finding
+
 
 class Backtest:
-    """One backtest. `replay` begins a pass over the past; for each event in turn, what it returns gives the matching
-    subjects, each with its trial, or for a rule, which starts nothing, its outcome."""
+    """One backtest. `results` is the database with the results of programs. `replay` begins a pass over the past; for
+    each event in turn, what it returns gives the matching subjects, each with its trial, or for a rule, which starts
+    nothing, its outcome."""
 
     def __init__(
         self,
-        state_dir: str,
+        results: str,
         past: str,
         wanted: Wanted,
         replay: Callable[[], Callable[[JournalLine, Event, str], Iterator[Pair]]],
@@ -157,7 +202,7 @@ class Backtest:
         """Keys of trials in progress."""
         self._env: dict[str, str] = {}
         self._tallies: dict[str, Tally] = {}
-        self._results = sqlite3.connect(f"{state_dir}/backtest.sqlite", timeout=60.0, isolation_level=None)
+        self._results = sqlite3.connect(results, timeout=60.0, isolation_level=None)
         self._results.execute("PRAGMA synchronous = OFF")
         for statement in TABLES:
             self._results.execute(statement)
@@ -235,10 +280,10 @@ class Backtest:
 
     # -- the result
 
-    def tally(self, tell: Callable[[int, int], None], most: int = 0) -> tuple[dict[str, Tally], deque[Finding], int]:
-        """Combine all events with the results: one row per hook, the newest differences, and their total number."""
+    def tally(self, tell: Callable[[int, int], None], most: int) -> Tallied:
+        """Combine all events with the results, and show this many of the events that differ."""
         tallies = self._tallies = {}
-        findings: deque[Finding] = deque(maxlen=max(EXAMPLES, most))
+        findings: deque[Finding] = deque(maxlen=most)
         count, last, pairs = 0, self._last(), self.replay()
         self._results.execute(COUNTED)
         self._results.execute("BEGIN")
@@ -247,22 +292,35 @@ class Backtest:
             found: list[Finding] = []
             blocks = False
             for subject, make in pairs(line, event, session):
-                judged = (
-                    (make, _counted(subject, make)) if isinstance(make, Outcome) else self._ran(subject, event, session)
-                )
+                judged = self._judged(subject, make, event, session)
                 if judged is None:
                     continue
                 read, outcome = judged
                 blocks = blocks or outcome.verdict == BLOCK
-                tally = self._tallies.setdefault(subject.hook.id, Tally())
-                tally.add(outcome, failed=read.failure is not None)
+                self._tally(subject).add(outcome, failed=read.failure is not None)
                 found += _finding(line, event, subject.hook.id, outcome, read)
             told = [each for each in found if not (blocks and each.kind == "lets go")]  # another one blocks it
             findings += told
             count += len(told)
         self._results.execute("COMMIT")
         tell(last, last)
-        return tallies, findings, count
+        return Tallied(tallies, [*findings], count, self.left_out)
+
+    def _tally(self, subject: Subject) -> Tally:
+        found = self._tallies.get(subject.hook.id)
+        if found is None:
+            found = self._tallies[subject.hook.id] = Tally()
+        return found
+
+    def _judged(
+        self, subject: Subject, make: Callable[[str], Trial] | Outcome, event: Event, session: str
+    ) -> tuple[Outcome, Outcome] | None:
+        """What the subject asks for, and what that counts for."""
+        if make is SILENT:  # most rules about most events
+            return SILENT, SILENT
+        if isinstance(make, Outcome):
+            return make, judge(subject.hook, subject.dialect, subject.row, make, subject.posture, {})
+        return self._ran(subject, event, session)
 
     def _ran(self, subject: Subject, event: Event, session: str) -> tuple[Outcome, Outcome] | None:
         """What the kept run of a hook asked for, and what that counts for, or None if no run can be judged."""
@@ -277,7 +335,7 @@ class Backtest:
             self.left_out[why] = self.left_out.get(why, 0) + 1
             return None
         if self._results.execute("INSERT OR IGNORE INTO counted VALUES (?)", (key,)).rowcount:
-            self._tallies.setdefault(subject.hook.id, Tally()).add_run(run.duration_s, warm=bool(result[1]))
+            self._tally(subject).add_run(run.duration_s, warm=bool(result[1]))
         return _judged(subject, event, run)
 
     def _last(self) -> int:
@@ -318,10 +376,7 @@ def _in_turn(
 
     def answered() -> tuple[str, int, tuple[list[Result], list[str]]]:
         hook, number, future = waiting.popleft()
-        try:
-            return hook, number, future.result()
-        except Exception as error:
-            raise WorkerLost(f"{type(error).__name__}: {error}") from error
+        return hook, number, _answer_of(future)
 
     try:
         for number, batch in batches:
@@ -336,6 +391,34 @@ def _in_turn(
             future.cancel()
 
 
+def spread(
+    executor: Executor, workers: int, journals: Sequence[str], judge: Callable[[Sequence[tuple[int, str]]], Tallied],
+    tell: Callable[[int, int], None],
+) -> Iterator[Tallied]:  # fmt: skip
+    """The results of rules on many journals, judged by workers, which take a few at a time."""
+    size = -(-len(journals) // (workers * PARTS_EACH))
+    numbered = [*enumerate(journals)]
+    waiting = [executor.submit(judge, numbered[start : start + size]) for start in range(0, len(numbered), size)]
+    try:
+        for done, future in enumerate(waiting):
+            tell(done, len(waiting))
+            yield _answer_of(future)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+if TYPE_CHECKING:
+    _Answer = TypeVar("_Answer")
+
+
+def _answer_of(future: Future[_Answer]) -> _Answer:
+    try:
+        return future.result()
+    except Exception as error:
+        raise WorkerLost(f"{type(error).__name__}: {error}") from error
+
+
 def _cold_task(task: tuple[object, ...]) -> tuple[object, ...]:
     return task if task[:1] == ("callable",) else ()
 
@@ -344,11 +427,6 @@ def _kept_run(text: str) -> RecordedRun | None:
     """A run from the stored results."""
     kept = lean_json.loads(text)
     return RecordedRun(kept) if isinstance(kept, dict) else None
-
-
-def _counted(subject: Subject, asked_for: Outcome) -> Outcome:
-    """What a rule's outcome counts for."""
-    return judge(subject.hook, subject.dialect, subject.row, asked_for, subject.posture, {})
 
 
 def _judged(subject: Subject, event: Event, run: Run) -> tuple[Outcome, Outcome]:
@@ -372,15 +450,18 @@ def _verdict_now(before: dict[str, Json], hook: str, outcome: Outcome) -> tuple[
 def _finding(line: JournalLine, event: Event, hook: str, outcome: Outcome, read: Outcome) -> list[Finding]:
     decision = line.decision
     before: dict[str, Json] = {} if decision is None else decision.raw
-    blocked = before.get("verdict") == BLOCK
-    start = (line.n, line.at_ns, event.name, event.data.get("tool"), about(event.data), hook)
+    changes: list[tuple[FindingKind, str, Json, Json]] = []
     if (verdict := _verdict_now(before, hook, outcome)) is not None:
-        return [Finding(*start, *verdict)]
-    if not (blocked and before.get("effect") in STOPPING):  # else nothing has used a rewrite
+        changes.append((*verdict, None, None))
+    elif outcome is SILENT:
+        return []
+    elif not (before.get("verdict") == BLOCK and before.get("effect") in STOPPING):  # else nothing has used a rewrite
         for field, rewrite in REWRITES:
             value, was = getattr(outcome, rewrite), before.get(rewrite)
             if value is not None and was not in (value, clipped(value)):
-                return [Finding(*start, "rewrites", field, event.data.get(field) if was is None else was, value)]
+                changes.append(("rewrites", field, event.data.get(field) if was is None else was, value))
     if read.failure is not None:
-        return [Finding(*start, "fails", read.failure.detail)]
-    return []
+        changes.append(("fails", read.failure.detail, None, None))
+    if not changes:
+        return []
+    return [Finding(line.n, line.at_ns, event.name, event.data.get("tool"), about(event.data), hook, *changes[0])]
