@@ -65,7 +65,7 @@ def test_what_is_special_has_a_meaning_and_a_user() -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "special"
         if isinstance(node.args[1], ast.Constant)
     }
-    assert asked == set(re.findall(r"^    `([A-Z_]+)`: ", special.__doc__ or "", re.MULTILINE))
+    assert asked == set(re.findall(r"^ *`([A-Z_]+)`: ", special.__doc__ or "", re.MULTILINE))
     assert {word for word in asked if not any(special(name, word) for name in (*DIALECTS, *HOSTS))} == set()
 
 

@@ -123,15 +123,16 @@ def known_runs(
     """The runs up to now. New parts of the journal are read first; `tell` gets the number of bytes done, and of all.
     Files without changes since `since_ns` are not read until their time is asked for. `path` is that of the index, if
     it is not in the journal's own folder."""
-    index = open_index(path or index_path(state_dir))
-    try:
-        latest = _taken(index, state_dir, tell, since_ns)
-    except sqlite3.OperationalError:  # somebody does not let go of it, or it may only be read
-        index.close()
-        index = _opened(MEMORY)
-        latest = _taken(index, state_dir, tell, since_ns)
-    with closing(index):
-        yield Runs(index, latest)
+    with closing(open_index(path or index_path(state_dir))) as index:
+        try:
+            latest = _taken(index, state_dir, tell, since_ns)
+        except sqlite3.OperationalError:  # somebody does not let go of it, or it may only be read
+            latest = None
+        if latest is not None:
+            yield Runs(index, latest)
+            return
+    with closing(_opened(MEMORY)) as index:
+        yield Runs(index, _taken(index, state_dir, tell, since_ns))
 
 
 def _taken(
