@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from anyhook.model.pattern import later
 from anyhook.programs import expand
@@ -750,6 +751,7 @@ OTHERS = (
     (later(r"(\bfor\s+\w+(?:\s+in\b[^;\n]*)?[;\n]\s*)\{(\s.*[;\n]\s*)\}", re.DOTALL), r"\1do\2done"),
     (later(r"(\$|(?<![^\s;&|(`]))\(\((?=.*\)[^)]+\))", re.DOTALL), r"\1( ("),  # `$((a); b)`: a subshell is first
     (later(r"\s*\Z"), "\n"),
+    (later(r"\Z"), lambda found: _ends_of_documents(found.string)),
 )
 
 """Texts that the grammar does not accept, and the same in a form that it does."""
@@ -774,6 +776,10 @@ BEGINNINGS = ("!", "{", "time", "coproc")
 """One of these is in each of them."""
 
 NAME = later(rb"[0-9]|[A-Za-z_]\w*")
+
+HERE_DOCUMENT = later(r"<<-?[ \t]*([\"']?)(\w+)\1")
+
+MAX_HERE_DOCUMENTS = 50
 
 MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
 
@@ -809,6 +815,13 @@ def understood(text: str) -> Node:
                 if not changed.has_error:
                     return changed
     return root
+
+
+def _ends_of_documents(text: str) -> str:
+    """The ends that here-documents lack: without one, a shell takes everything up to the end of the line."""
+    ends = [found[2] for found in islice(HERE_DOCUMENT.finditer(text), MAX_HERE_DOCUMENTS)]
+    lines = {line.strip("\t") for line in text.splitlines()}
+    return "".join(f"\n{end}" for end in dict.fromkeys(ends) if end not in lines) + "\n"
 
 
 def _may_be_misread(text: str) -> bool:
@@ -1278,13 +1291,14 @@ class LineReader(Commands):
         given: Stream | None = None
         after: list[Node] = []
         for node in nodes:
-            if node.type == "file_redirect" and node.named_children[-1].type == "process_substitution":
-                text, origins = self._substituted(node.named_children[-1])
+            last = node.named_children[-1] if node.named_children else node
+            if node.type == "file_redirect" and last.type == "process_substitution":
+                text, origins = self._substituted(last)
                 given = Stream(text, origins)
             elif node.type == "file_redirect":
                 found.extend(self._file_redirect(node))
             elif node.type == "herestring_redirect":
-                words = expand.one(node.named_children[-1], self.values)
+                words = expand.one(last, self.values)
                 given = Stream("\n".join(plain(each) for each in words) + "\n", self.unknowns.word(words[0]).origins)
             elif node.type == "heredoc_redirect":
                 given = Stream(self._here_document(node))
