@@ -3,6 +3,8 @@ elsewhere, or that make a check count no more."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from guard_corpus import Judge
 
@@ -92,6 +94,47 @@ def test_what_was_there_before_is_not_added(text: str, judge: Judge) -> None:
 )
 def test_what_is_not_known_to_be_ordinary_is_asked_about(tool: str, given: dict[str, str], judge: Judge) -> None:
     assert asked(judge, tool, given)
+
+
+def line(*lines: str) -> dict[str, str]:
+    return {"command": "\n".join(lines)}
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_texts_that_a_shell_line_writes_count_like_those_of_a_file_tool(text: str, judge: Judge) -> None:
+    added = [f"+{each}" for each in text.split("\n")]
+    for given in (
+        line(f"cat > {CI} <<'EOF'", ORDINARY, text, "EOF"),
+        line("apply_patch <<'EOF'", "*** Begin Patch", f"*** Update File: {CI}", *added, "*** End Patch", "EOF"),
+    ):
+        assert asked(judge, "Bash", given)
+    kept = [*added, *(f"-{each[1:]}" for each in added)]
+    patched = line("apply_patch <<'EOF'", "*** Begin Patch", f"*** Update File: {CI}", *kept, "*** End Patch", "EOF")
+    assert not asked(judge, "Bash", patched)
+    assert not asked(judge, "Bash", line(f"cat > {CI} <<'EOF'", ORDINARY, "EOF"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cat other.yml > {CI}",
+        f"cat other.yml - <<< 'on: push' > {CI}",
+        f"printf 'on: \\160ull_request_target' > {CI}",
+        f'echo "$X" > {CI}',
+        f"curl -s https://example.com/ci.yml | tee {CI}",
+    ],
+)
+def test_a_text_that_is_not_known_is_asked_about(command: str, judge: Judge) -> None:
+    assert asked(judge, "Bash", {"command": command})
+
+
+def test_a_workflow_that_is_written_anew_adds_only_what_it_has_more_of(judge: Judge, tmp_path: Path) -> None:
+    workflow = tmp_path / ".github" / "workflows" / "ci.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(f"{ORDINARY}  TOKEN: ${{{{ secrets.DEPLOY_KEY }}}}\n")
+    again = {"file_path": str(workflow), "content": workflow.read_text().replace("make test", "make check")}
+    assert not asked(judge, "Write", again)
+    assert asked(judge, "Write", {**again, "content": f"{again['content']}  MORE: ${{{{ secrets.DEPLOY_KEY }}}}\n"})
 
 
 def test_the_name_of_an_editor_command_is_no_shell_line(judge: Judge) -> None:

@@ -254,31 +254,6 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
         _files(tool, _words(tool), given, cwd, into)
 
 
-def changed_texts(given: Json) -> tuple[list[str], list[str]] | None:
-    """The texts that a file tool takes out of files, and those that it puts in; None if it cannot be read: for a shell
-    line, a copy, an unknown tool."""
-    old: list[str] = []
-    new: list[str] = []
-    for key, value in _named_texts(given):
-        if key in CONTENTS:
-            (old if key.startswith("old") else new).append(value)
-        elif key in PATCHES and value.lstrip().startswith("*** Begin Patch"):
-            old += [line[1:] for line in value.splitlines() if line.startswith("-")]
-            new += [line[1:] for line in value.splitlines() if line.startswith("+")]
-        elif key in LINES and not value.isidentifier():  # an editor's command is one word
-            return None
-    return (old, new) if new else None
-
-
-def _named_texts(value: Json) -> Iterator[tuple[str, str]]:
-    """Every text in a value that has a key."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        if isinstance(inner, str):
-            yield str(key), inner
-        else:
-            yield from _named_texts(inner)
-
-
 def _calls_inside(given: dict[str, Json]) -> Iterator[dict[str, Json]]:
     """The calls of a batch, or one inside an envelope."""
     for value in given.values():

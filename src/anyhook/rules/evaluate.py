@@ -7,7 +7,6 @@ from _functools import partial  # type: ignore[import-not-found]  # `functools` 
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
-from anyhook.rules.calls import changed_texts
 from anyhook.rules.marks import ANY, marks_of
 from anyhook.rules.paths import CLASSES, matches, matching
 from anyhook.rules.programs import asks_help, has_operands, has_option, sort_words
@@ -16,6 +15,7 @@ from anyhook.tables.patterns import compile_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator
     from typing import Protocol
 
@@ -324,14 +324,15 @@ def _path(tree: Node, call: RuleCall, hits: Hits) -> bool:
 
 
 def _writes_text(word: str, pattern: str, call: RuleCall, hit: list[str]) -> bool:
-    """Whether a text of the call matches; for `adding`, whether one that it puts into a file does and none that it
-    takes out is the same. It is true too if anything but the text of a file changes, or what is put into it
+    """Whether a text of the call matches; for `adding`, whether what it puts into a file has more of such texts than
+    what it takes out. It is true too if anything but the text of a file changes, or what is put into it
     cannot be read."""
     given = call.event.data.get("input")
     if word == "saying":
         return _found(pattern, *texts_of(given))
-    facts = call.facts
-    known = changed_texts(given) if not facts.runs and {*hit}.isdisjoint((*facts.deletes, *facts.changes)) else None
+    from anyhook.rules.changed_texts import changed_texts
+
+    known = changed_texts(given, call.facts, hit)
     return known is None or bool(_all_found(pattern, known[1]) - _all_found(pattern, known[0]))
 
 
@@ -479,11 +480,13 @@ def _found(pattern: str, *texts: str) -> bool:
     return any(compiled.search(text[start : start + MAX_TEXT]) for text in texts for start in _windows(len(text)))
 
 
-def _all_found(pattern: str, texts: list[str]) -> set[str]:
-    """Every text in these that a pattern matches, in lower case."""
+def _all_found(pattern: str, texts: list[str]) -> Counter[str]:
+    """Every text in these that a pattern matches, in lower case, and how often."""
+    from collections import Counter
+
     compiled = compile_pattern(f"(?i){pattern}")
     parts = (text[start : start + MAX_TEXT] for text in texts for start in _windows(len(text)))
-    return {each.lower() for part in parts for each in compiled.every(part)}
+    return Counter(each.lower() for part in parts for each in compiled.every(part))
 
 
 def _windows(size: int) -> range:

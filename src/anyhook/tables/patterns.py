@@ -79,12 +79,12 @@ class Pattern:
         except TimeoutError:
             raise PatternTimeout(self.text) from None
 
-    def every(self, text: str) -> set[str]:
+    def every(self, text: str) -> list[str]:
         """All parts of the text that match."""
         if self._engine is None:
-            return {name for name in self._names or () if name in text}
+            return [name for name in self._names or () for _ in range(text.count(name))]
         try:
-            return {found[0] for found in self._engine.finditer(text, timeout=MATCH_LIMIT_S)}
+            return [found[0] for found in self._engine.finditer(text, timeout=MATCH_LIMIT_S)]
         except TimeoutError:
             raise PatternTimeout(self.text) from None
 
