@@ -107,7 +107,9 @@ class Judge:
 
     def __init__(self, document: dict[str, Json] | None = None, project: str = PROJECT) -> None:
         self.rules = rules(document or {"use": [*GUARDS]})
-        self.places = Places(HOME, project, own=lambda: own_folders("", {"HOME": HOME}, project))
+        self.places = Places(
+            HOME, project, own=lambda: own_folders("", {"HOME": HOME}, project), is_there=lambda _: True
+        )
         self._then = {_name(rule): str(rule.spec["then"]) for rule in self.rules}
 
     def verdict(self, tool: str, given: dict[str, Json]) -> str:

@@ -16,6 +16,9 @@ RUNS = [
     ("echo 'rm x' | sh", ["echo rm x", "sh", "rm x"]),
     ("bash <<E\nrm x\nE\n", ["bash", "rm x"]),
     ("cat <<E | sh\nrm x\nE\n", ["cat", "sh", "rm x"]),
+    ("cat <<E | sh\nrm x", ["cat", "sh", "rm x"]),
+    ("cat <<'E' > f.py\nprint((a[0]).b(c='x'))\nrm y", ["cat"]),
+    ("cat <<-E\n\tE\nrm x <<F\n(((a", ["cat", "rm x"]),
     ("cat <<'E' > f.sh\nrm x\nE\nsh f.sh", ["cat", "sh f.sh", "rm x"]),
     ("true && echo rm x >> f.sh; sh f.sh", ["true", "echo rm x", "sh f.sh", "rm x"]),
     ("a && cat > $(mktemp)", ["a", "mktemp", "cat"]),
@@ -147,3 +150,8 @@ def test_shells_in_shells_have_an_end() -> None:
 def test_only_the_last_command_of_a_list_reads_its_here_document() -> None:
     first, last = read_line("sh && sh <<E\nls\nE\n", "/work", "/home/me").programs[:2]
     assert (first.stdin, last.stdin) == (None, "ls\n")
+
+
+def test_a_redirection_to_nothing_is_no_failure() -> None:
+    """The grammar makes one of what it does not understand."""
+    assert "the grammar does not understand" in " ".join(read_line("`0`|*|* C+ A(```+`", "/p", "/home/me").unknown)

@@ -434,9 +434,14 @@ def _patch(program: Program, row: ProgramRow, into: Collector) -> None:
         into.note(action, path, program.cwd)
 
 
+def patch_of(program: Program) -> str | None:
+    """The text of the patch that it applies; None if it applies none."""
+    given = "\n".join([*program.args, program.stdin or ""])
+    return given if row_of(program.name).special == "apply_patch" else None
+
+
 def _apply_patch(program: Program, _row: ProgramRow, into: Collector) -> None:
-    text = "\n".join([*program.args, program.stdin or ""])
-    found = patched(text)
+    found = patched(patch_of(program) or "")
     for action, path in found:
         into.note(action, path, program.cwd)
     if not found:

@@ -1291,7 +1291,7 @@ class LineReader(Commands):
         given: Stream | None = None
         after: list[Node] = []
         for node in nodes:
-            last = node.named_children[-1] if node.named_children else node
+            last = _last_of(node)
             if node.type == "file_redirect" and last.type == "process_substitution":
                 text, origins = self._substituted(last)
                 given = Stream(text, origins)
@@ -1446,6 +1446,11 @@ def _touching(nodes: Sequence[Node]) -> list[list[Node]]:
         else:
             found.append([node])
     return found
+
+
+def _last_of(node: Node) -> Node:
+    """Its last part; itself if it has none, as in lines that the grammar does not understand."""
+    return node.named_children[-1] if node.named_children else node
 
 
 def _words_behind(node: Node) -> list[Node]:

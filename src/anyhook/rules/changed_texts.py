@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.platform.places import head
+from anyhook.programs.outputs import output_of
 from anyhook.programs.quick import CONTENTS
+from anyhook.programs.special import patch_of
 from anyhook.rules.calls import LINES, PATCHES
 
 if TYPE_CHECKING:
@@ -13,15 +15,11 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
-    from anyhook.programs.program import Program
 
     Texts = tuple[list[str], list[str]]
 
-PATCHING = ("apply_patch", "applypatch")
-PRINTING = ("cat", "tee", "echo", "printf")
-"""Programs that put what they are given into a file, and nothing else."""
 MAX_REPLACED = 1 << 20
-"""How many bytes of a file that is written anew count as what it held before."""
+"""How many bytes of a file that is written as a whole count as what it held before."""
 
 
 def changed_texts(given: Json, facts: Facts, paths: Sequence[str]) -> Texts | None:
@@ -51,31 +49,19 @@ def _by_tool(given: Json) -> Texts:
 
 
 def _by_programs(facts: Facts, paths: Sequence[str]) -> Texts:
-    """The same for a shell line: a patch, or texts that it prints into files."""
+    """The same for a shell line: a patch, or texts that are printed into files."""
     writers = {name for _, path, name in facts.doers if path in paths}
     old: list[str] = []
     new: list[str] = []
     for program in facts.runs:
         if program.name not in writers:
             continue
-        texts = _texts_of(program)
-        if texts is None:
+        patch = patch_of(program)
+        text = patch if patch is not None else output_of(program, program.cwd, lambda _: None)
+        if text is None or not all(word.known for word in program.words):
             return [], []
-        for text in texts:
-            _patch(text, old, new) if program.name in PATCHING else new.append(text)
-    return old, new if writers.issubset((*PATCHING, *PRINTING)) else []
-
-
-def _texts_of(program: Program) -> list[str] | None:
-    """Its arguments and its input; None if one of them is not known."""
-    words = [word.text for word in program.words]
-    if not all(word.known for word in program.words) or (program.name in ("cat", "tee") and program.stdin is None):
-        return None
-    if program.name == "cat" and any(not word.startswith("-") for word in words):
-        return None  # another file
-    if program.name in ("echo", "printf") and any("\\" in word for word in words):
-        return None  # letters may be written as numbers
-    return [*words, program.stdin or ""]
+        _patch(text, old, new) if patch is not None else new.append(text)
+    return old, new
 
 
 def _patch(text: str, old: list[str], new: list[str]) -> None:

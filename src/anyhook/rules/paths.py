@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from _bisect import bisect_left
 from itertools import takewhile
+from os.path import lexists
 
 from anyhook.model.record import Record
 from anyhook.rules.wildcards import SIGNS, is_plain, like, may_match, path_like
@@ -61,6 +62,8 @@ class Places(Record):
     """The folders that an agent keeps for itself, as patterns. Asked only for paths outside the project,"""
     more: Callable[[], tuple[str, ...]] = tuple
     """like the folders that it works in besides."""
+    is_there: Callable[[str], bool] = lexists
+    """Whether there is something at a path. Asked only for paths outside the project."""
 
 
 def compile_path(word: str) -> PathPattern:
@@ -315,6 +318,16 @@ def _is_own(path: str, places: Places) -> bool:
     return any(matches(compile_path(each), path, places, covers=False, may_be=False) for each in places.own())
 
 
+def _is_new(path: str, places: Places) -> bool:
+    """In a folder of the person's documents, where nothing is yet: what is written there replaces nothing and sets
+    nothing."""
+    if not _inside(path, places.home) or not is_plain(path):
+        return False
+    below = _parts(path[len(places.home.rstrip("/")) :])
+    is_setting = any(part.startswith(".") for part in below) or below[:1] in ([], ["Library"], ["AppData"])
+    return not is_setting and not places.is_there(path)
+
+
 def _is_unknown(path: str, _places: Places) -> bool:
     """A path whose start is known only at run time."""
     return path[:1] in ("$", "`")
@@ -348,6 +361,7 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "project": _is_project,
     "outside": _is_outside,
     "own": _is_own,
+    "new": _is_new,
     "temp": _is_temp,
     "git": _is_git,
     "build": _is_build,
