@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 
+from anyhook.platform.kept_code import BRIDGE, keep, load
 from anyhook.platform.launched import NO_ANSWER, Launcher, ready, take_mark
 
 TYPE_CHECKING = False
@@ -43,6 +44,7 @@ def run_command() -> int:
         # The launcher gives an answer. Without it, most agents understand this status as a refusal.
         return NO_ANSWER if Launcher.can_answer else 2
     ready()
+    keep()
     if then is not None:
         then()
     try:
@@ -66,6 +68,7 @@ def _status_of(words: list[str], *, debug: bool, may_ask_server: bool) -> int:
     """Run the verb."""
     verb, status = words[0] if words else "", None
     if verb == "bridge":
+        load(BRIDGE)
         from anyhook.state.entry_places import fix_places
 
         fix_places(words, os.environ)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
+from anyhook.engine.rules import condition_of
 from anyhook.install.working_places import own_folders
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
@@ -140,7 +141,7 @@ class Judge:
             if rule.spec["then"] in ("deny", "ask")
             and rule.condition is not None
             and (by_all or not marks.isdisjoint(rule.condition[1]))
-            and applies(rule.condition, call, Hits(rule.condition[2]))
+            and applies(condition_of(rule), call, Hits(rule.condition[2]))
         ]
 
 

@@ -29,12 +29,12 @@ HOT_MODULES = {
     "model": """
         call decision deep_json event firing hook json_types lean_json outcome pattern problem record texts words
     """,
-    "platform": "answer_once beside child places run spawn store tree",
+    "platform": "answer_once beside child kept_code places run spawn store tree",
     "programs": """
         collect commands continuations effects expand facts found git grammar hiding links named options outputs
         project_files quick rows scope scripts special statements table trees wrappers
     """,
-    "rules": "calls evaluate language marks paths programs rule_file secret_paths templates",
+    "rules": "calls evaluate marks paths programs templates",
     "state": "entry_places hook_settings kept_status plans refused settings start_variables turns",
     "tables": """
         cells extend folders host_rows hosted inprocess isolation patterns readers registry rows shapes

@@ -84,6 +84,8 @@ def last(status):
         file.write("\\n".join([str(status), *sorted(set(sys.modules) - before)]))
     leave(status)
 os._exit = last
+from anyhook.platform import kept_code
+kept_code.file_of = lambda part: "/dev/null/kept"  # only what this call needs is loaded
 from anyhook.entry import main
 main()
 """

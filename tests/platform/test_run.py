@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from anyhook.model.call import Call, Run
 from anyhook.platform import child as child_module
 from anyhook.platform import spawn
-from anyhook.platform.child import OUTPUT_LIMIT
-from anyhook.platform.run import Child, end_all, run, start
+from anyhook.platform.child import OUTPUT_LIMIT, Child
+from anyhook.platform.run import end_all, run, start
 from anyhook.platform.tree import Process, Tree, processes
 from examples import examples
 from living import kill, lives

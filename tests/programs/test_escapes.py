@@ -3,6 +3,12 @@ each are not."""
 
 from __future__ import annotations
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anyhook.programs.special import ESCAPES, NO_CODE
 from anyhook.rules.calls import facts_of
 from each_of import each_of
 
@@ -190,3 +196,13 @@ def test_its_neighbours_run_nothing_else(line: str) -> None:
     known = {line.split(maxsplit=1)[0], "echo", "less", "cat", "zstd"}
     assert {program.name for program in facts.runs} <= known
     assert not facts.deletes
+
+
+PIECES = st.sampled_from(
+    sorted({word for pattern in ESCAPES.values() for word in re.findall("[A-Za-z-]{2,}", pattern)})
+)
+
+
+@given(st.lists(PIECES | st.text(NO_CODE, max_size=4), max_size=6).map("".join))
+def test_a_text_without_signs_holds_no_line(text: str) -> None:
+    assert {name: found for name, pattern in ESCAPES.items() if (found := re.search(pattern, text))} == {}

@@ -3,7 +3,13 @@ cannot be known."""
 
 from __future__ import annotations
 
-from anyhook.programs.statements import read_line
+from unittest.mock import patch
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from anyhook.programs import statements
+from anyhook.programs.statements import RESERVED, plain_words, read_line
 from each_of import each_of
 
 RUNS = [
@@ -155,3 +161,33 @@ def test_only_the_last_command_of_a_list_reads_its_here_document() -> None:
 def test_a_redirection_to_nothing_is_no_failure() -> None:
     """The grammar makes one of what it does not understand."""
     assert "the grammar does not understand" in " ".join(read_line("`0`|*|* C+ A(```+`", "/p", "/home/me").unknown)
+
+
+WORDS = st.one_of(
+    st.sampled_from([
+        *sorted(RESERVED), "rm", "ls", "git", "sudo", "env", "xargs", "test", "eval", "exec", "cd", "kill", "sh", "5",
+        "-9", "-rf", "-c", "--force", "a=b", "A=b", "--x=y", "./a.sh", "a.b:c@d", "+x", "%1", "=", "-", "--", ".", "..",
+        "/", "cat", "source", "push", "alias", "command", "builtin", "1e5", "0x1", "10", "history", "let", "return",
+    ]),
+    st.text("abcXYZ019_./:=@%+-", min_size=1, max_size=8),
+)  # fmt: skip
+LINES = st.lists(WORDS, min_size=1, max_size=7).map(" ".join)
+
+
+@settings(max_examples=1_000)
+@given(LINES)
+def test_a_plain_line_is_read_as_the_grammar_reads_it(line: str) -> None:
+    plain = read_line(line, "/q", "/home/me")
+    with patch.object(statements, "plain_words", lambda _text: []):
+        parsed = read_line(line, "/q", "/home/me")
+    assume(not any("the grammar does not" in note for note in parsed.unknown))  # it rejects `1@`, which shells run
+    assert (plain.programs, plain.unknown, plain.cwd, plain.assigned) == (
+        parsed.programs, parsed.unknown, parsed.cwd, parsed.assigned,
+    )  # fmt: skip
+
+
+def test_only_plain_words_are_read_without_the_grammar() -> None:
+    assert plain_words(" git  push --force ") == ["git", "push", "--force"]
+    others = ("", " ", "a;b", "a\nb", "a | b", "rm ~", "A=1 b", "if a", "time rm x", "a 'b'", "a $b", "a\tb", "\u00e9")
+    for line in others:
+        assert plain_words(line) == [], line

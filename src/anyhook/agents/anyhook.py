@@ -7,9 +7,6 @@ from anyhook.documents.managed import SCOPE, believed, managed_dir
 from anyhook.model.event import EVENTS as CANONICAL
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import SHELL
-from anyhook.programs.loose import words_read
-from anyhook.programs.named import named_files
-from anyhook.rules.rule_file import RuleFile, rule_schema
 from anyhook.rules.wildcards import any_like
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.inprocess import BLOCKS
@@ -120,7 +117,15 @@ def load(source: Source, files: Files) -> Layer:
     document = files.document(source.path, "toml")
     if document is None:
         return Layer(source, ())
+    from anyhook.rules.rule_file import RuleFile
+
     return Layer(source, tuple(RuleFile(source, files, EVENTS, LIMITS["command"]).read(document)))
+
+
+def schema() -> dict[str, Json]:
+    from anyhook.rules.rule_file import rule_schema
+
+    return rule_schema()
 
 
 def claim(path: str, document: Json) -> tuple[str, int]:
@@ -159,6 +164,9 @@ def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, .
         return (hook.source, *(str(path) for path in (modules if isinstance(modules, dict) else {}).values()))
     if hook.handler != "command":
         return ()
+    from anyhook.programs.loose import words_read
+    from anyhook.programs.named import named_files
+
     return named_files(words_read(str(hook.spec["run"])), project_dir, home, {}, files)
 
 
@@ -199,7 +207,7 @@ DIALECT = Dialect(
     ),
     load=load,
     variables=("ANYHOOK_MANAGED_DIR",),
-    schema=rule_schema,
+    schema=schema,
     events=EVENTS,
     base=(Field("event", native_name), Field("session", session), Field("project", project)),
     match=match,

@@ -27,6 +27,7 @@ from anyhook.engine.express import completed
 from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD, RUN_VARIABLE
+from anyhook.platform.kept_code import ENGINE, load
 from anyhook.platform.launched import Started, begun_s, ready
 from anyhook.platform.places import state_dir
 from anyhook.state.entry_places import Caller, notice
@@ -114,6 +115,7 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     if plan is not None and _is_quiet(plan, incoming, setup):
         lost = lost_record(quiet(setup, plan, events, table.name, options))
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
+    load(ENGINE)
     from anyhook.engine.engine import EngineOptions, open_engine
     from anyhook.engine.routes import catalog_of
     from anyhook.platform.run import EndsHooksWithUs, expect_hooks

@@ -4,10 +4,10 @@ its answer."""
 from __future__ import annotations
 
 import os
-from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
 from os.path import exists
 from time import monotonic, sleep, time
 
+from anyhook.engine.routes import fingerprint
 from anyhook.model import lean_json
 from anyhook.model.decision import Decision, Texts
 from anyhook.model.lean_json import short_digest
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.engine.bridge import Incoming
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import Catalog
     from anyhook.model.json_types import Json
 
 QUICK = ("callable", "builtin", "rule")
@@ -170,16 +169,3 @@ class Recent:
             WARNING,
         )
         return Decision(self._event).replace(**made, problems=(problem,))
-
-
-def fingerprint(catalog: Catalog) -> str:
-    """What identifies the hooks and their files."""
-    made, key = catalog.made, ("fingerprint", catalog.serves)
-    if made is not None and key in made:
-        return str(made[key])
-    hooks = [(hook.id, hook.definition, hook.status) for hook in catalog.hooks]
-    files = sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0))
-    found = short_digest(repr((hooks, files)))
-    if made is not None:
-        made[key] = found
-    return found

@@ -4,12 +4,15 @@ looked up. Neither starts anything or keeps the state of a single event."""
 
 from __future__ import annotations
 
+import marshal
+from _operator import itemgetter  # `operator` is the same in Python, but one more file to import
 from time import time_ns
 
 from anyhook.guard.guard import FIX, NAME
 from anyhook.model.decision import Decision, idle_report
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import ARMED, BROKEN, BUILTIN, CHANGED, DISABLED, UNTRUSTED, Hook
+from anyhook.model.lean_json import short_digest
 from anyhook.model.outcome import BLOCK, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
@@ -57,6 +60,8 @@ class Catalog(Record):
     """The agent whose calls are answered, if it is one."""
     has_model: bool = False
     """Whether the caller has a model for handlers that ask one, whatever the settings name."""
+    known_by: str = ""
+    """Its fingerprint, if that is known."""
     made: dict[object, Any] | None = None
     """What was made from it before and holds for the next call too, in a process that keeps its plan."""
 
@@ -112,6 +117,7 @@ def made_catalog(setup: Setup) -> Catalog:
     catalog = build(setup, may_start=True)
     try:
         catalog = catalog.with_lines()
+        catalog = catalog.replace(known_by=fingerprint(catalog))
         if catalog.complete:
             keep_plan(setup, to_plan(setup, catalog), begun_ns)
     except Exception:  # noqa: BLE001, S110 (lines and plans save time and nothing else; the catalog is there)
@@ -124,7 +130,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         setup.key(),
         catalog.stamps,
         catalog.contents,
-        [_values(hook) for hook in catalog.hooks],
+        [_values(packed(hook)) for hook in catalog.hooks],
         [_values(problem) for problem in catalog.problems],
         _values(catalog.config),
         catalog.by_event(),
@@ -134,6 +140,7 @@ def to_plan(setup: Setup, catalog: Catalog) -> CatalogPlan:
         [_values(hook) for hook in catalog.gone],
         any(hook.status not in (ARMED, DISABLED) for hook in catalog.hooks),
         [_values(fault) for fault in catalog.entries],
+        fingerprint(catalog),
     )
 
 
@@ -154,11 +161,30 @@ def from_plan(plan: CatalogPlan | None) -> Catalog | None:
             config = config.at(time_ns() / 1e9)
         faults = tuple(EntryFault(*values) for values in plan.entries)
         catalog = Catalog(hooks, problems, config, plan.stamps, plan.contents, gone=gone, entries=faults)
+        catalog = catalog.replace(known_by=plan.fingerprint)
         if made is not None and not config.hook_until:  # else the settings depend on the time
             made["catalog"] = catalog = catalog.replace(made=made)
         return catalog
     except Exception:  # noqa: BLE001
         return None
+
+
+def fingerprint(catalog: Catalog) -> str:
+    """What identifies the hooks and their files."""
+    if catalog.known_by:
+        return catalog.known_by
+    hooks = [(hook.id, hook.definition, hook.status) for hook in catalog.hooks]
+    files = sorted([item for item in catalog.stamps.items() if item[1] is not None], key=itemgetter(0))
+    return short_digest(repr((hooks, files)))
+
+
+def packed(hook: Hook) -> Hook:
+    """The hook as a plan keeps it: what a rule's condition says is unpacked when it is asked, because most calls ask
+    few rules."""
+    if hook.condition is None:
+        return hook
+    tree, *rest = hook.condition
+    return hook.replace(condition=(marshal.dumps(tree), *rest))
 
 
 def _values(thing: Record) -> tuple[object, ...]:
@@ -259,7 +285,7 @@ class Routes:
             if hook.id in changed:
                 as_is = now.get(hook.id, hook.replace(status=CHANGED, why=why))
                 hooks[place] = hook.replace(status=as_is.status, why=as_is.why, pins=as_is.pins)
-        self.catalog = self.catalog.replace(hooks=hooks)
+        self.catalog = self.catalog.replace(hooks=hooks, known_by="")
         self.forget()
         return self.find(event)
 

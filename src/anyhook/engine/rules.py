@@ -3,9 +3,10 @@ computed once for all its rules, and again only if a hook has rewritten the call
 
 from __future__ import annotations
 
+import marshal
 import os
-from bisect import bisect_left
-from functools import partial
+from _bisect import bisect_left
+from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
 from anyhook.engine.routes import match
@@ -14,12 +15,12 @@ from anyhook.model.decision import idle_report
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
+from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
-from anyhook.rules.language import SPENT
-from anyhook.rules.marks import ANY, asks_for_seen, marks_of, needs_of, nodes_of
+from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
@@ -330,7 +331,12 @@ def _named(hook: Hook) -> str:
 def condition_of(hook: Hook) -> Condition:
     """The condition of a hook that is a rule."""
     assert hook.condition is not None  # noqa: S101 (only rules are asked here)
-    return hook.condition
+    tree, marks, spared = hook.condition
+    return _unpacked(tree) if isinstance(tree, bytes) else tree, marks, spared
+
+
+_unpacked = cached(marshal.loads)
+"""What a condition from a plan says."""
 
 
 def is_gate(hook: Hook) -> bool:

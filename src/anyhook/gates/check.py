@@ -25,6 +25,7 @@ from anyhook.engine.catalog import (
 )
 from anyhook.engine.hook_names import hooks_meant, likely
 from anyhook.engine.routes import Catalog
+from anyhook.engine.rules import condition_of
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
 from anyhook.gates.inspect import duplicates, inspect, misplaced
@@ -33,8 +34,7 @@ from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.places import config_file, head, home_of, state_dir
-from anyhook.rules.language import SPENT
-from anyhook.rules.marks import nodes_of
+from anyhook.rules.marks import SPENT, nodes_of
 from anyhook.rules.wildcards import any_like
 from anyhook.state.hook_types import HookTypes
 from anyhook.state.plans import Setup
@@ -146,7 +146,7 @@ def _other_tools(hook: Hook) -> list[Problem]:
 
 def _untold(hook: Hook, setup: Setup) -> Iterator[Problem]:
     """What a rule counts and agents with our entry do not tell: there it is never true."""
-    nodes = list(nodes_of(hook.condition[0])) if hook.listens and hook.condition is not None else []
+    nodes = list(nodes_of(condition_of(hook)[0])) if hook.listens and hook.condition is not None else []
     wanted = {node[2] for node in nodes if node[0] == "over" and node[2] in SPENT}
     if not wanted:
         return

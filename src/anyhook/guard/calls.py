@@ -8,7 +8,6 @@ import re
 from itertools import pairwise
 
 from anyhook.guard.agent_switches import roots_of, turns_off
-from anyhook.guard.guard import leads_to, texts_matter
 from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.scripts import run_by
@@ -21,7 +20,7 @@ from anyhook.programs.paths import resolve
 from anyhook.programs.program import Word
 from anyhook.programs.table import removes, row_of
 from anyhook.programs.trees import holds
-from anyhook.rules.calls import facts_of_event, read_event
+from anyhook.rules.calls import facts_of_event
 from anyhook.tables.registry import HOSTS
 from anyhook.tables.registry import host as host_of
 
@@ -29,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from anyhook.guard.guard import Telling
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
@@ -68,32 +66,6 @@ def refused(
         if why:
             return why
     return None
-
-
-def runs_nothing_of_ours(event: Event, env: Mapping[str, str], project: str, telling: Telling) -> bool:
-    """Whether a line that concerns nothing protected by itself runs only files that do not either. Their texts are
-    looked at as the line's own, and the facts are those that rules ask for next."""
-    home = home_of(env)
-    for cwd in dict.fromkeys((str(event.data.get("cwd") or "") or project, project)):
-        facts, texts = read_event(event, cwd=cwd, home=home, variables=env)
-        if facts.unread or any(getattr(facts, name) for name in CHANGING_FACTS):
-            return False
-        if not all(_is_plain(program, project, telling) for program in facts.runs):
-            return False
-        if texts and texts_matter(texts, project, telling) == "yes":
-            return False
-    return True
-
-
-def _is_plain(program: Program, project: str, telling: Telling) -> bool:
-    """Whether a program of such a line runs no code of its own, and names nothing protected from its own folder."""
-    if program.code is not None or program.remote or program.cwd is None or "pkg" in program.args:
-        return False
-    return program.cwd == project or not leads_to({program.path, *program.args}, program.cwd, telling.folders, None)
-
-
-CHANGING_FACTS = ("writes", "deletes", "changes", "makes_executable", "links", "trees", "cleans")
-"""The facts that say what a call changes."""
 
 
 def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | None) -> str | None:

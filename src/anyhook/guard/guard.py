@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.programs.facts import Program
     from anyhook.tables.host_rows import Host
 
 NAME = "self-protection"
@@ -74,11 +75,39 @@ def refusal(
     telling = told_by(env, project, (*places, *entries), host)
     if not (matters := _matters(given, project, telling)):
         return None
-    from anyhook.guard.calls import refused, runs_nothing_of_ours
-
-    if matters == "code" and runs_nothing_of_ours(event, env, project, telling):
+    if matters == "code" and _runs_nothing_of_ours(event, env, project, telling):
         return None
+    from anyhook.guard.calls import refused
+
     return refused(event, env, project, places, entries, host)
+
+
+def _runs_nothing_of_ours(event: Event, env: Mapping[str, str], project: str, telling: Telling) -> bool:
+    """Whether a line that concerns nothing protected by itself runs only files that do not either. Their texts are
+    looked at as the line's own, and the facts are those that rules ask for next."""
+    from anyhook.rules.calls import read_event
+
+    home = home_of(env)
+    for cwd in dict.fromkeys((str(event.data.get("cwd") or "") or project, project)):
+        facts, texts = read_event(event, cwd=cwd, home=home, variables=env)
+        if facts.unread or any(getattr(facts, name) for name in CHANGING_FACTS):
+            return False
+        if not all(_is_plain(program, project, telling) for program in facts.runs):
+            return False
+        if texts and texts_matter(texts, project, telling) == "yes":
+            return False
+    return True
+
+
+def _is_plain(program: Program, project: str, telling: Telling) -> bool:
+    """Whether a program of such a line runs no code of its own, and names nothing protected from its own folder."""
+    if program.code is not None or program.remote or program.cwd is None or "pkg" in program.args:
+        return False
+    return program.cwd == project or not leads_to({program.path, *program.args}, program.cwd, telling.folders, None)
+
+
+CHANGING_FACTS = ("writes", "deletes", "changes", "makes_executable", "links", "trees", "cleans")
+"""The facts that say what a call changes."""
 
 
 def _matters(given: dict[str, Json], project: str, telling: Telling) -> Literal["", "yes", "code"]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
     from anyhook.model.words import HandlerKind, HookScope, HookState, OffCause
-    from anyhook.rules.language import Condition
+    from anyhook.rules.language import Condition, Packed
 
 # Statuses of a hook in the catalog.
 ARMED: HookState = "armed"
@@ -89,7 +89,7 @@ class Hook(Record):
     line: int | None = None
     project: str = ""
     """The folder whose file declares it, if that is above the folder that the agent works in. "" otherwise."""
-    condition: Condition | None = None
+    condition: Condition | Packed | None = None
     """When it applies, if it is a rule."""
     pins: Mapping[str, str] = {}
     """What an approved hook of a project runs: path → what it held when the approval was checked (`places.content`)."""

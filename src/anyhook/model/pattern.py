@@ -1,13 +1,34 @@
 """Patterns that are compiled when they are first used: a module may hold many, and most calls use few. Compiling all
-that read command lines would take a tenth of a call that no server answers."""
+that read command lines would take a tenth of a call that no server answers, and importing `re` and `functools` alone as
+much."""
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, AnyStr
+    import re as re  # noqa: PLC0414 (for modules that import it from here)
+    from collections.abc import Callable
+    from typing import Any, AnyStr, TypeVar, TypeVarTuple
+
+    Given = TypeVarTuple("Given")
+    Found = TypeVar("Found")
+else:
+
+    class _Re:
+        """The module `re`, imported when it is first used. Its flags are those that patterns here are given."""
+
+        IGNORECASE, MULTILINE, DOTALL, S = 2, 8, 16, 16
+
+        def __getattr__(self, name):
+            import re
+
+            return getattr(re, name)
+
+    re = _Re()
+
+
+MAX_KNOWN = 1_000
+"""How many answers are remembered."""
 
 
 class _Pattern:
@@ -25,3 +46,19 @@ class _Pattern:
 def later(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """The same as `re.compile`, later. For constants of modules."""
     return _Pattern(text, flags)  # type: ignore[return-value]
+
+
+def cached(function: Callable[[*Given], Found]) -> Callable[[*Given], Found]:
+    """Remembers what a function has found for the last arguments, which are positional."""
+    known: dict[tuple[*Given], Found] = {}
+
+    def found(*given: *Given) -> Found:
+        try:
+            return known[given]
+        except KeyError:
+            if len(known) >= MAX_KNOWN:
+                known.clear()
+            made = known[given] = function(*given)
+            return made
+
+    return found

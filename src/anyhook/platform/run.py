@@ -13,7 +13,6 @@ from _signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, getsignal, signal
 from time import monotonic
 
 from anyhook.model.call import Run
-from anyhook.platform.child import CAN_POLL, Child
 from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
@@ -23,16 +22,19 @@ if TYPE_CHECKING:
 
     from anyhook.model.call import Call
     from anyhook.model.words import Ending
+    from anyhook.platform.child import Child
 
 END_SIGNALS = (SIGTERM, _signal.SIGHUP) if hasattr(_signal, "SIGHUP") else (SIGTERM,)
 """Signals that ask a process to end."""
 
-__all__ = ["Child", "adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
+__all__ = ["adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
 
 
 def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     """Start it. If it cannot be started, or was cancelled before, the result is a Run that says why. If the call has no
     input, `stdin` makes it while the process starts."""
+    from anyhook.platform.child import CAN_POLL
+
     here.begin()
     if not CAN_POLL:
         return _plainly(call, stdin)
@@ -66,6 +68,8 @@ def _plainly(call: Call, stdin: Callable[[], bytes] | None) -> Run:
 
 
 def _new_child(call: Call) -> Child:
+    from anyhook.platform.child import Child
+
     child = here.warm_child(call) if call.may_be_warm and here.warm_child is not None else Child(call)
     if here.is_ours:
         here.marks.append(call.mark)

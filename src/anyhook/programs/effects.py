@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 
-from anyhook.model.pattern import later
+from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
 from anyhook.programs.options import SortedOptions, sort_options
 from anyhook.programs.paths import STREAMS, resolve

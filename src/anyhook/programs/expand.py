@@ -4,10 +4,8 @@ by characters that no text uses, so that the remaining braces, spaces and globs 
 from __future__ import annotations
 
 import itertools
-import re
-from fnmatch import translate
 
-from anyhook.model.pattern import later
+from anyhook.model.pattern import later, re
 from anyhook.programs.grammar import text_of
 from anyhook.programs.program import UNKNOWN, UnreadError, Word
 
@@ -30,7 +28,8 @@ FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = later("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters with a special meaning in here, so no line may contain them."""
 UNKNOWNS = later("[\U000f0000-\U000ffffd]")
-LITERAL = later(r"[A-Za-z0-9_./:=@%+-]+")
+LITERAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+-"
+"""What a shell takes as it is."""
 """A word that a shell does not change."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 ANSI = later(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
@@ -87,7 +86,7 @@ CAN_BE_EMPTY = ("string", "raw_string", "ansi_c_string", "concatenation", "trans
 def expand(node: Node, values: Values) -> list[str]:
     """The marked words that a node expands to: none for an empty expansion, several for braces and lists."""
     text = text_of(node)
-    if LITERAL.fullmatch(text):
+    if text and not text.strip(LITERAL):
         return [text]
     return joint([node], values)
 
@@ -397,6 +396,8 @@ def _edited(value: str, rest: str) -> str | None:
     if swap and len(value) * len(rest) > MAX_MADE:
         raise UnreadError(f"its words grow to more than {MAX_MADE} characters")
     if swap and "$" not in rest:
+        from fnmatch import translate
+
         pattern = translate(swap[2].replace("\\", "").strip("\"'")).removesuffix(r"\Z").removesuffix(r"\z")
         return re.sub(pattern, lambda _: swap[3] or "", value, count=int(swap[1] == "/"))
     cases = {"^^": value.upper(), ",,": value.lower(), "^": value[:1].upper() + value[1:], "@Q": value}
@@ -406,6 +407,8 @@ def _edited(value: str, rest: str) -> str | None:
 def _trimmed(value: str, sign: str, pattern: str) -> str:
     if "$" in pattern:
         raise ValueError(pattern)
+    from fnmatch import translate
+
     fits = re.compile(translate(pattern)).match
     sizes = range(len(value) + 1)
     if sign[0] == "%":

@@ -3,11 +3,9 @@ like."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import os
-import re
 
+from anyhook.model.pattern import re
 from anyhook.programs.expand import UNKNOWNS, ansi
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
@@ -34,7 +32,7 @@ def output_of(program: Program, cwd: str | None, file: Callable[[str], str | Non
         stdin = None
     try:
         return act(texts, stdin, cwd, file)
-    except (ValueError, IndexError, binascii.Error, UnicodeDecodeError, TypeError):
+    except (ValueError, IndexError, TypeError):
         return None
 
 
@@ -80,6 +78,8 @@ def _cat(texts: list[str], stdin: str | None, _cwd: str | None, file: Callable[[
 
 
 def _base64(texts: list[str], stdin: str | None, cwd: str | None, file: Callable[[str], str | None]) -> str | None:
+    import base64
+
     text = _cat(texts, stdin, cwd, file)
     if text is None:
         return None

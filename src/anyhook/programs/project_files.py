@@ -3,10 +3,8 @@ are read here; `scripts` finds the files for a call, and `engine/loads.py` finds
 
 from __future__ import annotations
 
-import re
-
 from anyhook.model import lean_json
-from anyhook.model.pattern import later
+from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
 from anyhook.programs.options import sort_options
 from anyhook.programs.program import Word

@@ -4,9 +4,8 @@ What is in them is read as if it were in the call."""
 from __future__ import annotations
 
 import os
-import re
 
-from anyhook.model.pattern import later
+from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
 from anyhook.platform.places import head
 from anyhook.programs.options import option_values, sort_options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from anyhook.model.pattern import re
 
 KINDS: tuple[tuple[str, str], ...] = (
     ("private key", r"(?:^|/)(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|identity|ssh_host_\w+_key)$|(?:^|"

@@ -3,10 +3,7 @@ programs whose arguments need one."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from anyhook.model.pattern import later
+from anyhook.model.pattern import cached, later, re
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.effects import URL, below, by_table, copied, is_address, is_stream
 from anyhook.programs.found import found_files, search_roots
@@ -81,7 +78,7 @@ FILES: dict[OwnFiles, tuple[tuple[str, str], ...]] = {
 """Where the language of some programs names a file, and what happens to it."""
 
 
-@cache
+@cached
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compiled on first use: most calls need none of these."""
     return re.compile(pattern)
@@ -160,6 +157,8 @@ ESCAPES: dict[Escape, str] = {
 }
 """Patterns that find shell lines in a program's own language."""
 
+NO_CODE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-"
+"""A text of these signs alone holds no such line."""
 PREFIX = r"--(?:eval|eval-command|init-eval-command|command|cmd|execute|expression|one-line)="
 
 
@@ -177,6 +176,8 @@ def look_at_escapes(program: Program, row: ProgramRow, into: Collector) -> None:
     if not row.escape:
         return
     for text in (*args, program.stdin or ""):
+        if not text.strip(NO_CODE):
+            continue
         for found in _compiled(ESCAPES[row.escape]).findall(_compiled(PREFIX).sub("", text, count=1)):
             into.line("".join(found).replace("% ", " "), program)
 

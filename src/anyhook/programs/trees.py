@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from itertools import islice
 
+from anyhook.model.pattern import re
 from anyhook.programs.effects import REMOTE, below
 from anyhook.programs.git import operation_of
 from anyhook.programs.options import sort_options

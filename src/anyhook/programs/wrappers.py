@@ -3,8 +3,6 @@ between `-exec` and `;`. Its row says how it names them."""
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from anyhook.model.record import Record
 from anyhook.programs.found import EXECS, fd_files, found_files
 from anyhook.programs.loose import is_assignment
@@ -89,6 +87,8 @@ def inner_commands(
 
 def likely_programs(pattern: str) -> list[Word]:
     """The harmful programs that a name with wildcards may match: `r[m]`, `/???/c?t`."""
+    from fnmatch import fnmatchcase
+
     return [Word(name, name) for name in named("hidden") if fnmatchcase(name, pattern)] if pattern.strip("*") else []
 
 

@@ -3,10 +3,8 @@ table says what its tools are called; without one, the tool's name and the keys 
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from anyhook.model import lean_json
+from anyhook.model.pattern import cached, re
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
@@ -279,7 +277,7 @@ def _texts(given: dict[str, Json], keys: tuple[str, ...]) -> list[str]:
     return [value for key in keys if key in given and isinstance(value := given[key], str)]
 
 
-@lru_cache(64)
+@cached
 def _words(tool: str) -> tuple[str, ...]:
     """The words of a tool's name; cached, because the same few names come again and again."""
     if tool.isascii() and tool.isalpha() and tool[1:].islower():
@@ -287,7 +285,7 @@ def _words(tool: str) -> tuple[str, ...]:
     return tuple([word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", tool.rpartition("__")[2])])
 
 
-@lru_cache(64)
+@cached
 def _is_terminal(tool: str) -> bool:
     if tool.isascii() and tool.isalpha():
         return tool.lower() in TERMINALS

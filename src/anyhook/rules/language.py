@@ -3,10 +3,12 @@ loads can be evaluated. An error says where the mistake is and what was probably
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.model.event import EVENTS
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
-from anyhook.rules.marks import nodes_of
+from anyhook.rules.marks import SPENT, nodes_of
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.secret_paths import SECRET_PATHS
 from anyhook.rules.tokens import KEYWORDS, BadCondition, Token, choices, tokens
@@ -15,7 +17,6 @@ from anyhook.tables.patterns import check_pattern, needed_texts
 from anyhook.tables.registry import native_names
 from anyhook.tables.shapes import guess
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Condition = tuple[Node, tuple[str, ...], tuple[PathPattern, ...]]
     """A rule's condition, compiled: the tree, the marks (a call must have one of them), and the paths that do not
     count. Plain tuples, as a plan stores them."""
+    Packed = tuple[bytes, tuple[str, ...], tuple[PathPattern, ...]]
+    """The same in a plan, where the tree is bytes until the rule is asked (see `condition_of`)."""
 
 PATHS = {
     "reads": ("reads",),
@@ -51,8 +54,6 @@ ABOUT_TEXT = ("saying", "adding")
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
 BY_THEMSELVES = ("failed", "script", "loses")
 """Words that nothing follows."""
-SPENT = ("tokens", "dollars")
-"""What some agents tell."""
 OVER = ("calls", "same calls", "same failures", "minutes", *SPENT)
 """What `over` can count,"""
 PERIODS = ("session", "day")

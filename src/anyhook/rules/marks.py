@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from anyhook.rules.language import Node
     from anyhook.rules.paths import PathPattern
 
+SPENT = ("tokens", "dollars")
+"""What a rule can count and some agents tell."""
 ANY = "*"
 """The mark that every call has."""
 ANY_PROGRAM = "runs *"

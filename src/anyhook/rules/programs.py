@@ -3,8 +3,7 @@ which options take a value, and which spellings mean the same option."""
 
 from __future__ import annotations
 
-from functools import cache
-
+from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.programs.table import row_of
 from anyhook.rules.wildcards import any_like, is_plain, like
@@ -108,7 +107,7 @@ def spellings_of(name: str, operands: tuple[str, ...], option: str) -> tuple[str
     return (option,)
 
 
-@cache
+@cached
 def _with_value(values: str, is_known: bool) -> frozenset[str] | None:
     """The options that take a value, as they are written; None if not all of them are known."""
     if not is_known:

@@ -4,6 +4,7 @@ affect other rules and is never skipped silently."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
@@ -17,7 +18,6 @@ from anyhook.rules.wildcards import is_plain, names_rule
 from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any

@@ -3,10 +3,11 @@ and `@dotenv` are these lists; `@secrets` is a file of any of them that is not p
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.rules.paths import compile_path, matches
 from anyhook.rules.wildcards import is_plain, path_like
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.rules.paths import PathPattern, Places
 

@@ -3,8 +3,6 @@ so that no file name becomes a command."""
 
 from __future__ import annotations
 
-from anyhook.tables.shapes import guess
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +25,8 @@ def wrong_template(text: str, *, quoted: bool) -> str:
     """What is wrong with a template, or "". `quoted`: its values are quoted for a shell."""
     for at, name in placeholders(text):
         if name not in KNOWN:
+            from anyhook.tables.shapes import guess
+
             known = ", ".join(f"{{{each}}}" for each in KNOWN)
             return f"`{{{name}}}` is not known; there are {known}.{guess(name, KNOWN)}"
         if quoted and _inside_quotes(text, at):

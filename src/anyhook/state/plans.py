@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
-FORMAT = 8
+FORMAT = 9
 """Changes when the fields of a hook, a condition, a problem or the settings do: a plan holds them by their order."""
 OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Two installations of one version have their own packs of rules, and so their own plans."""
@@ -145,6 +145,8 @@ class CatalogPlan(Record):
     """Whether a hook waits for approval or is broken, so that there is something to report."""
     entries: Sequence[Values] = ()
     """What is wrong with our entries in agents."""
+    fingerprint: str = ""
+    """What identifies the hooks and their files."""
     checks: Mapping[str, Stamp | None] = {}
     """The stamps to check. A missing file stays missing while the first missing folder on its path does, and many paths
     share that folder."""

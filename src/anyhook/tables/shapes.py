@@ -3,8 +3,6 @@ affect the others; nothing here knows a product."""
 
 from __future__ import annotations
 
-import math
-
 from anyhook.model.hook import BROKEN, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
@@ -160,7 +158,7 @@ def _finite(value: Json) -> float | None:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    return number if abs(number) < float("inf") else None  # and not NaN
 
 
 def _short(value: Json) -> str:

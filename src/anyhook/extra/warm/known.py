@@ -10,7 +10,6 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from anyhook.engine.bridge import named, read
-from anyhook.engine.dedupe import fingerprint
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import from_plan
 from anyhook.engine.rules import RuleIndex
@@ -101,7 +100,6 @@ def learn(told: bytes) -> bool:
             return False
         table, row = named(agent, native)
         engine = open_engine(EngineOptions(setup, one_shot=True, serves=table), catalog)
-        fingerprint(engine.catalog)
         routes, line = engine.context.routes, SAMPLE_LINES[1]
         for tool in [*table.tools][:MAX_TOOLS]:
             sample: dict[str, Json] = {"tool_name": tool, "tool_input": {"command": line}, "session_id": "-"}
