@@ -246,6 +246,36 @@ def test_failures_are_remembered(world: World) -> None:
     assert verdicts(world, "git push") == ["block"]
 
 
+def test_what_a_call_did_is_judged_again_when_it_has_run(world: World) -> None:
+    rules(world, '[[rule]]\nname = "flow"\nwhen = "runs git push and earlier (reads @secrets and not clean)"\n')
+    missing = ("--tool-error", "cat: .env: No such file or directory")
+    for session, more, expected in (
+        ("untold", (), "block"), ("missing", missing, "none"), ("shown", ("--output", f"x={'a1B2' * 5}"), "block"),
+        ("plain", ("--output", "PORT=3000"), "none"), ("nothing", ("--output", ""), "block"),
+    ):  # fmt: skip
+        verdicts(world, "cat .env", session=session)
+        if more:
+            event = "post_tool_failure" if more is missing else "post_tool"
+            fired(world, "cat .env", *more, event=event, session=session)
+        assert verdicts(world, "git push", session=session) == [expected], session
+
+
+def test_every_program_of_a_call(world: World) -> None:
+    rules(world, '[[rule]]\nname = "only"\nwhen = "runs every ls|cat"\n')
+    assert verdicts(world, "ls", "ls | cat", "ls | wc", "A=1") == ["block", "block", "none", "none"]
+
+
+def test_a_secret_may_stay_in_the_file_that_holds_it(world: World) -> None:
+    rules(world, 'use = ["flow"]\n')
+    secret, path = "Vb4Nz8Kp3Wd6Hs1Yf5", world.home / "other" / "a.yml"
+    fired(world, "cat notes", "--call-id", "1", "--output", f"password={secret}", event="post_tool")
+    given = json.dumps({"file_path": str(path), "content": f"size: 1\npassword: {secret}\n"})
+    words = ("pre_tool", "--tool", "Write", "--input", given, "--session", "s")
+    assert world.fire(*words)["verdict"] == "block"
+    world.write(path, f"password: {secret}\n")
+    assert world.fire(*words)["verdict"] == "none"
+
+
 def test_a_rule_about_another_event_remembers_calls(world: World) -> None:
     rules(world, '[[rule]]\nname = "tested"\nwhen = "event stop and earlier writes *.py and not earlier runs pytest"\n')
     assert world.fire("stop", "--session", "s")["verdict"] == "none"

@@ -128,7 +128,7 @@ class Session:
         if self.told(before, self.payload(tool, given))["verdict"] in ("block", "ask"):
             return True
         self.do(step)
-        output, failed = said[1], said[0] == "x"
+        output, failed = said[1].replace("\\n", "\n"), said[0] == "x"
         more: dict[str, Any] = {"tool_response": {"stdout": output, "stderr": "", "interrupted": False}}
         if failed:
             after, more = "PostToolUseFailure", {"error": f"Exit code 1\n{output}"}

@@ -51,7 +51,7 @@ def test_what_looks_similar_is_shown() -> None:
         "import base64\n\ntoken = base64.b64encode(given)\n", "func read(p string) {\n  token = next(p)\n}\n",
         "  12\tdef unix_getpass(prompt='Password: ', stream=None):\n  13\t    return read(prompt)\n",
         'print("shlex: token=" + repr(raw))', 'api_key_env = "OPENAI_API_KEY"', "# ------------\n# Token estimation\n",
-        "if pwd:\n    try:\n        return 1\n",
+        "if pwd:\n    try:\n        return 1\n", "APP_KEY=\nDB_HOST=mysql\nDB_PASSWORD=\n",
     ],
 )  # fmt: skip
 def test_source_code_in_a_text_is_shown(text: str) -> None:

@@ -18,6 +18,7 @@ from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
+from anyhook.platform.places import head
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
 from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 TEMPORARY = ("tmp", "temp", "/var/folders/")
 """What the path of a folder for temporary files contains."""
 SEEN_VALUE = "a value seen in this session"
+MAX_HOLDING_FILE = 1 << 20
+"""How many bytes of a file that a call writes are searched for secrets that are in it already."""
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
 
@@ -78,7 +81,8 @@ class Rules:
         """The event as rules see it, until a hook rewrites it."""
         known = self._call
         if known is None or known.event is not event:
-            known = self._call = RuleCall(event, self.host, self._places(event), lambda: self._facts(event), self.past)
+            facts = partial(self._facts, event)
+            known = self._call = RuleCall(event, self.host, self._places(event), facts, self.past, _is_clean)
         return known
 
     def _places(self, event: Event) -> Places:
@@ -308,6 +312,18 @@ class Rules:
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
 
 
+def _is_clean(event: Event) -> bool:
+    """Whether an event tells what a tool printed, and no secret is in it. What failed may have printed nothing."""
+    if event.name not in AFTER_CALL:
+        return False
+    said = [each for field in ("output", "tool_error") for each in lean_json.every_text(event.data.get(field))]
+    if not has_failed(event) and not any(map(str.strip, said)):
+        return False
+    from anyhook.journal.shown import shows_no_secret
+
+    return all(map(shows_no_secret, said))
+
+
 def _redacted(hook: Hook, event: Event, said: str) -> Outcome:
     """A tool's output without its secrets; a prompt with one is refused."""
     from anyhook.journal.shown import without_secrets
@@ -455,7 +471,7 @@ class CallMemory:
         self._call = call
         try:
             if self._wants.by_secret and call.event.name == "pre_tool":
-                self._came_back = self._comes_back(call.event)
+                self._came_back = self._comes_back(call)
                 if self._came_back:
                     call.add_secret(SEEN_VALUE)
             deed = self._deed(call)
@@ -537,16 +553,24 @@ class CallMemory:
 
         return [each for field in ("output", "tool_error") for each in secrets_in(event.data.get(field))]
 
-    def _comes_back(self, event: Event) -> str:
-        """The key of a secret that the session has seen and that is in a call's input; "" if there is none."""
+    def _comes_back(self, call: RuleCall) -> str:
+        """The key of a secret that the session has seen and that a call's input takes somewhere; "" if there is none.
+        It may stay in a file that holds it."""
         known = self._books["session"].known()
         if not known.digests:
             return ""
         from anyhook.journal.shown import spelled_in
 
-        given = lean_json.every_text(event.data.get("input"))
-        keys = (known.key_of(each) for text in given for each in spelled_in(text, known.sizes))
-        return next(filter(None, keys), "")
+        def keys_in(texts: Iterable[str]) -> set[str]:
+            return {known.key_of(each) for text in texts for each in spelled_in(text, known.sizes)} - {""}
+
+        found = keys_in(lean_json.every_text(call.event.data.get("input")))
+        if not found or call.facts.connects or not call.facts.writes:
+            return min(found, default="")
+        kept = [
+            keys_in([(head(path, MAX_HOLDING_FILE) or b"").decode("utf-8", "replace")]) for path in call.facts.writes
+        ]
+        return min(found - set.intersection(*kept), default="")
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""

@@ -447,7 +447,10 @@ def _glued(line: str, value: int, name: str, is_upper: bool) -> Span | None:
 
 
 def _is_no_value(line: str, begin: int, value: int, name: str, colon: bool, level: int) -> bool:
-    """Whether this is the shell's working directory, or the result of a test, or the text is over."""
+    """Whether this is the shell's working directory, the result of a test, the next line of an env file, or the text is
+    over."""
+    if not colon and line[value - 1 : value] == "\n" and _begins_line(line, begin):
+        return True
     if name in ("pwd", "oldpwd"):
         return line[value : value + 1] in ("/", "~", ".", "$") or line[value + 1 : value + 2] == ":"
     if colon and name == "pass" and line[begin : begin + 4] == "PASS":

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from anyhook.journal.redact import INSTEAD, redacted, spans_in
 from anyhook.journal.secret_names import is_secret_name
-from anyhook.journal.secrets import is_placeholder
+from anyhook.journal.secrets import is_placeholder, looks_random
 from anyhook.journal.suspect import OPENS, is_suspect_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ OF_A_PROGRAM = re.compile(
 )
 """A line of a language in which a word without quotes is a name; in a shell it is a text."""
 AROUND_VALUE = 1_500
-MIN_SECRET = 8
+MIN_SECRET, MIN_RANDOM = 8, 12
 FEW_LETTERS = 3
 """A value with so few different characters is none."""
 LONG, BEGIN = 16_384, 256
@@ -90,6 +90,12 @@ def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
     if isinstance(value, (dict, list)):
         made = _by_keys(value, made, redacted(_begun(value)), "", kinds)
     return made if kinds else value, tuple(dict.fromkeys(kinds))
+
+
+def shows_no_secret(text: str) -> bool:
+    """Whether a text holds no secret, and no word that may be a part of one."""
+    words = (part for word in ENDS.split(text) for part in PARTED.split(word))
+    return next(secrets_in(text), None) is None and not any(looks_random(word, MIN_RANDOM) for word in words)
 
 
 def secrets_in(value: Json) -> Iterator[str]:

@@ -60,9 +60,17 @@ class RuleCall:
     """One event as rules see it."""
 
     def __init__(
-        self, event: Event, agent: str, places: Places, make_facts: Callable[[], Facts], past: SessionPast | None = None
+        self,
+        event: Event,
+        agent: str,
+        places: Places,
+        make_facts: Callable[[], Facts],
+        past: SessionPast | None = None,
+        is_clean: Callable[[Event], bool] | None = None,
     ) -> None:
         self.event, self.agent, self.places, self.past = event, agent, places, past
+        self.is_clean = is_clean
+        """Whether an event tells what a tool printed, and no secret is in it."""
         self._make_facts = make_facts
         self._facts: Facts | None = None
         self._parts: list[tuple[RuleCall, set[str]]] | None = None
@@ -85,7 +93,7 @@ class RuleCall:
         if self._parts is None:
             self._parts = []
             for facts in self.facts.parts:
-                part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past)
+                part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past, self.is_clean)
                 self._parts.append((part, marks_of(facts) - {ANY}))
         return self._parts
 
@@ -168,6 +176,10 @@ def _runs(tree: Node, call: RuleCall, hits: Hits) -> bool:
         if _is_program(tree, program, call) and not (hits.spared and _runs_in_spared(program, call, hits)):
             return True
     return False
+
+
+def _only(tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return bool(call.facts.runs) and all(any_like(tree[1], program.name) for program in call.facts.runs)
 
 
 def _is_spared(path: str, call: RuleCall, hits: Hits) -> bool:
@@ -425,6 +437,10 @@ def has_failed(event: Event) -> bool:
     return event.name == "post_tool_failure" or (event.name == "post_tool" and bool(told))
 
 
+def _clean(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return call.is_clean is not None and call.is_clean(call.event)
+
+
 def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
     return bool(call.facts.inside)
 
@@ -512,6 +528,7 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "or": _or,
     "not": _not,
     "runs": _runs,
+    "only": _only,
     "path": _path,
     "connects": _connects,
     "secret": _secret,
@@ -523,6 +540,7 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "subagent": _subagent,
     "mode": _mode,
     "failed": _failed,
+    "clean": _clean,
     "script": _script,
     "loses": _loses,
     "matches": _matches,

@@ -52,7 +52,7 @@ PARTS = ("with", "without", "saying", "from", "via")
 ABOUT_TEXT = ("saying", "adding")
 """What may follow paths."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
-BY_THEMSELVES = ("failed", "script", "loses")
+BY_THEMSELVES = ("failed", "clean", "script", "loses")
 """Words that nothing follows."""
 OVER = ("calls", "same calls", "same failures", "minutes", *SPENT)
 """What `over` can count,"""
@@ -255,8 +255,10 @@ class _Reading:
         return token.text
 
     def program(self) -> Node:
-        """`runs NAME WORDS [with …] [without …] [saying /…/] [from …] [via …]`."""
+        """`runs NAME WORDS [with …] [without …] [saying /…/] [from …] [via …]`, or `runs every NAMES`."""
         runs = self.tokens[self.at - 1]
+        if self.next_is("every"):
+            return ("only", self.many((), self.take(), "the programs, as `runs every ls|cat`"))
         found = self.words(*PARTS)
         if not found and self.next_is(*PARTS):
             raise self.wrong("`runs` needs a program", "Write its name, as `runs git push`.")

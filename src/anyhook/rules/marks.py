@@ -56,6 +56,8 @@ def needs_of(tree: Node) -> tuple[str, ...]:
         return tuple(dict.fromkeys(mark for part in tree[1] for mark in needs_of(part)))
     if word == "runs":
         return tuple(_program_needs(tree))
+    if word == "only":
+        return (ANY_PROGRAM,)
     if word == "path":
         _, kinds, patterns, _, _, covers, *_ = tree
         return tuple(dict.fromkeys(mark for kind in kinds for mark in _path_needs(kind, patterns, bool(covers))))

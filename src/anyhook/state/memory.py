@@ -351,7 +351,8 @@ def _ran(book: Book, deed: Deed, now_s: float) -> None:
         book["calls"] += 1
         known[1] = book["calls"]
         _count(book, known[2])
-    known[0], known[3], known[4] = deed.who, {**known[3], **deed.keys}, HAS_RUN
+    before = {} if known[2] == deed.facts else known[3]  # what it did is known better now
+    known[0], known[3], known[4] = deed.who, {**before, **deed.keys}, HAS_RUN
     _settle(book, known)
     given, failures = book.get("failed", ("", 0))
     book["failed"] = [deed.given, failures + 1 if given == deed.given else 1] if deed.failed else ["", 0]
