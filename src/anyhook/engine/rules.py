@@ -562,15 +562,16 @@ class CallMemory:
         from anyhook.journal.shown import spelled_in
 
         def keys_in(texts: Iterable[str]) -> set[str]:
-            return {known.key_of(each) for text in texts for each in spelled_in(text, known.sizes)} - {""}
+            found = (known.key_of(each) for text in texts for each in spelled_in(text, known.sizes))
+            return set(filter(None, found))
 
         found = keys_in(lean_json.every_text(call.event.data.get("input")))
         if not found or call.facts.connects or not call.facts.writes:
             return min(found, default="")
-        kept = [
-            keys_in([(head(path, MAX_HOLDING_FILE) or b"").decode("utf-8", "replace")]) for path in call.facts.writes
-        ]
-        return min(found - set.intersection(*kept), default="")
+        kept = found
+        for path in call.facts.writes:
+            kept = kept & keys_in([(head(path, MAX_HOLDING_FILE) or b"").decode("utf-8", "replace")])
+        return min(found - kept, default="")
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
