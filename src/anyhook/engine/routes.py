@@ -17,6 +17,7 @@ from anyhook.model.outcome import BLOCK, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.model.words import RUN_VARIABLE
+from anyhook.platform.kept_code import RULES, load
 from anyhook.platform.places import is_unchanged
 from anyhook.state.plans import CatalogPlan, Setup, keep_plan, kept, read_plan
 from anyhook.state.settings import Settings
@@ -293,6 +294,7 @@ class Routes:
         route = self._reaching(event, self.steps(event))
         if self._nested or not any(hook.listens for hook in self.catalog.hooks):
             return route
+        load(RULES)
         from anyhook.engine.rules import remembering
 
         wants = remembering(self.catalog.hooks, event.name)

@@ -9,6 +9,7 @@ import sys
 
 from anyhook.model import lean_json
 from anyhook.model.record import Record
+from anyhook.platform.kept_code import ENGINE, RULES, load
 from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
 from anyhook.programs.quick import CODE_READERS, CONTENTS, LOOKERS, REMOVERS
 
@@ -85,6 +86,8 @@ def refusal(
 def _runs_nothing_of_ours(event: Event, env: Mapping[str, str], project: str, telling: Telling) -> bool:
     """Whether a line that concerns nothing protected by itself runs only files that do not either. Their texts are
     looked at as the line's own, and the facts are those that rules ask for next."""
+    for part in (ENGINE, RULES):  # the next to be asked
+        load(part)
     from anyhook.rules.calls import read_event
 
     home = home_of(env)

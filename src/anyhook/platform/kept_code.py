@@ -9,7 +9,7 @@ import marshal
 import os
 import sys
 from _frozen_importlib import ModuleSpec, _ModuleLockManager  # type: ignore[attr-defined]
-from _frozen_importlib_external import SourceFileLoader
+from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
 
 import anyhook
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     Kept = tuple[str, CodeType, str, bool, int, int]
     """Name, code and source file of a module, whether it is a package, and the time and size of that file."""
 
-BRIDGE, ENGINE = "anyhook.cli.bridge", "anyhook.engine.engine"
-"""The parts of a call, by the module that each begins with: what every call of an agent loads, and what a call that
-something is hooked to loads after that."""
+BRIDGE, ENGINE, RULES = "anyhook.cli.bridge", "anyhook.engine.engine", "anyhook.engine.rules"
+"""The parts of a call in their order, by the module that each begins with: what every call of an agent loads, what a
+call that something is hooked to loads, and what a call loads that rules are asked about."""
 OF_AGENTS = "anyhook.agents"
 """Each call needs other agents' modules, so they are not kept."""
 CATALOG = "anyhook.engine.catalog"
@@ -45,7 +45,7 @@ def file_of(part: str) -> str:
 
 def load(part: str) -> None:
     """Import what is kept for a part of a call, unless this process has it already."""
-    if part in sys.modules:
+    if part in sys.modules or part in Begun.at:
         return
     Begun.at[part] = len(sys.modules)
     try:
@@ -54,8 +54,7 @@ def load(part: str) -> None:
             Begun.misses.append(part)
         else:
             for name, code, source, is_package, _, _ in kept:
-                if name not in sys.modules:
-                    _execute(name, code, source, is_package)
+                _execute(name, code, source, is_package)
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the modules' own files know better)
         Begun.misses.append(part)
 
@@ -64,9 +63,12 @@ def _read(part: str) -> list[Kept] | None:
     """None if nothing is kept, or a source file has changed."""
     try:
         with open(file_of(part), "rb", buffering=0) as file:
-            kept: list[Kept] = marshal.loads(file.read())  # noqa: S302 (where Python's own compiled files are)
+            data = file.read()
     except FileNotFoundError:
         return None
+    if not data.startswith(MAGIC_NUMBER):
+        return None
+    kept: list[Kept] = marshal.loads(memoryview(data)[len(MAGIC_NUMBER) :])  # noqa: S302 (where Python's own files are)
     for _, _, source, _, time_ns, size in kept:
         seen = os.stat(source)
         if seen.st_mtime_ns != time_ns or seen.st_size != size:
@@ -76,6 +78,8 @@ def _read(part: str) -> list[Kept] | None:
 
 def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
     """What the import system does with a module's code. A thread that imports the same module meanwhile waits."""
+    if name in sys.modules:
+        return
     spec = ModuleSpec(name, SourceFileLoader(name, source), origin=source, is_package=is_package)
     spec.has_location = True
     module = type(sys)(name)
@@ -86,6 +90,8 @@ def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
         spec.submodule_search_locations.append(os.path.dirname(source))
     above, _, own_name = name.rpartition(".")
     with _ModuleLockManager(name):
+        if name in sys.modules:  # another thread was faster
+            return
         spec._initializing = True  # type: ignore[attr-defined]
         sys.modules[name] = module
         try:
@@ -124,7 +130,10 @@ def _write(part: str, names: list[str]) -> None:
             found[name] = name, code, spec.origin, is_package, seen.st_mtime_ns, seen.st_size
     path = file_of(part)
     with open(f"{path}.{os.getpid()}", "xb") as file:
-        file.write(marshal.dumps([found[name] for name in _ordered({name: kept[1] for name, kept in found.items()})]))
+        file.write(
+            MAGIC_NUMBER
+            + marshal.dumps([found[name] for name in _ordered({name: kept[1] for name, kept in found.items()})])
+        )
     os.replace(file.name, path)
 
 
