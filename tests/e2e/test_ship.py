@@ -293,6 +293,31 @@ def test_each_record_of_many_machines_has_its_own_number(
     assert record_of(str(fleet), str(7 * NUMBER_STEP)) is None
 
 
+def test_a_hook_that_only_other_machines_have_is_reported(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    fleet = world.root / "fleet"
+    for each in (World(tmp_path_factory.mktemp("one")), World(tmp_path_factory.mktemp("two"))):
+        rule = '[[rule]]\nname = "no listing"\nwhen = "runs ls"\nbecause = "x"\n'
+        each.write(each.home / "config/anyhook/hooks.toml", rule)
+        each.hook("kodik", "PreToolUse", "exit 0", name="theirs")
+        for line in ("ls", "ls -l", "pwd"):
+            each.fire("pre_tool", "--tool", "Bash", "--input", json.dumps({"command": line}))
+        shipped(each, fleet)
+    words = ("--from", str(fleet), "--json")
+    done = world.command("report", "no-listing", *words)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["stopped"], told["calls"], len(told["examples"])) == (4, 4, 4)
+    (theirs,) = [
+        row["hook"] for row in json.loads(world.command("stats", *words).stdout)["hooks"] if "kodik" in row["hook"]
+    ]
+    ran = json.loads(world.command("report", theirs, *words).stdout)
+    assert (ran["stopped"], ran["calls"], ran["failures"]) == (0, 2, 0), "a refusal of the rule came first"
+    assert world.command("report", "no-listing").returncode == 3
+    assert "no such" not in world.command("report", "gone", *words).stdout
+
+
 def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
     fleet = world.root / "fleet"
     for each in (world, World(tmp_path_factory.mktemp("other"))):

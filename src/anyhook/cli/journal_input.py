@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
-from anyhook.journal.files import current_path, full_paths
+from anyhook.journal.files import UnreadableJournal, current_path, full_paths
 from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import index_elsewhere, index_path
 from anyhook.journal.search import Wanted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from anyhook.journal.read import JournalLine
+    from anyhook.journal.run_index import Runs
     from anyhook.journal.search import Wanted
 
 
@@ -37,6 +39,26 @@ class MachineOption(FromOption):
 def index_of(options: FromOption, folder: str) -> str:
     """The index of that folder. That of a directory is in the reader's own state: others share the directory."""
     return index_path(folder) if options.from_ is None else index_elsewhere(state_dir(os.environ), folder)
+
+
+@contextmanager
+def runs_of(folder: str, index: str, since_ns: int | None) -> Iterator[Runs]:
+    """The runs of a folder's hooks, from the index, which is brought up to date."""
+    from sqlite3 import Error
+
+    from anyhook.cli.view.progress import progress
+    from anyhook.journal.run_index import known_runs
+
+    try:
+        with progress("reading the journal") as tell, known_runs(folder, tell, since_ns, index) as runs:
+            yield runs
+    except UnreadableJournal:
+        raise
+    except (Error, OSError) as error:
+        raise BadCall(
+            f"the index of the journal cannot be used: {error} ({index}). "
+            "Make the state directory writable, or delete the index; it is rebuilt."
+        ) from None
 
 
 def folder_of(options: FromOption) -> str:

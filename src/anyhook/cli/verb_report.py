@@ -8,7 +8,7 @@ import click
 
 from anyhook.cli import render
 from anyhook.cli.catalog_input import catalog_of, setup_of
-from anyhook.cli.journal_input import FromOption, folder_of, time_of
+from anyhook.cli.journal_input import FromOption, folder_of, index_of, runs_of, time_of
 from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.verb_switch import find_hooks
@@ -16,11 +16,13 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.record_text import when
 from anyhook.cli.view.text import visible
 from anyhook.engine.engine import EngineOptions, open_engine
-from anyhook.replay.report import reports_of
+from anyhook.journal.search import Wanted
+from anyhook.replay.report import hooks_in, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anyhook.model.hook import Hook
     from anyhook.replay.report import HookReport
 
 SHOWN = 10
@@ -35,10 +37,12 @@ class ReportOptions(ProjectJsonOptions, FromOption):
 def report(hook: str, options: ReportOptions) -> int:
     """Show what a hook or a rule stopped, or would have stopped, of the calls in the journal. HOOK is its id, its name,
     PACK/NAME or PACK for rules of a pack, or a pattern such as 'git/*'. A rule is also tried on calls from before it
-    existed."""
+    existed. With --from, a hook that only those machines have is reported as they recorded it."""
     since_ns = time_of("--since", options.since)
     catalog = catalog_of(options)
-    found = find_hooks(hook, catalog.hooks)
+    elsewhere = [] if options.from_ is None else _of_machines(options, since_ns)
+    here = {each.id for each in catalog.hooks}
+    found = find_hooks(hook, [*catalog.hooks, *(each for each in elsewhere if each.id not in here)])
     context = open_engine(EngineOptions(setup_of(options), mode="shadow", host="report"), catalog).context
     made = reports_of(found, folder_of(options), since_ns, context)
     if options.json:
@@ -51,6 +55,12 @@ def report(hook: str, options: ReportOptions) -> int:
     else:
         _show_all(made)
     return 0
+
+
+def _of_machines(options: ReportOptions, since_ns: int | None) -> list[Hook]:
+    """The hooks that ran on the machines of a directory."""
+    with runs_of(folder_of(options), index_of(options, folder_of(options)), since_ns) as known:
+        return hooks_in(known, Wanted(since_ns=since_ns))
 
 
 def _show_all(made: Sequence[HookReport]) -> None:

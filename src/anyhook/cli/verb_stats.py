@@ -7,28 +7,25 @@ import ast
 import os
 import sys
 import time
-from sqlite3 import Error
 from typing import TYPE_CHECKING
 
-from anyhook.cli import BadCall, render
+from anyhook.cli import render
 from anyhook.cli.journal_input import (
     JournalFilter,
     MachineOption,
     folder_of,
     index_of,
     look_for_cycles_seldom,
+    runs_of,
     wanted_of,
 )
 from anyhook.cli.options import JsonOptions
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import show
-from anyhook.cli.view.progress import progress
 from anyhook.cli.view.record_text import span
 from anyhook.cli.view.stats_table import stats_table
 from anyhook.engine.engine import Engine
 from anyhook.engine.present import present, scene_of
-from anyhook.journal.files import UnreadableJournal
-from anyhook.journal.run_index import known_runs
 from anyhook.journal.stats import figures
 from anyhook.model.call import Call
 from anyhook.model.event import Event
@@ -136,16 +133,8 @@ def _gains(found: list[HookFigures]) -> dict[str, float]:
 
 def _figures(folder: str, index: str, wanted: Wanted) -> list[HookFigures]:
     look_for_cycles_seldom()
-    try:
-        with progress("reading the journal") as tell, known_runs(folder, tell, wanted.since_ns, index) as runs:
-            return figures(runs, wanted, time.time_ns())
-    except UnreadableJournal:
-        raise
-    except (Error, OSError) as error:
-        raise BadCall(
-            f"the index of the journal cannot be used: {error} ({index}). "
-            "Make the state directory writable, or delete the index; it is rebuilt."
-        ) from None
+    with runs_of(folder, index, wanted.since_ns) as runs:
+        return figures(runs, wanted, time.time_ns())
 
 
 def _in_shadow(found: list[HookFigures]) -> str:

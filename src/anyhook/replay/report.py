@@ -10,6 +10,7 @@ from anyhook.engine.routes import HookStep
 from anyhook.engine.rules import Rules
 from anyhook.journal.read import about
 from anyhook.journal.search import PROOF, Wanted
+from anyhook.model.hook import Hook
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.platform.places import lies_in
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from anyhook.engine.context import Context
     from anyhook.journal.read import JournalLine, RecordedDecision
+    from anyhook.journal.run_index import Runs
     from anyhook.model.event import Event
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
 
 EXAMPLES = 100
@@ -84,6 +85,23 @@ def reports_of(hooks: Sequence[Hook], folder: str, since_ns: int | None, context
             if line.own_decision is not None and line.host != PROOF:
                 _take(asked, line, line.own_decision, context)
     return found
+
+
+def hooks_in(known: Runs, wanted: Wanted) -> list[Hook]:
+    """The hooks that ran, as far as their ids and events say what they are. They cannot be tried on other calls."""
+    events: dict[str, dict[str, None]] = {}
+    for runs in known.between(wanted):
+        if runs.hook.count(":") > 1:
+            events.setdefault(runs.hook, {}).update(dict.fromkeys(str(kind[3]) for kind in runs.kinds if kind[3]))
+    return [made for hook, named in events.items() if (made := _elsewhere(hook, (*named,))) is not None]
+
+
+def _elsewhere(hook: str, events: tuple[str, ...]) -> Hook | None:
+    """A hook that is not on this machine; it is about every project."""
+    dialect, *owners, native, name = hook.split(":")
+    return (
+        Hook(hook, name, dialect, "user", "", (), "", "", native, events, None, "command", {}, 0.0) if owners else None
+    )
 
 
 def _project(asked: Sequence[HookReport], context: Context) -> str | None:
