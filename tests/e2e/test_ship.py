@@ -17,13 +17,14 @@ import pytest
 from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
+import anyhook
 from anyhook.journal.files import current_path, full_path
 from anyhook.journal.machines import MACHINE, NUMBER_STEP
 from anyhook.journal.record import JournalPolicy, head_of
 from anyhook.journal.record import record as journal_line
 from anyhook.journal.run_index import index_elsewhere, known_runs
 from anyhook.journal.search import Wanted, record_of, search
-from anyhook.journal.ship import BATCH_LINES, CannotShip, Directory, Shipper
+from anyhook.journal.ship import BATCH_LINES, STATUS_FILE, CannotShip, Directory, MachineStatus, Shipper, said_by
 from anyhook.journal.stats import of_machines
 from anyhook.journal.writer import JournalWriter
 from anyhook.model.decision import Decision, Report
@@ -316,6 +317,29 @@ def test_a_hook_that_only_other_machines_have_is_reported(
     assert (ran["stopped"], ran["calls"], ran["failures"]) == (0, 2, 0), "a refusal of the rule came first"
     assert world.command("report", "no-listing").returncode == 3
     assert "no such" not in world.command("report", "gone", *words).stdout
+
+
+def test_a_machine_says_which_agents_it_has_and_which_guards_are_off(world: World) -> None:
+    fleet = world.root / "fleet"
+    program = world.write(world.root / "bin/claude", "#!/bin/sh\necho '2.1.325 (Claude Code)'\n")
+    program.chmod(0o755)
+    world.env["PATH"] = f"{program.parent}:{world.env['PATH']}"
+    for words in (["add", "git", "--yes"], ["install", "claude"], ["disable", "git/clean"]):
+        assert world.command(*words).returncode == 0, words
+    world.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "ls"}')
+    shipped(world, fleet)
+    (machine,) = fleet.iterdir()
+    said = said_by(str(fleet), machine.name.removeprefix(MACHINE))
+    assert (said.anyhook, dict(said.agents)) == (anyhook.__version__, {"claude": "2.1.325"})
+    assert said.off == ("anyhook:user:git:pre_tool:clean",)
+    assert said.protected
+    index = index_elsewhere(str(world.state), str(fleet))
+    with known_runs(str(fleet), lambda _done, _all: None, path=index) as known:
+        ((row,), _) = of_machines(known, Wanted())
+    assert row.off == 1, "and so do its records"
+    (machine / STATUS_FILE).write_text('{"agents": [1], "off": "x", "protected": "yes", "anyhook": 3}')
+    assert said_by(str(fleet), machine.name.removeprefix(MACHINE)) == MachineStatus()
+    assert said_by(str(fleet), "none") == MachineStatus()
 
 
 def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -10,11 +10,15 @@ from anyhook import __version__
 from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.person import require_person
+from anyhook.cli.standing import status_of
 from anyhook.cli.verbs import verb
-from anyhook.journal.ship import SHIP_FOLDER, CannotShip, Directory, OtlpCollector, Shipper, headers_of
+from anyhook.gates.gate import SAFE_STATES
+from anyhook.gates.versions import number_in
+from anyhook.journal.ship import SHIP_FOLDER, CannotShip, Directory, MachineStatus, OtlpCollector, Shipper, headers_of
 from anyhook.model.lean_json import short_digest
 from anyhook.platform.locks import locked
-from anyhook.platform.places import state_dir
+from anyhook.platform.places import home_of, state_dir
+from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:
     from anyhook.journal.ship import Destination, Sent
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 LOOK_S, MAX_PAUSE_S = 2.0, 60.0
 """How often it looks for new lines, and the longest pause after something went wrong."""
 OTHER_SHIP_S = 5.0
+STATUS_S = 600.0
+"""How often it says again how this machine stands."""
 OTLP_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 
 
@@ -34,7 +40,8 @@ class ShipOptions(JsonOptions):
 @verb("ship", ShipOptions, "anyhook ship --to http://localhost:4318 --once")
 def ship(options: ShipOptions) -> int:
     """Send the journal's lines, redacted as they are, to an OTLP/HTTP collector (http://HOST:4318), or into a directory
-    that many machines share; `--from DIR` of other verbs reads it. Each line is sent at least once, in order. Where it
+    that many machines share; `--from DIR` of other verbs reads it. A directory also gets the versions of this machine's
+    agents and which guards are off. Each line is sent at least once, in order. Where it
     stopped is kept per destination, so nothing is left out, whatever ends it. Without --once it goes on until Ctrl-C.
 
     \b
@@ -67,9 +74,22 @@ def _destination(to: str | None) -> tuple[str, Destination]:
         raise BadCall(f"--to {to}: {error}.") from None
 
 
+def _status() -> MachineStatus:
+    """What this machine says about itself: its agents, and the guards that count in every project."""
+    env = dict(os.environ)
+    here = status_of(Setup.of(home_of(env), env), may_start=True)
+    agents = tuple(
+        (name, number_in(agent.version.said) or "") for name, agent in here.agents.items() if agent.installed
+    )
+    off = tuple(gate.id for gate in here.gates if gate.state not in SAFE_STATES)
+    return MachineStatus(__version__, agents, off, here.held and not here.unasked)
+
+
 def _once(shipper: Shipper, options: ShipOptions) -> int:
     try:
-        _tell(shipper, shipper.send(), options)
+        sent = shipper.send()
+        shipper.tell(_status())
+        _tell(shipper, sent, options)
     except CannotShip as why:
         render.say(f"anyhook ship: {why}. What is left is sent the next time.")
         return FINDINGS
@@ -77,11 +97,14 @@ def _once(shipper: Shipper, options: ShipOptions) -> int:
 
 
 def _go_on(shipper: Shipper, options: ShipOptions) -> int:
-    pause_s, told = LOOK_S, ""
+    pause_s, told, due_s = LOOK_S, "", 0.0
     while True:
         try:
             sent = shipper.send()
             pause_s, told = LOOK_S, ""
+            if time.monotonic() >= due_s:
+                shipper.tell(_status())
+                due_s = time.monotonic() + STATUS_S
             if sent.records:
                 _tell(shipper, sent, options)
         except CannotShip as why:

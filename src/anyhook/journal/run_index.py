@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.journal.runs import HookRuns, Kind, Plain
     from anyhook.journal.search import Wanted
 
-VERSION = 7
+VERSION = 8
 MEMORY = ":memory:"
 WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""

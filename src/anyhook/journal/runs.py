@@ -101,7 +101,8 @@ SHADOW, FAILED, TIMED_OUT, BACKGROUND, OFF = 1, 2, 4, 8, 16
 
 EACH_EVENT = ""
 """Every event counts as a run of this: of nothing. Its seconds are the number of events in the record, its mark SHADOW
-says that shadow mode let something pass that would have been refused, OFF that a hook waited for approval."""
+says that shadow mode let something pass that would have been refused, OFF that a hook waited for approval or was turned
+off."""
 
 MAX_AT = 2**63 - 1
 
@@ -292,7 +293,7 @@ def _event_kind(line: JournalLine) -> Kind:
     if decision is not None:
         would = decision.shadowed
         shadow = (decision.verdict == BLOCK and not decision.enforced) or (would is not None and would.verdict == BLOCK)
-        marks = shadow * SHADOW | any(each.status == "untrusted" for each in decision.hooks) * OFF
+        marks = shadow * SHADOW | any(each.status in ("untrusted", "disabled") for each in decision.hooks) * OFF
     verdict = decision.verdict if decision is not None else None
     return line.host, line.project, line.session, line.event, line.tool, verdict, marks
 

@@ -17,7 +17,7 @@ from anyhook.journal.writer import link_of
 from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
-from anyhook.platform.places import read_object, write_private
+from anyhook.platform.places import read_object, replace_file, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
         def take(self, machine: str, lines: list[bytes]) -> None:
             """All of these lines, or an exception."""
 
+        def tell(self, machine: str, status: MachineStatus) -> None:
+            """What the machine says about itself."""
+
 
 SHIP_FOLDER = "ship"
 BATCH_LINES, BATCH_BYTES = 500, 1 << 20
@@ -42,6 +45,38 @@ FULL_BYTES = 64 << 20
 SEND_S = 20.0
 RETRIED_ANSWERS = (408, 429, 500, 502, 503, 504)
 """Answers after which the same may be sent again later."""
+
+
+STATUS_FILE = "status.json"
+"""In a machine's folder, what it said last about its agents and guards."""
+
+
+class MachineStatus(Record):
+    """What a machine said about itself when it last sent something."""
+
+    anyhook: str = ""
+    agents: tuple[tuple[str, str], ...] = ()
+    """Name and version, of agents that call anyhook."""
+    off: tuple[str, ...] = ()
+    """Guards of its user that are off."""
+    protected: bool | None = None
+    """Whether an agent there asks guards; None if it did not say."""
+
+    def as_dict(self) -> dict[str, Json]:
+        agents: dict[str, Json] = {**dict(self.agents)}
+        return {"anyhook": self.anyhook, "agents": agents, "off": [*self.off], "protected": self.protected}
+
+
+def said_by(folder: str, machine: str) -> MachineStatus:
+    """What it said. Other machines write these files, so each value is looked at."""
+    said = read_object(f"{folder}/{MACHINE}{machine}/{STATUS_FILE}") or {}
+    agents, off, own, held = (said.get(key) for key in ("agents", "off", "anyhook", "protected"))
+    return MachineStatus(
+        own if isinstance(own, str) else "",
+        tuple((name, str(each)) for name, each in agents.items()) if isinstance(agents, dict) else (),
+        tuple(map(str, off)) if isinstance(off, list) else (),
+        held if isinstance(held, bool) else None,
+    )
 
 
 class CannotShip(Exception):  # noqa: N818 (it says what is wrong)
@@ -97,6 +132,10 @@ class Shipper:
     def _keep(self, cursor: Cursor) -> None:
         kept: dict[str, Json] = {field: getattr(cursor, field) for field in cursor.fields}
         write_private(self._path, lean_json.dumps({"to": self.name, **kept}).encode())
+
+    def tell(self, status: MachineStatus) -> None:
+        """What this machine says about itself, after something was sent. Raises CannotShip."""
+        self.to.tell(_called(self.machine, self.cursor()), status)
 
     def send(self) -> Sent:
         """Everything that is there now. Raises CannotShip; what was sent before is kept."""
@@ -218,6 +257,13 @@ class Directory:
         except OSError as error:
             raise CannotShip(f"{path} cannot be written ({error.strerror})") from None
 
+    def tell(self, machine: str, status: MachineStatus) -> None:
+        path = f"{self.folder}/{machine}/{STATUS_FILE}"
+        try:
+            replace_file(path, lean_json.dumps(status.as_dict()).encode(), 0o644)
+        except OSError as error:
+            raise CannotShip(f"{path} cannot be written ({error.strerror})") from None
+
     def _turn(self, folder: str) -> None:
         last = newest(folder, Wanted(), 1)
         if last and last[0].n:
@@ -253,6 +299,9 @@ class OtlpCollector:
         refused = _rejected(answer)
         if refused:
             raise CannotShip(f"the collector took only a part: {refused}", may_end=False)
+
+    def tell(self, machine: str, status: MachineStatus) -> None:
+        pass  # its records are all that a collector gets
 
     def request(self, machine: str, lines: list[bytes]) -> bytes:
         """One request of OTLP: https://opentelemetry.io/docs/specs/otlp/#otlphttp."""

@@ -111,7 +111,7 @@ class MachineFigures(Record):
     refused: int
     would_block: int
     off: int
-    """Events at which a hook was not asked, because nobody approved it."""
+    """Events at which a hook was not asked, because nobody approved it or it is turned off."""
 
     def as_dict(self) -> dict[str, Json]:
         return {**{field: getattr(self, field) for field in self.fields}, "agents": [*self.agents]}

@@ -88,7 +88,7 @@ def reports_of(hooks: Sequence[Hook], folder: str, since_ns: int | None, context
 
 
 def hooks_in(known: Runs, wanted: Wanted) -> list[Hook]:
-    """The hooks that ran, as far as their ids and events say what they are. They cannot be tried on other calls."""
+    """The hooks that ran, as their ids and events describe them. They cannot be tried on other calls."""
     events: dict[str, dict[str, None]] = {}
     for runs in known.between(wanted):
         if runs.hook.count(":") > 1:

@@ -345,17 +345,26 @@ function narrowed(...words) {
   return [...kept, ...words].join(" ");
 }
 
+// What a machine said about its own guards; nothing if it never did.
+function guards({ off_guards: off, protected: held, anyhook }) {
+  const told = off.length ? `OFF: ${off.map((id) => id.split(":").at(-1)).slice(0, 2).join(", ")}${off.length > 2 ? ` +${off.length - 2}` : ""}`
+    : held === null ? "" : held ? "on" : "NOT PROTECTED";
+  const made = cell("guards", [told, off.length || held === false ? "strong" : "quiet"]);
+  made.title = [...off, anyhook && `anyhook ${anyhook}`].filter(Boolean).join("\n");
+  return made;
+}
+
 function showMachines({ machines, noisy }) {
   by("many").hidden = !machines.length && by("many").hidden;
   by("many-title").textContent = plural(machines.length, "machine");
-  const off = machines.filter((each) => each.off).length;
-  by("many-note").textContent = off ? `${plural(off, "machine")} with hooks that nobody approved` : "";
+  const off = machines.filter((each) => each.off || each.off_guards.length || each.protected === false).length;
+  by("many-note").textContent = off ? `${plural(off, "machine")} with guards that are off` : "";
   by("machines").replaceChildren(...machines.map((each) => {
     const own = `machine:${each.machine}`;
     return tableLine(named(each.machine.slice(0, SHORT_NAME), narrowed(own), each.machine),
-      cell("agents", [each.agents.join(", ")]), cell("time", [each.ago]), counted("calls", each.calls, narrowed(own)),
+      cell("agents", [each.agents.join(", ")]), guards(each), cell("time", [each.ago]), counted("calls", each.calls, narrowed(own)),
       counted("refused", each.refused, narrowed(own, "verdict:block")), counted("would block", each.would_block, ""),
-      counted("not approved", each.off, ""));
+      counted("not asked", each.off, ""));
   }));
   by("noisy").replaceChildren(...noisy.map((each) => {
     const own = `hook:${each.hook.split(/\s/, 1)[0]}`;

@@ -33,7 +33,8 @@ from anyhook.cli.view.text import visible
 from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import follow
-from anyhook.journal.stats import TREND_STEPS, figures, of_machines, span_of
+from anyhook.journal.ship import said_by
+from anyhook.journal.stats import TREND_STEPS, MachineFigures, figures, of_machines, span_of
 from anyhook.state.approvals import Approvals, PersonsAnswer, page_is_at
 
 if TYPE_CHECKING:
@@ -223,13 +224,27 @@ class PageApi:
             now = time.time_ns()
             found, (start, end) = figures(runs, wanted, now), span_of(runs, wanted, now)
             machines, noisy = of_machines(runs, wanted) if self._of_many else ([], [])
+        rows = sorted(
+            map(self._machine, machines), key=lambda row: not row["off_guards"] and row["protected"] is not False
+        )
         note = [f"a bar is {span((end - start) / TREND_STEPS / 1e9).replace('.0 ', ' ')}"] if found else []
         if wanted.text is not None:
             note.append("whatever the text")
         return {
             "hooks": [*map(_card, found)], "told": _told(*found), "note": ", ".join(note), "from": start, "to": end,
-            "machines": [{**each.as_dict(), "ago": _ago(each.last_ns)} for each in machines],
+            "machines": [*rows],
             "noisy": [{**each.as_dict(), "hook": visible(each.hook)} for each in noisy[:MAX_NOISY]],
+        }  # fmt: skip
+
+    def _machine(self, figures: MachineFigures) -> dict[str, Json]:
+        """A row about one of many machines: its figures, and what it says about itself."""
+        said = said_by(self._folder, figures.machine)
+        versions = dict(said.agents)
+        agents: list[Json] = [visible(f"{name} {versions.get(name, '')}".strip()) for name in figures.agents]
+        off: list[Json] = [*map(visible, said.off)]
+        return {
+            **figures.as_dict(), "ago": _ago(figures.last_ns), "agents": agents, "off_guards": off,
+            "protected": said.protected, "anyhook": visible(said.anyhook),
         }  # fmt: skip
 
     async def events(self, request: Request) -> Response:
