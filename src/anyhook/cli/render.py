@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anyhook.model.decision import Decision, Report
     from anyhook.model.json_types import JsonView
     from anyhook.model.problem import Problem
+    from anyhook.model.words import Verdict
 
 MARKS = {
     "ran": "·", "unmatched": "-", "untrusted": "?", "disabled": "-", "skipped": "-", "background": "~", "broken": "!",
@@ -203,9 +204,18 @@ def decision_out(decision: Decision) -> None:
     if not decision.enforced:
         verdict += ", not enforced: shadow mode"
     ran = any(report.status in ("ran", "broken", "background") for report in decision.hooks)
-    out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"))
+    out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"), verdict_style(decision.verdict))
     for line in _asked_for(decision):
         out(f"  {line}")
+
+
+def verdict_style(verdict: Verdict) -> str:
+    """Its colour, if the terminal has colours."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return ""
+    from anyhook.cli.view.console import VERDICTS, wants_colour
+
+    return VERDICTS[verdict] if wants_colour(os.environ) else ""
 
 
 def _report_lines(decision: Decision) -> Iterator[str]:

@@ -143,7 +143,8 @@ def planned(names: tuple[str, ...], options: BacktestOptions, wanted: Wanted) ->
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = open_catalog(setup)
-    names = tuple(each for name in names for each in _meant(name, catalog))
+    catalog = _with_rules_of_files(catalog, names)
+    names = tuple(each for name in names for each in _meant(name, catalog, setup))
     catalog = _with_packs(catalog, names)
     chosen = dict.fromkeys(hook.id for name in names for hook in _chosen(catalog.hooks, name))
     wanted = wanted.replace(project=_only(options, setup.project))
@@ -164,9 +165,38 @@ def _only(options: BacktestOptions, project: str) -> str | None:
     return None if options.everywhere or options.from_ else project
 
 
-def _meant(name: str, catalog: Catalog) -> Sequence[str]:
-    """The hook with this name; `guard` means all guards, unless a hook has that name."""
-    return (name,) if hooks_meant(name, catalog.hooks) else members(name) or (name,)
+def _meant(name: str, catalog: Catalog, setup: Setup) -> Sequence[str]:
+    """The hook with this name; `guard` means all guards, unless a hook has that name; a file, the hooks that it declares
+    and those that run it."""
+    if hooks_meant(name, catalog.hooks):
+        return (name,)
+    return members(name) or (_of_file(name, catalog, setup) if os.path.isfile(name) else (name,))
+
+
+def _of_file(name: str, catalog: Catalog, setup: Setup) -> Sequence[str]:
+    path, roots = os.path.realpath(name), setup.roots(catalog.config.plugins)
+    hooks = [hook for hook in catalog.hooks if hook.scope != "builtin"]
+    declared = [hook.id for hook in hooks if os.path.realpath(hook.source) == path]
+    runs = (hook.id for hook in hooks if path in pinned(hook, dialect(hook.dialect), roots, Files())[1])
+    found = declared or [*runs]
+    if not found:
+        raise BadCall(f"{name}: no hook is declared in this file or runs it. `anyhook list` shows the hooks.")
+    return found
+
+
+def _with_rules_of_files(catalog: Catalog, names: Iterable[str]) -> Catalog:
+    """The catalog, with the rules of named files that are not in it: rules that you have only written."""
+    for name in names:
+        path = os.path.realpath(name)
+        known = path in {os.path.realpath(hook.source) for hook in catalog.hooks}
+        if known or not (name.endswith(".toml") and os.path.isfile(path)):
+            continue
+        files = Files()
+        fresh = _rules_in(path, os.path.splitext(os.path.basename(path))[0], files)
+        for line in render.problem_lines(files.problems):
+            render.say(line)
+        catalog = catalog.replace(hooks=[*catalog.hooks, *fresh])
+    return catalog
 
 
 def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
@@ -177,8 +207,12 @@ def _with_packs(catalog: Catalog, names: tuple[str, ...]) -> Catalog:
 
 
 def _rules_of(pack: str) -> tuple[Hook, ...]:
-    table, path = dialect("anyhook"), path_of(pack)
-    return load(table, Source(table.name, "user", path, os.path.dirname(path), pack), Files()).hooks
+    return _rules_in(path_of(pack), pack, Files())
+
+
+def _rules_in(path: str, label: str, files: Files) -> tuple[Hook, ...]:
+    table = dialect("anyhook")
+    return load(table, Source(table.name, "user", path, os.path.dirname(path), label), files).hooks
 
 
 def _places(hook: Hook) -> Iterator[str]:
@@ -327,8 +361,8 @@ class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, Text
 )
 def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     """Run hooks, as they are today, on recorded and imported events of this project, and show what they would have
-    blocked, rewritten or cost. HOOK is an id, a name, a pattern of ids, or a pack of rules. Rules are asked and start
-    nothing; other hooks run in a sandbox without a network, where they can write nothing. Results are kept: no event
+    blocked, rewritten or cost. HOOK is an id, a name, a pattern of ids, a pack of rules, or a file: the hooks that it
+    declares or that run it, or rules that you have only written. Rules are asked and start nothing; other hooks run in a sandbox without a network, where they can write nothing. Results are kept: no event
     runs twice, and an interrupted backtest continues where it stopped."""
     look_for_cycles_seldom()
     folder = state_dir(os.environ)

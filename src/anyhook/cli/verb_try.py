@@ -51,12 +51,13 @@ def try_(command: str, options: TryOptions) -> int:
     found = facts_of(tool, given, cwd=folder, home=home_of(os.environ), project=folder)
     rule = decider(decision, engine.catalog.hooks)
     if options.json:
-        said = {"verdict": decision.verdict, "rule": rule, "reason": decision.reason}
-        render.json_out({**said, "facts": found.as_json()}, indent=2)
+        told = {"verdict": decision.verdict, "rule": rule, "reason": decision.reason}
+        render.json_out({**told, "facts": found.as_json()}, indent=2)
     else:
         for line in lines(found):
             render.out(line)
-        render.out(f"{WORDS[decision.verdict]}{f' by {rule}' if rule else ''}")
+        said = f"{WORDS[decision.verdict]}{f' by {rule}' if rule else ''}"
+        render.out(said, render.verdict_style(decision.verdict))
         if decision.reason:
             render.out(f"  {decision.reason}")
     return BLOCKED if decision.stops else DONE

@@ -4,6 +4,7 @@ lost."""
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -47,6 +48,23 @@ def test_a_hook_decides_the_same_in_the_new_dialect(guarded: World) -> None:
     assert one["same"] > 40
     assert one["lost"] == []
     assert all(path.startswith(str(guarded.project / "new/.agents/hooks/guard/")) for path in one["files"])
+
+
+def test_events_that_a_person_fired_are_compared_in_the_words_of_both(world: World) -> None:
+    """With `Bash`, as Claude Code calls the tool; in Cursor it is `Shell`."""
+    world.write(
+        world.project / ".claude/guard.sh", "#!/bin/sh\ngrep -q TODO && { echo no >&2; exit 2; }; exit 0\n", 0o755
+    )
+    command = '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'
+    groups = [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]
+    world.write(world.project / ".claude/settings.json", json.dumps({"hooks": {"PreToolUse": groups}}))
+    assert world.command("trust", "--yes").returncode == 0
+    before = converted(world, "cursor")
+    assert (before["stopped"], before["different"]) == (0, 0), "no generated event makes it refuse"
+    shutil.rmtree(world.project / "new")
+    assert world.fire("pre_tool", "--tool", "Bash", "--input", '{"command": "echo TODO"}')["verdict"] == "block"
+    one = converted(world, "cursor")
+    assert (one["stopped"], one["different"], one["lost"]) == (1, 0, [])
 
 
 @pytest.mark.parametrize(

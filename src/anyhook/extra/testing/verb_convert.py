@@ -31,6 +31,7 @@ from anyhook.state.plans import Setup
 from anyhook.state.settings import Settings
 from anyhook.tables.registry import dialect
 from anyhook.tables.rows import Scene
+from anyhook.tables.translate import restored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,7 +121,9 @@ def _runs(hook: Hook, setup: Setup) -> set[tuple[str, tuple[str, ...]]]:
 
 def _say(one: Converted) -> None:
     total = one.same + one.different
-    render.out(f"{one.id}: {f'same decision on {one.same} of {total} events' if total else 'not compared'}")
+    stopped = f"the old hook stopped {one.stopped}" if one.stopped else "the old hook stopped none, so it proves little"
+    said = f"same decision on {one.same} of {total} events; {stopped}" if total else "not compared"
+    render.out(f"{one.id}: {said}")
     for path in one.files:
         render.out(f"  wrote {render.short_path(path)}")
     for loss in one.lost:
@@ -148,6 +151,8 @@ class Converted(Record):
     files: tuple[str, ...] = ()
     same: int = 0
     different: int = 0
+    stopped: int = 0
+    """How many of the events the old hook refused or asked about."""
     lost: tuple[Loss, ...] = ()
 
     @property
@@ -160,6 +165,7 @@ class Converted(Record):
             "files": [*self.files],
             "same": self.same,
             "different": self.different,
+            "stopped": self.stopped,
             "lost": [{"what": loss.what, "why": loss.why} for loss in self.lost],
         }
 
@@ -187,12 +193,12 @@ def convert_one(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[
     files = tuple(piece.path for piece in made.pieces)
     if hook.status != ARMED:
         lost.append(Loss("the proof", f"the old hook is {hook.status}, so neither was run. Run: anyhook trust"))
-        return Converted(hook.id, files, 0, 0, tuple(lost))
+        return Converted(hook.id, files, lost=tuple(lost))
     new = new.replace(status=ARMED, native_event=there.native, events=there.canonical)
     into = Setup.of(out, setup.env, (target.name,), "all")
     found = compare(canonical, (setup, hook), (into, new))
     lost += [Loss(what, why) for what, why in found.lost]
-    return Converted(hook.id, files, found.same, found.different, tuple(lost))
+    return Converted(hook.id, files, found.same, found.different, found.stopped, tuple(lost))
 
 
 def _script(
@@ -289,17 +295,20 @@ class Verdicts(Record):
 
     same: int
     different: int
+    stopped: int
     lost: tuple[tuple[str, str], ...]
 
 
 def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) -> Verdicts:
     """Ask both about the project's newest recorded events and about generated ones. Nothing is recorded."""
-    same = different = 0
+    same = different = stopped = 0
     lost: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="anyhook-convert-") as folder:
         first, second = (_engine(setup, hook, folder) for setup, hook in (old, new))
-        for event in (*recorded(canonical, old[0]), *events(canonical, _literals(old[1]))):
+        past = [in_our_words(event, dialect(old[1].dialect)) for event in recorded(canonical, old[0])]
+        for event in (*past, *events(canonical, _literals(old[1]))):
             one, other = _told(first.fire_sync(event)), _told(second.fire_sync(event))
+            stopped += one["verdict"] in ("block", "ask")
             if one == other:
                 same += 1
                 continue
@@ -308,7 +317,7 @@ def compare(canonical: str, old: tuple[Setup, Hook], new: tuple[Setup, Hook]) ->
                 if one[field] != other[field]:
                     about = event.get("input") or event.get("prompt") or event.get("tool") or canonical
                     lost.setdefault(field, f"{_short(one[field])} became {_short(other[field])}, at {_short(about)}")
-    return Verdicts(same, different, tuple(lost.items()))
+    return Verdicts(same, different, stopped, tuple(lost.items()))
 
 
 def _engine(setup: Setup, hook: Hook, state: str) -> Engine:
@@ -329,6 +338,16 @@ def recorded(canonical: str, setup: Setup) -> list[Event]:
     wanted = Wanted(project=setup.project, event=canonical)
     lines = newest(setup.own_dir(), wanted, MAX_RECORDED)
     return [event_in(line) for line in lines if line.has_data and line.has_bodies and not is_repeated(line)]
+
+
+def in_our_words(event: Event, source: Dialect) -> Event:
+    """An event that a person fired by hand in the words of the old hook's dialect, in words that both hooks read."""
+    tool, given = event.get("tool"), event.get("input")
+    found = [(ours, row) for ours, row in source.tools.items() if tool == row.native or tool in row.also]
+    if event.hosted or not found or not isinstance(given, dict):
+        return event
+    ours, row = found[0]
+    return event.replace(data={**event.data, "tool": ours, "input": restored(given, row.inputs)}, hosted=True)
 
 
 def events(canonical: str, words: Iterable[str]) -> Iterator[Event]:
