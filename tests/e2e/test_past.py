@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from anyhook.cli.standing import standing_of
 from anyhook.replay import past as replay
 from anyhook.replay.past import MAX_DAILY
 from anyhook.tables import past as readers
@@ -289,12 +290,16 @@ def test_status_looks_at_the_last_day(guarded: World) -> None:
     session.call("ls")
     session.write()
     assert shown(guarded) == "transcripts: 1 call, 1 asked in the last day"
+    assert standing_of(str(guarded.project), guarded.env)()[0], "and the page says it in green"
     session.call("make", asks=False)
     assert session.call(FORCED, obeys=False)
     session.write()
     line = "transcripts: 3 calls, 2 asked; 1 never asked about (Bash 1×); 1 ran although refused in the last day"
     assert shown(guarded) == line
     assert shown(guarded) == line, "what is kept says the same"
+    well, banner = standing_of(str(guarded.project), guarded.env)()
+    assert (well, banner.startswith("On now, but not always. ")) == (False, True)
+    assert banner.endswith(line.replace("transcripts", "claude"))
 
 
 def test_the_last_day_costs_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

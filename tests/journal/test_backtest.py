@@ -132,22 +132,6 @@ def test_a_file_means_its_hooks(box: Box, pool: list[int]) -> None:
     assert "no hook is declared in this file or runs it" in box.call("backtest", str(other))[2]
 
 
-def test_a_file_means_its_hooks(box: Box, pool: list[int]) -> None:
-    """What it declares, what runs it, and rules that are in no place where they would count."""
-    recorded(box)
-    path = script(box)
-    (known,) = tried(box, str(path))["hooks"]
-    assert known.startswith("kodik:user:PreToolUse:")
-    (declared,) = [hook["source"] for hook in box.json("list")["hooks"] if hook["id"] == known]
-    assert [*tried(box, declared.rpartition(":")[0])["hooks"]] == [known]
-    rules = box.world.write(box.world.root / "new.toml", '[[rule]]\nname = "no rm"\nwhen = "runs rm"\n')
-    found = tried(box, str(rules))
-    assert [*found["hooks"]] == ["anyhook:user:new:pre_tool:no-rm"]
-    assert counts(found)[:3] == (7, 0, 2)
-    other = box.world.write(box.world.root / "other.py", "")
-    assert "no hook is declared in this file or runs it" in box.call("backtest", str(other))[2]
-
-
 def test_a_new_python_hook_is_warm(box: Box, pool: list[int]) -> None:
     """`anyhook new` declares it by a quoted path with a variable."""
     satellite("testing")

@@ -306,7 +306,7 @@ def test_a_table_with_pictures(box: Box) -> None:
     head, dear, cheap, total = out.splitlines()
     assert status == 0
     assert head.split() == ["hook", "runs", "p50", "p95", "blocks", "failed", "timeout", "waited", "since", "7d"]
-    assert "3.0 s  ████████████" in dear
+    assert "3 s  ████████████" in dear
     assert "300 ms  █▏  " in cheap
     assert total.split() == ["all", "2", "0", "0", "0", "3.3", "s"]
 

@@ -173,13 +173,17 @@ def test_by_keyboard_alone(world: World, box: Box, browser: Browser) -> None:
         browser.press("/")
         assert browser.value(f"{FOCUS}.id") == "query"
         assert browser.value("document.getElementById('query').value") == ""
-        browser.press("Tab", "Tab", "Tab", "Tab")  # the pause button, two figures that are links, the first row
+        browser.press("Tab", "Tab", "Tab", "Tab", "Tab")  # two buttons, two figures that are links, the first row
         assert browser.value(f"{FOCUS}.hash") == "#40"
         assert browser.value(f"getComputedStyle({FOCUS}.closest('tr')).outlineStyle") == "solid", (
             "one sees where one is"
         )
         browser.press("ArrowDown", "ArrowDown")
         assert browser.value(f"{FOCUS}.hash") == "#38"
+        browser.press("j", "k", "?")
+        browser.wait("document.getElementById('help').open")
+        browser.press("Escape")
+        browser.wait(f"!document.getElementById('help').open && {FOCUS}.hash === '#38'")
         browser.press("Enter")
         browser.wait(OPEN)
         browser.press("Escape")

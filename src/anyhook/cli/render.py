@@ -213,9 +213,9 @@ def verdict_style(verdict: Verdict) -> str:
     """Its colour, if the terminal has colours."""
     if sys.stdout is None or not sys.stdout.isatty():
         return ""
-    from anyhook.cli.view.console import VERDICTS, wants_colour
+    from anyhook.cli.view.console import VERDICT_STYLES, wants_colour
 
-    return VERDICTS[verdict] if wants_colour(os.environ) else ""
+    return VERDICT_STYLES[verdict] if wants_colour(os.environ) else ""
 
 
 def _report_lines(decision: Decision) -> Iterator[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyhook.engine.routes import Catalog
     from anyhook.gates.agents import AgentStatus
     from anyhook.gates.gate import GateStatus
+    from anyhook.replay.past import PastLine
 
 
 class ProjectStatus(Record):
@@ -66,12 +67,17 @@ class ProjectStatus(Record):
         verb = "does" if len(off) == 1 else "do"
         return f", but {', '.join(off)} {verb} not ask them: {next(iter(off.values()))}"
 
-    def transcripts(self) -> dict[str, str]:
+    @property
+    def word(self) -> str:
+        """The verdict."""
+        return "NOT PROTECTED" if not self.held else "GUARDS ON" if self.unasked else "PROTECTED"
+
+    def transcripts(self) -> dict[str, PastLine]:
         """What the last comparison with each agent's transcripts has shown, where there was one."""
         state, roots = state_dir(self.setup.env), self.setup.roots(())
         known = Installs(state).known
         said = {name: past_line(state, name, past(name), roots, known) for name in self.agents}
-        return {name: line for name, line in said.items() if line}
+        return {name: line for name, line in said.items() if line is not None}
 
 
 def status_of(setup: Setup, catalog: Catalog | None = None, *, may_start: bool = False) -> ProjectStatus:
@@ -100,7 +106,8 @@ def banner_of(project: str, env: Mapping[str, str]) -> Callable[[], str]:
 
 
 def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool, str]]:
-    """The same for a view that also shows success: whether the folder is protected, and the line."""
+    """The same for a view that also shows success: whether all is well, which it is not where transcripts of the last
+    day show a call that was not guarded; and the line."""
     off = banner_of(project, env)
     home = env.get("HOME") or "/"
     folder = f"~/{os.path.relpath(project, home)}" if project.startswith(f"{home}/") else project
@@ -111,9 +118,11 @@ def standing_of(project: str, env: Mapping[str, str]) -> Callable[[], tuple[bool
             told = off() or f"{folder}: {summary(here.gates)}"
             return False, f"Not protected. {told}" + ("" if not_holding(here.gates) else ". Run: anyhook setup")
         if here.unasked:
-            return False, f"Not protected. {folder}: {here.told}"
-        lines = [f"{name}: {line}" for name, line in here.transcripts().items()]
-        return True, ". ".join(("Protected", f"{folder}: {summary(here.gates)}", *lines))
+            return False, f"{here.word.capitalize()}. {folder}: {here.told}"
+        past = here.transcripts()
+        word = "Protected" if (well := all(line.is_clean for line in past.values())) else "On now, but not always"
+        lines = [f"{name}: {line.said}" for name, line in past.items()]
+        return well, ". ".join((word, f"{folder}: {summary(here.gates)}", *lines))
 
     return standing
 

@@ -166,8 +166,8 @@ def _only(options: BacktestOptions, project: str) -> str | None:
 
 
 def _meant(name: str, catalog: Catalog, setup: Setup) -> Sequence[str]:
-    """The hook with this name; `guard` means all guards, unless a hook has that name; a file, the hooks that it declares
-    and those that run it."""
+    """The hook with this name; `guard` means all guards, unless a hook has that name; a file means the hooks that it
+    declares, or those that run it."""
     if hooks_meant(name, catalog.hooks):
         return (name,)
     return members(name) or (_of_file(name, catalog, setup) if os.path.isfile(name) else (name,))
@@ -362,8 +362,9 @@ class BacktestOptions(JsonOptions, PostureOption, TrustOption, HookOptions, Text
 def backtest(hooks: tuple[str, ...], options: BacktestOptions) -> int:
     """Run hooks, as they are today, on recorded and imported events of this project, and show what they would have
     blocked, rewritten or cost. HOOK is an id, a name, a pattern of ids, a pack of rules, or a file: the hooks that it
-    declares or that run it, or rules that you have only written. Rules are asked and start nothing; other hooks run in a sandbox without a network, where they can write nothing. Results are kept: no event
-    runs twice, and an interrupted backtest continues where it stopped."""
+    declares or that run it, or rules that you have only written. Rules are asked and start nothing; other hooks run in
+    a sandbox without a network, where they can write nothing. Results are kept: no event runs twice, and an
+    interrupted backtest continues where it stopped."""
     look_for_cycles_seldom()
     folder = state_dir(os.environ)
     try:

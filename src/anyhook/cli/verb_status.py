@@ -162,8 +162,7 @@ def _screen(here: ProjectStatus) -> list[str]:
         table.add_row(cell(gate.state, style), cell(called), cell(_about(some, here.agents)))
     if here.gates:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
-    word = "NOT PROTECTED" if not here.held else "GUARDS ON" if here.unasked else "PROTECTED"
-    return [*lines, render.plain(f"{word}: {here.told}")]
+    return [*lines, render.plain(f"{here.word}: {here.told}")]
 
 
 def _about(some: list[GateStatus], agents: Mapping[str, AgentStatus]) -> str:
@@ -196,6 +195,6 @@ def _agent_lines(here: ProjectStatus) -> list[str]:
     transcripts = here.transcripts()
     for name, each in here.agents.items():
         lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
-        told = transcripts.get(name, "") if each.installed else ""
-        lines += filter(None, [render.plain(f"  transcripts: {told}") if told else "", unheard(host(name))])
+        told = transcripts.get(name) if each.installed else None
+        lines += filter(None, [render.plain(f"  transcripts: {told.said}") if told else "", unheard(host(name))])
     return lines

@@ -332,24 +332,28 @@ def keep(state_dir: str, agent: str, proof: PastProof, now_ns: int) -> None:
     Store(state_dir, "past").write(agent, dumps(said).encode())
 
 
-def past_line(state_dir: str, agent: str, past: Past | None, roots: Roots, known: Mapping[str, Install]) -> str:
-    """What the transcripts of the last day say, and what `doctor --past` last found, if that was worse; "" if there is
-    nothing to say."""
+class PastLine(Record):
+    """What transcripts say, in one line; whether every call was asked about and no refused one ran."""
+
+    said: str
+    is_clean: bool
+
+
+def past_line(
+    state_dir: str, agent: str, past: Past | None, roots: Roots, known: Mapping[str, Install]
+) -> PastLine | None:
+    """What the transcripts of the last day say, and what `doctor --past` last found, if that was worse; None if there
+    is nothing to say."""
     begun_ns = installed_since(agent, known)
     if past is None or begun_ns is None:
-        return ""
+        return None
     day = last_day(agent, past, roots, state_dir, begun_ns, time_ns())
     said = [f"{counted(day)} in the last day"] if day.calls else []
     if day.unread:
         left = len(day.unread)
         said.append(f"{left} transcript{'' if left == 1 else 's'} left to `anyhook doctor --past`")
     kept = Store(state_dir, "past").read_object(agent)
-    at, line = kept.get("at"), kept.get("line")
-    if (
-        isinstance(at, int)
-        and isinstance(line, str)
-        and line != counted(day)
-        and (kept.get("clean") is False or not said)
-    ):
+    at, line, was_clean = kept.get("at"), kept.get("line"), kept.get("clean") is not False
+    if isinstance(at, int) and isinstance(line, str) and line != counted(day) and not (was_clean and said):
         said.append(f"{line} when `anyhook doctor --past` looked, {datetime.fromtimestamp(at / 1e9):%Y-%m-%d %H:%M}")
-    return "; ".join(said)
+    return PastLine("; ".join(said), day.is_clean) if said else None

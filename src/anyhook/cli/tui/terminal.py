@@ -388,7 +388,7 @@ def columns_for(width: int) -> dict[str, int]:
     left = width - sum(columns.values()) - 2 * len(columns) - 2  # two for the scroll bar
     if width < NARROW:
         return {**columns, "what": max(10, left - 2)}
-    what = (left - 4) * 2 // 5
+    what = (left - 4) * 3 // 5  # the reason is also shown below the list
     return {**columns, "what": what, "why": left - 4 - what}
 
 
@@ -404,7 +404,7 @@ def cells_of(row: Row) -> dict[str, Text]:
         "from": Text(row.host, base),
         "verdict": Text(row.said, style),
         "ms": Text(took, base, justify="right"),
-        "what": Text.assemble((row.what, base), (f"  {row.about}" if row.about else "", "dim")),
+        "what": Text.assemble((row.about or row.what, base), (f"  {row.what}" if row.about else "", "dim")),
         "why": Text.assemble((row.reason, ""), (f"  {row.hook}" if row.reason else row.hook, "dim")),
     }
     for cell in cells.values():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PLAIN, FAINT, BOLD, GOOD, WARN, BAD = "", "dim", "bold", "green", "yellow", "red"
 TONES = {"bad": BAD, "warn": WARN, "strong": BOLD, "": PLAIN}
-VERDICTS = {"block": BAD, "ask": WARN, "allow": GOOD, "none": PLAIN}
+VERDICT_STYLES = {"block": BAD, "ask": WARN, "allow": GOOD, "none": PLAIN}
 
 
 def wants_colour(env: Mapping[str, str]) -> bool:

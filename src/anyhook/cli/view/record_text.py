@@ -45,7 +45,7 @@ def span(seconds: float) -> str:
     if seconds < 0.9995:
         return f"{seconds * 1000:.1f} ms" if seconds < 0.1 else f"{seconds * 1000:.0f} ms"
     if seconds < 120:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{round(seconds, 1):g} s"
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"

@@ -249,7 +249,7 @@ function column(x, width, height, parts) {
 // Names and values, as the server tells them.
 function figures(told) {
   return Object.entries(told).map(([name, value]) => {
-    const made = make("span", { refused: "bad", failed: "poor" }[name], `${name} `);
+    const made = make("span", { refused: "bad", failed: "poor", "would block": "poor" }[name], `${name} `);
     made.append(make("b", "", value));
     return made;
   });
@@ -572,10 +572,8 @@ by("rows").addEventListener("click", (event) => {
 });
 by("rows").addEventListener("focusin", (event) => reachable(event.target));
 by("rows").addEventListener("keydown", (event) => {
-  const line = event.target.closest("tr");
   const list = by("rows");
-  const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling,
-    Home: list.firstElementChild, End: list.lastElementChild }[event.key];
+  const next = { Home: list.firstElementChild, End: list.lastElementChild }[event.key];
   if (!next) return;
   event.preventDefault();
   next.querySelector("a")?.focus();
@@ -603,11 +601,33 @@ by("copy").addEventListener("click", async () => {
   }
 });
 by("span").addEventListener("change", showFigures);
+// To the row beside the one that has the focus; to the one that Tab reaches if none has.
+function goTo(sibling) {
+  const line = document.activeElement.closest("#rows tr");
+  const next = line ? line[sibling]?.querySelector("a") : by("rows").querySelector("a[tabindex='0']");
+  next?.focus();
+}
+
+const KEYS = {
+  "/": () => by("query").focus(),
+  "?": () => by("help").showModal(),
+  p: () => pause(!view.paused),
+  j: () => goTo("nextElementSibling"),
+  k: () => goTo("previousElementSibling"),
+};
+const ARROWS = { ArrowDown: KEYS.j, ArrowUp: KEYS.k };
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || by("full").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.matches("input, select")) return;
+  const run = KEYS[event.key] || (event.target.closest("#rows") && ARROWS[event.key]);
+  if (!run) return;
   event.preventDefault();
-  by("query").focus();
+  run();
+});
+by("keys").addEventListener("click", KEYS["?"]);
+by("help").querySelector("button").addEventListener("click", () => by("help").close());
+by("help").addEventListener("click", (event) => {
+  if (event.target === by("help")) by("help").close(); // beside it, on the backdrop
 });
 document.addEventListener("visibilitychange", shownOrHidden);
 window.addEventListener("popstate", fromAddress);

@@ -326,8 +326,10 @@ def _told(*hooks: HookFigures) -> dict[str, Json]:
     waited = sum(hook.cost_s for hook in hooks)
     told: dict[str, Json] = {"waited": span(waited)} if waited else {}
     told["runs"] = f"{runs:,}"
-    if blocks:
-        told["refused"] = f"{blocks:,}" + (f" ({shadow:,} in shadow mode)" if shadow else "")
+    if blocks > shadow:
+        told["refused"] = f"{blocks - shadow:,}"
+    if shadow:
+        told["would block"] = f"{shadow:,}"
     if failures:
         told["failed"] = f"{failures:,}" + (f" ({timeouts:,} timed out)" if timeouts else "")
     return told

@@ -341,7 +341,7 @@ def recorded(canonical: str, setup: Setup) -> list[Event]:
 
 
 def in_our_words(event: Event, source: Dialect) -> Event:
-    """An event that a person fired by hand in the words of the old hook's dialect, in words that both hooks read."""
+    """An event that a person fired by hand in the words of the old hook's dialect, with names that both hooks know."""
     tool, given = event.get("tool"), event.get("input")
     found = [(ours, row) for ours, row in source.tools.items() if tool == row.native or tool in row.also]
     if event.hosted or not found or not isinstance(given, dict):
