@@ -256,6 +256,14 @@ def test_the_same_words_twice(world: World) -> None:
     assert codes(check(world, status=0)) == ["duplicate-hook"]
 
 
+def test_packs_that_are_on_in_both_scopes_are_one_warning(world: World) -> None:
+    for words in (("add", "git", "--yes"), ("add", "outside", "--yes"), ("add", "guard", "--scope", "project", "--yes")):
+        assert world.command(*words).returncode == 0
+    (problem,) = check(world, status=0)
+    assert problem["what"] == "these packs are on in two scopes, user and project: git, outside"
+    assert world.command("check", "--format", "sarif").returncode == 0
+
+
 @pytest.mark.parametrize(("limit", "wrong"), [(5, True), (60, True), (100, False), (5000, False)])
 def test_milliseconds_that_look_like_seconds(world: World, limit: int, wrong: bool) -> None:
     kode(world, f"hooks:\n  session_end:\n    - exec: 'true'\n      timeout_ms: {limit}\n")

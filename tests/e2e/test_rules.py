@@ -153,3 +153,16 @@ def test_an_agent_that_nobody_knows_is_told_with_a_guess(world: World, rule: str
     for name, problem in zip(warned, told, strict=True):
         assert f"`{name}`" in problem["what"]
         assert "Did you mean" in problem["fix"]
+
+
+def test_an_approval_shows_what_names_stand_for(world: World) -> None:
+    """And what changed about them, without the tree that pins it."""
+    rules = 'when = "runs $pm publish or writes @keys"\n[words]\npm = "npm|yarn"\n[paths]\nkeys = ["*.pem"]\n'
+    path = world.write(world.project / ".anyhook/hooks.toml", f"[[rule]]\n{rules}")
+    shown = world.command("trust", "--yes").stdout
+    assert '"$pm": "npm|yarn", "@keys": ["*.pem"]' in shown
+    path.write_text(path.read_text().replace("npm|yarn", "npm"))
+    changed = world.command("trust").stdout
+    assert [line.strip() for line in changed.splitlines() if line.startswith(("    -  ", "    +  "))] == [
+        '-    "$pm": "npm|yarn",', '+    "$pm": "npm",',
+    ]  # fmt: skip

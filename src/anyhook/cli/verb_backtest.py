@@ -58,7 +58,7 @@ from anyhook.tables.registry import dialect, module_of
 from anyhook.tables.translate import to_native
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from anyhook.engine.routes import Catalog, HookStep

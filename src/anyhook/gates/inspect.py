@@ -203,19 +203,28 @@ def _never(pattern: str, target: str, searched: bool) -> str:
 
 
 def duplicates(hooks: Iterable[Hook]) -> list[Problem]:
-    """Declarations that are the same in every key."""
+    """Declarations that are the same in every key; packs that two scopes use are one problem."""
     seen: dict[tuple[str, ...], Hook] = {}
     found: list[Problem] = []
+    packs: dict[tuple[str, str], list[Hook]] = {}
     for hook in hooks:
         if not hook.place or not hook.definition:
             continue
         key = (hook.dialect, hook.native_event, hook.definition, hook.label)
         first = seen.setdefault(key, hook)
-        if first is not hook:
+        if first is not hook and hook.condition is not None and hook.group and hook.scope != first.scope:
+            packs.setdefault((first.scope, hook.scope), []).append(hook)
+        elif first is not hook:
             what = f"hook `{hook.name}` is declared twice in the same words"
             same = dialect(hook.dialect).identity
             why = f"{first.where()} says the same, so it runs {'once' if same(first) == same(hook) else 'twice'}"
             found.append(Problem("duplicate-hook", what, hook.where(), why, "Remove one of them.", WARNING))
+    for scopes, rules in packs.items():
+        names = [*dict.fromkeys(hook.group for hook in rules)]
+        what = f"these packs are on in two scopes, {' and '.join(scopes)}: {', '.join(names)}"
+        why = f"Each of {len(rules)} rules is asked twice, which changes no answer."
+        fix = "Nothing to do. To be asked once, take them out of one: anyhook remove PACK --scope SCOPE"
+        found.append(Problem("duplicate-hook", what, rules[0].project or rules[0].source, why, fix, WARNING))
     return found
 
 

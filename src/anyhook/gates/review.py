@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NEW, CHANGED, APPROVED, REMOVED = "new", "changed", "approved", "removed"
 CAN_REFUSE = ("deny", "ask")
 """What a rule that can only refuse says."""
+MEANS = "means"
+"""The key of a definition with what the others mean, for programs."""
 COMPARED_LINES = 6000
 """Longer texts are not compared line by line: a hostile pair could take hours."""
 
@@ -136,7 +138,9 @@ def differences(entry: Reviewed, ledger: Ledger) -> Iterator[tuple[str, list[str
     """What is new or changed, part by part: a title (`definition` or a file's path) and the lines of a unified diff."""
     before = entry.before
     if before is not None and before.definition != entry.item.definition:
-        yield "definition", _unified(_pretty(before.definition), _pretty(entry.item.definition), "definition")
+        old, new = before.definition, entry.item.definition
+        said = _unified(_pretty(old, without=MEANS), _pretty(new, without=MEANS), "definition")
+        yield "definition", said or _unified(_pretty(old), _pretty(new), "definition")
     elif entry.status == REMOVED and before is not None:
         yield "definition", _unified(_pretty(before.definition), [], "definition")
     known = before.files if before is not None else {}
@@ -168,9 +172,11 @@ def _lines(data: bytes) -> list[str]:
     return data.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n") if data else []
 
 
-def _pretty(definition: str) -> list[str]:
+def _pretty(definition: str, *, without: str = "") -> list[str]:
     try:
-        return json.dumps(json.loads(definition), indent=2, sort_keys=True, ensure_ascii=False).split("\n")
+        found = json.loads(definition)
+        shown = {key: value for key, value in found.items() if key != without} if isinstance(found, dict) else found
+        return json.dumps(shown, indent=2, sort_keys=True, ensure_ascii=False).split("\n")
     except ValueError:
         return definition.split("\n")
 

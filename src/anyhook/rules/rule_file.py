@@ -4,6 +4,7 @@ affect other rules and is never skipped silently."""
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from anyhook.model.event import EVENTS
@@ -84,6 +85,7 @@ class RuleFile:
         self.changed = ""
         """Why the rules of the current pack do not count, or ""."""
         self.remembered: tuple[str, ...] = ()
+        self.names = Names()
         """What the current function asks its session about."""
         self.modules: dict[str, str] = {}
         """What the functions of a `hooks.py` import from its folder."""
@@ -219,7 +221,7 @@ class RuleFile:
 
     def rules(self, document: dict[str, Json]) -> None:
         self.unknown_keys(document, TOP, (), "the file")
-        names = Names(self.words(document), self.paths(document))
+        self.names = names = Names(self.words(document), self.paths(document))
         for place, table in enumerate(self.tables(document, "rule")):
             self.unknown_keys(table, KEYS, ("rule", place), "a rule")
             self.rule(table, names, ("rule", place))
@@ -379,6 +381,9 @@ class RuleFile:
         matcher: dict[str, Json] = {key: table[key] for key in (*USUAL, "unless", "agents") if key in table}
         if tools:
             matcher["tool"] = "|".join(tools)
+        used = _used(self.names, " ".join(str(table.get(key, "")) for key in (*USUAL, "unless")))
+        matcher.update(used)
+        named: dict[str, Json] = {"names": used} if used else {}
         means = _plain(condition[0]) if condition is not None else None
         self.files.made_hook()
         handler: HandlerKind = "function" if "function" in spec else "command" if "run" in spec else "rule"
@@ -388,9 +393,16 @@ class RuleFile:
             hook = source.hook(
                 f"{owner}:{event}:{_short(name)}", name, event, self.rows[event].canonical, spec, limit_s, place=place,
                 matcher=matcher, handler=handler, status=status, why=why, line=self.line,
-                definition=canonical({"rule": dict(table), "means": means}), condition=condition,
+                definition=canonical({"rule": dict(table), **named, "means": means}), condition=condition,
             )  # fmt: skip
             self.hooks.append(hook)
+
+
+def _used(names: Names, text: str) -> dict[str, Json]:
+    """What a condition names that its file defines."""
+    defined: dict[str, Json] = {f"${name}": said for name, said in names.words.items()}
+    defined.update((f"@{name}", [*listed]) for name, listed in names.paths.items())
+    return {name: said for name, said in defined.items() if re.search(rf"{re.escape(name)}(?!\w)", text)}
 
 
 def _parsed(text: str, names: Names, key: str) -> Node:
