@@ -257,7 +257,11 @@ def test_the_same_words_twice(world: World) -> None:
 
 
 def test_packs_that_are_on_in_both_scopes_are_one_warning(world: World) -> None:
-    for words in (("add", "git", "--yes"), ("add", "outside", "--yes"), ("add", "guard", "--scope", "project", "--yes")):
+    for words in (
+        ("add", "git", "--yes"),
+        ("add", "outside", "--yes"),
+        ("add", "guard", "--scope", "project", "--yes"),
+    ):
         assert world.command(*words).returncode == 0
     (problem,) = check(world, status=0)
     assert problem["what"] == "these packs are on in two scopes, user and project: git, outside"

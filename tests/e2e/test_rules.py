@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from anyhook.rules.evaluate import RuleCall
+from anyhook.rules.pack_list import GUARDS, NAMES
 from anyhook.state.settings import Settings
 
 if TYPE_CHECKING:
@@ -166,3 +169,42 @@ def test_an_approval_shows_what_names_stand_for(world: World) -> None:
     assert [line.strip() for line in changed.splitlines() if line.startswith(("    -  ", "    +  "))] == [
         '-    "$pm": "npm|yarn",', '+    "$pm": "npm",',
     ]  # fmt: skip
+
+
+TRIED = {
+    "flow": "pre_tool: ask\n  reason: A secret was read in this session",
+    "loops": "  context: This call was made several times in a row",
+    "budget": "asks about over 1000 calls",
+    "redact": "  output → token=[secret: GitHub token]",
+    "format": "run        writes *.py",
+    "notify": "anyhook:user:notify:stop:the-agent-is-done  ran",
+    "test-after-edit": "context    writes *.py",
+    "context": "  context: ",
+}
+"""What the line to try of each pack shows that is not one of the guards: `tests/guards` has those."""
+
+
+@pytest.mark.parametrize("pack", [name for name in NAMES if name not in GUARDS])
+def test_the_line_to_try_a_pack_shows_what_it_does(world: World, pack: str) -> None:
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    said = world.command("add", pack, "--yes").stderr
+    line = next(line for line in said.splitlines() if line.startswith("Try it: ")).removeprefix("Try it: ")
+    line, _, note = line.partition("   # ")
+    for _ in range({"": 1, "four times": 4}[note]):
+        for part in line.split("&&"):
+            shown = world.command(*shlex.split(part)[1:]).stdout
+    assert TRIED[pack] in shown
+
+
+def test_the_examples_in_the_header_of_a_rule_file_do_what_they_say(world: World) -> None:
+    assert world.command("add", "git", "--yes").returncode == 0
+    path = world.home / "config/anyhook/hooks.toml"
+    examples = [line.removeprefix("#   ") for line in path.read_text().splitlines() if line.startswith("#   ")]
+    subprocess.run(["git", "init", "-q", world.project], check=True)
+    world.write(world.project / "new.txt", "x")
+    assert world.command("try", "git clean -fd").returncode == 2
+    assert world.command("try", "make release").returncode == 0
+    path.write_text(path.read_text() + "\n" + "\n".join(examples) + "\n")
+    assert json.loads(world.command("check", "--format", "json").stdout)["problems"] == []
+    assert world.command("try", "git clean -fd").returncode == 0
+    assert world.command("try", "make release").returncode == 2

@@ -246,6 +246,38 @@ def test_a_lock_that_cannot_be_understood_is_reported_and_the_package_s_rules_co
     assert [each["where"] for each in complaints(world) if each["code"] == "unpinned-package"] == [f"{rules}:{line}"]
 
 
+OF_STATE = {
+    "trust.json": ('{"projects": 7}', '{"projects": {"/p": 7}}'),
+    "switches.json": ('{"": 7}', '{"": {"x": true}}'),
+    "installs/index.json": ('{"/a": 7}',),
+    "installs/turned-on.json": ('{"/a": 7}',),
+}
+"""Files that only anyhook writes, each with values of the wrong kind."""
+
+
+@pytest.mark.parametrize("name", OF_STATE)
+@pytest.mark.parametrize("at", range(4))
+def test_a_damaged_file_of_state_is_never_a_guard_less_in_silence(world: World, name: str, at: int) -> None:
+    """What it held is asked for all the same, or `status` says that it is off, and `off = "deny"` refuses."""
+    for words in (("add", "git", "--yes"), ("install", "claude")):
+        assert world.command(*words).returncode == 0
+    world.hook("kodik", "PreToolUse", "exit 2", scope="project")
+    assert world.command("trust", "--yes").returncode == 0
+    assert world.command("disable", "git/clean").returncode == 0
+    path = world.state / name
+    assert path.is_file(), name
+    path.write_text(("", "{", "[]", *OF_STATE[name])[at % (3 + len(OF_STATE[name]))])
+    told = json.loads(world.command("status", "--json").stdout)
+    asked = {gate["id"] for gate in told["gates"] if gate["state"] == "armed"}
+    assert "anyhook:user:git:pre_tool:forced-push" in asked
+    assert refused(world, "git push --force")
+    if not refused(world, "ls"):
+        assert not told["protected"]
+        assert name in world.command("status").stderr
+        world.config('off = "deny"\n')
+        assert refused(world, "ls")
+
+
 @pytest.mark.parametrize("name", ["git/forced-push", "anyhook:user:git:pre_tool:forced-pusch"])
 def test_settings_for_a_hook_that_is_not_there_are_reported(world: World, name: str) -> None:
     assert world.command("add", "git", "--yes").returncode == 0
