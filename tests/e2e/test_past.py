@@ -312,7 +312,7 @@ def test_the_last_day_costs_only_what_is_new(tmp_path: Path, monkeypatch: pytest
         return iter(())
 
     def search(folder: str, wanted: Wanted) -> Iterator[JournalLine]:
-        searched.append(wanted.event)
+        searched.append(str(wanted.event))
         return iter(())
 
     monkeypatch.setattr(replay, "search", search)

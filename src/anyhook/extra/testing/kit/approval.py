@@ -15,7 +15,7 @@ from anyhook.extra.testing.kit.sandbox import LEFT_OUT, NoSandbox, project_for
 from anyhook.gates.review import APPROVED, CHANGED, NEW, REMOVED, Reviewed, review
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.places import NOWHERE, believed_dir, upward
+from anyhook.platform.places import NOWHERE, believed_dir, lies_in, upward
 from anyhook.programs.named import named_files, on_project_path, within
 from anyhook.state.ledger import Item, Ledger
 from anyhook.state.plans import Setup
@@ -178,7 +178,9 @@ def not_approved(file: str, standing: Standing) -> str:
     if standing.status == CHANGED:
         what, folder = "it changed since you approved it, or a file that it runs did", standing.folder
     else:
-        what, folder = "you never approved it", os.path.dirname(_place_of(file))
+        place = os.path.dirname(_place_of(file))
+        project = project_for(file, "", place)  # there, its hooks are approved with it
+        what, folder = "you never approved it", project if lies_in(place, project) else place
     return f"{file}: this case file is not run: {what}. Look at it: anyhook trust --project {folder}"
 
 
