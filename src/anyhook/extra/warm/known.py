@@ -6,7 +6,6 @@ from __future__ import annotations
 import binascii
 import marshal
 import os
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from anyhook.engine.bridge import named, read
@@ -23,7 +22,6 @@ from anyhook.tables.registry import VARIABLES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.engine.engine import Engine
     from anyhook.model.json_types import Json
 
 SAMPLE_LINES = (
@@ -71,23 +69,6 @@ def _named(env: Mapping[str, str]) -> dict[str, str]:
     return {name: env[name] for name in VARIABLES if name in env}
 
 
-class Latest:
-    """The engine of the plan that was learnt last."""
-
-    engine: Engine | None = None
-
-
-def touch() -> None:
-    """In a new worker that nobody waits for yet: judge a line, which starts nothing and is not recorded. A fork copies
-    each page of memory when it first writes to it, and that would be half the time of its first call."""
-    Thread(target=int).start()  # a process's first thread takes longer than the next
-    if Latest.engine is not None:
-        try:
-            Latest.engine.explain(Event.pre_tool("Bash", {"command": SAMPLE_LINES[1]}))
-        except Exception:  # noqa: BLE001 (a call that fails in the same way reports it)
-            return
-
-
 def learn(told: bytes) -> bool:
     """Keep the plan that a worker names, and what calls of this kind need. False if that is not possible."""
     try:
@@ -106,7 +87,6 @@ def learn(told: bytes) -> bool:
             for event in read(table, row, lean_json.dumps(sample).encode(), 0.0, setup.env).received.events:
                 steps = routes.find(event).steps
                 routes.rule_indexes[id(steps)] = RuleIndex(steps)
-        Latest.engine = engine
         engine.explain(Event.pre_tool("Bash", {"command": line}))  # it starts nothing, and compiles every pattern
     except Exception:  # noqa: BLE001 (then each worker reads it again)
         return False

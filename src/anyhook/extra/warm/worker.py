@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyhook.cli.bridge import Watchdog
-from anyhook.extra.warm.known import news, touch
+from anyhook.extra.warm.known import news
 from anyhook.extra.warm.likeness import Unlike, take_on
 from anyhook.extra.warm.messages import (
     ACCEPTED,
@@ -96,8 +96,6 @@ class Worker:
         self._poll.register(generation, select.EPOLLIN)
 
     def run(self) -> NoReturn:
-        if not self._poll.poll(0):
-            touch()
         while self._may_go_on():
             ready = [number for number, _ in self._poll.poll()]
             if self._listener.fileno() not in ready:
