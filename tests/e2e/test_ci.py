@@ -49,3 +49,24 @@ def test_many_gates_of_one_pack_are_one_line(world: World) -> None:
     assert len(json.loads(world.command("ci", "--json").stdout)["missing"]) == rules
     world.approve()
     assert world.command("ci").stdout == f"{rules} required gates on\n"
+
+
+def test_an_agent_that_does_not_ask_the_gates_fails_the_job(world: World) -> None:
+    """A gate that is on, and that the agent of the job does not ask, guards nothing there."""
+    assert world.command("add", "git", "--yes").returncode == 0
+    assert world.command("ci", "--require", "git/forced-push").returncode == 0, "without an agent, the gate counts"
+    assert world.command("install", "claude").returncode == 0
+    assert world.command("ci", "--require", "git/forced-push").returncode == 0
+    path = world.home / ".claude/settings.json"
+    settings = json.loads(path.read_text())
+    for entry in settings["hooks"]["PreToolUse"]:
+        entry["matcher"] = "Read"
+    path.write_text(json.dumps(settings))
+    for words in ([], ["--require", "git/forced-push"]):
+        ended = world.command("ci", *words)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "claude does not ask the gates" in ended.stderr
+        assert "anyhook install claude" in ended.stderr
+        assert json.loads(world.command("ci", *words, "--json").stdout)["passed"] is False
+    assert world.command("install", "claude").returncode == 0
+    assert world.command("ci").returncode == 0, "the advice works"

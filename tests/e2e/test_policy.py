@@ -52,6 +52,7 @@ def session_start(team: Team) -> str:
 
 def test_a_policy_is_pulled_shown_and_removed(team: Team) -> None:
     team.start()
+    assert "counts already" in team.pull().stdout
     told = team.state()
     key = " ".join(Path(f"{team.key}.pub").read_text().split()[:2])
     assert (told["name"], told["version"], told["state"], told["why"]) == ("acme", 1, "current", "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+import anyhook
 from command import SCRIPT
 
 if TYPE_CHECKING:
@@ -62,6 +63,19 @@ def test_any_other_file_is_a_bad_call(project: World, text: str) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert project.command("trust", "--from", "missing.json").returncode == 3
     assert project.command("trust", "--from", "approved.json", "--yes").returncode == 3
+
+
+def test_approvals_of_another_version_say_so(project: World) -> None:
+    """Its own packs may have other rules, so that approvals of them do not count."""
+    path = project.project / "approved.json"
+    said = json.loads(path.read_text())
+    assert said["anyhook"] == anyhook.__version__
+    path.write_text(json.dumps({**said, "anyhook": "9.9"}))
+    assert "9.9" not in project.command("trust", "--from", "approved.json").stderr, "all is as it was"
+    path.write_text(json.dumps({**said, "anyhook": "9.9", "approved": dict.fromkeys(said["approved"], "0")}))
+    done = project.command("trust", "--from", "approved.json")
+    assert done.returncode == 1
+    assert f"from anyhook 9.9, and this is {anyhook.__version__}" in done.stderr
 
 
 def git(world: World, *words: str) -> str:

@@ -8,9 +8,12 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from anyhook import __version__
 from anyhook.cli import BadCall
+from anyhook.cli.view.text import visible
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.gates.review import APPROVED, REMOVED
+from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +34,9 @@ def digest_of(entry: Reviewed, project: str) -> str:
 def write_approvals(path: str, entries: Sequence[Reviewed], project: str) -> int:
     """Write what is approved; returns how many."""
     approved = {entry.item.id: digest_of(entry, project) for entry in entries if entry.status == APPROVED}
-    text = json.dumps({"version": FORMAT_VERSION, "approved": approved}, indent=1, sort_keys=True)
+    text = json.dumps(
+        {"version": FORMAT_VERSION, "anyhook": __version__, "approved": approved}, indent=1, sort_keys=True
+    )
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"{text}\n")
@@ -40,7 +45,16 @@ def write_approvals(path: str, entries: Sequence[Reviewed], project: str) -> int
     return len(approved)
 
 
-def read_approvals(path: str) -> dict[str, str]:
+class Pinned(Record):
+    """What a file approves."""
+
+    approved: dict[str, str]
+    """Id → hash."""
+    written_by: str
+    """The version of anyhook that wrote it."""
+
+
+def read_approvals(path: str) -> Pinned:
     try:
         found = json.loads(read_bytes(path))
     except (OSError, Unreadable, ValueError, RecursionError) as error:
@@ -48,7 +62,18 @@ def read_approvals(path: str) -> dict[str, str]:
     approved = found.get("approved") if isinstance(found, dict) and found.get("version") == FORMAT_VERSION else None
     if not isinstance(approved, dict):
         raise BadCall(f"--from {path}: `anyhook trust --export` did not write this file.")
-    return {key: str(value) for key, value in approved.items()}
+    return Pinned({key: str(value) for key, value in approved.items()}, str(found.get("anyhook", "")))
+
+
+def another_version(pinned: Pinned) -> str:
+    """What to do if the file is from another version, whose own packs may have other rules; "" if it is not."""
+    if pinned.written_by == __version__:
+        return ""
+    return (
+        f"The file is from anyhook {visible(pinned.written_by) or '(not named)'}, and this is {__version__}, whose own"
+        " packs may have other rules. Use that version here, or approve with this one and write the file again:"
+        " anyhook trust, anyhook trust --export FILE"
+    )
 
 
 def sorted_by(pinned: dict[str, str], entries: Sequence[Reviewed], project: str) -> tuple[list[str], list[str]]:

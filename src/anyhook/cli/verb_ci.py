@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from anyhook.cli import DONE, FINDINGS, render
 from anyhook.cli.fire import project_of
 from anyhook.cli.options import HookOptions, JsonOptions, TrustOption, repeated
+from anyhook.cli.standing import status_of
 from anyhook.cli.verbs import verb
 from anyhook.engine.catalog import build
 from anyhook.engine.hook_names import hooks_meant
 from anyhook.gates.gate import protected, together
-from anyhook.gates.status import gates, grouped, owner
+from anyhook.gates.status import grouped, owner
 from anyhook.state.plans import Setup
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anyhook.cli.standing import ProjectStatus
     from anyhook.gates.gate import GateStatus
     from anyhook.model.hook import Hook
 
@@ -31,7 +33,7 @@ class CiOptions(JsonOptions, HookOptions, TrustOption):
 
 @verb("ci", CiOptions, "anyhook ci --require git/forced-push")
 def ci(options: CiOptions) -> int:
-    """Fail if a required gate is off, for use in CI.
+    """Fail if a required gate is off, or an agent here that calls anyhook does not ask it; for use in CI.
 
     The required gates are those that --require names and those of `require` in the settings. If neither names any,
     every gate must be on, and there must be at least one. A fresh checkout has no approvals: run `anyhook trust --yes`
@@ -43,11 +45,12 @@ def ci(options: CiOptions) -> int:
     project = project_of(options.project, options.plugin_dir)
     setup = Setup.of(project, dict(os.environ), options.dialect, options.trust or "ask", options.plugin_dir)
     catalog = build(setup, may_start=False).with_lines()
-    found = gates(setup, catalog)
+    here = status_of(setup, catalog)
+    found = here.gates
     named = dict.fromkeys((*options.require, *catalog.config.require))
     required = tuple(dict.fromkeys(each for name in named for each in _ids(name, catalog.hooks)))
     off = [] if required or protected(found) else [gate for gate in found if gate.state not in ("armed", "unmatched")]
-    missing = _missing(found, required) if required else _not_on(found, off)
+    missing = [*(_missing(found, required) if required else _not_on(found, off)), *_not_asked(here)]
     if options.json:
         listed = [gate.as_dict() for gate in found]
         render.json_out({"passed": not missing, "missing": missing, "gates": listed}, indent=2)
@@ -81,6 +84,16 @@ def _missing(found: list[GateStatus], required: tuple[str, ...]) -> list[str]:
             lines.append(f"`{name}` is not a gate of this project.{guess(name, known)}")
         lines += [gate.not_on for gate in meant if gate.state != "armed"]
     return lines
+
+
+def _not_asked(here: ProjectStatus) -> list[str]:
+    """A sentence for each agent that has our entry and does not ask the gates that are on."""
+    silent = {table: agent for table, agent in here.agents.items() if agent.installed and agent.state == "off"}
+    return [
+        f"{name} does not ask the gates: {agent.why}"
+        for name, agent in silent.items()
+        if protected(here.gates) and agent.cause != "only_own_hooks"
+    ]
 
 
 def _not_on(found: list[GateStatus], off: list[GateStatus]) -> list[str]:

@@ -73,6 +73,7 @@ def _pull(what: str, options: PolicyOptions) -> int:
     keys = [key for path in options.key for key in read_keys(path)]
     scope: HookScope = "managed" if options.managed else "user"
     base = base_of_scope(scope, os.environ)
+    before = {each.manifest for each in read_policies(os.environ, Files(), (scope,))}
     made = policies.pull(what, base, scope, tuple(dict.fromkeys(keys)), _threshold(options, len(keys)))
     if not options.managed:
         remember(f"{base}/{INDEX}", [f"{FOLDER}/{made.name}"])
@@ -81,7 +82,8 @@ def _pull(what: str, options: PolicyOptions) -> int:
         return DONE
     count = len(made.files)
     files = f"{count} file{'' if count == 1 else 's'}"
-    render.out(f"{made.name}, version {made.version}, counts from now on: {files}, signed.")
+    news = "counts already; there is none newer" if made.manifest in before else "counts from now on"
+    render.out(f"{made.name}, version {made.version}, {news}: {files}, signed.")
     render.say("See what it has:  anyhook policy, anyhook list, anyhook check")
     render.say(f"Undo it:  {shlex.join(['anyhook', 'policy', 'remove', made.name, *_managed(made)])}")
     return DONE

@@ -13,7 +13,7 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.catalog_input import setup_of
 from anyhook.cli.options import ProjectJsonOptions, ProjectOptions, option, switch
 from anyhook.cli.person import agreed, require_person
-from anyhook.cli.pinned_approvals import read_approvals, sorted_by, write_approvals
+from anyhook.cli.pinned_approvals import another_version, read_approvals, sorted_by, write_approvals
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
@@ -137,7 +137,8 @@ def _by_file(options: TrustOptions) -> int:
         waiting = f"; {len(found.waiting)} not approved and left out" if found.waiting else ""
         render.out(f"{count} approvals written to {options.export}{waiting}.")
         return DONE
-    approved, why = sorted_by(read_approvals(str(options.from_)), found.entries, root)
+    pinned = read_approvals(str(options.from_))
+    approved, why = sorted_by(pinned.approved, found.entries, root)
     count = approve_some(found, approved)
     if options.json:
         render.json_out({"approved": [*approved], "not_approved": [*why]}, indent=2)
@@ -145,6 +146,8 @@ def _by_file(options: TrustOptions) -> int:
         render.out(f"Approved: {count} in {visible(root)}, as {visible(str(options.from_))} says.")
         for line in why:
             render.say(f"not approved: {visible(line)}")
+        if why and (other := another_version(pinned)):
+            render.say(other)
     return FINDINGS if why or found.too_large else DONE
 
 

@@ -240,7 +240,9 @@ class PageApi:
         """A row about one of many machines: its figures, and what it says about itself."""
         said = said_by(self._folder, figures.machine)
         versions = dict(said.agents)
-        agents: list[Json] = [visible(f"{name} {versions.get(name, '')}".strip()) for name in figures.agents]
+        agents: list[Json] = [
+            visible(f"{name} {versions.get(name, '')}".strip()) for name in sorted({*figures.agents, *versions})
+        ]
         off: list[Json] = [*map(visible, said.off)]
         return {
             **figures.as_dict(), "ago": _ago(figures.last_ns), "agents": agents, "off_guards": off,
