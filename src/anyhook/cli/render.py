@@ -206,7 +206,8 @@ def decision_out(decision: Decision) -> None:
     ran = any(report.status in ("ran", "broken", "background") for report in decision.hooks)
     out(f"{decision.event}: {verdict}" + ("" if ran else " — no hook ran"), verdict_style(decision.verdict))
     for line in _asked_for(decision):
-        out(f"  {line}")
+        for part in [f"  {line}"] if columns() is None else _wrapped(line):
+            out(part)
 
 
 def verdict_style(verdict: Verdict) -> str:
@@ -216,6 +217,12 @@ def verdict_style(verdict: Verdict) -> str:
     from anyhook.cli.view.console import VERDICT_STYLES, wants_colour
 
     return VERDICT_STYLES[verdict] if wants_colour(os.environ) else ""
+
+
+def _wrapped(line: str) -> list[str]:
+    from anyhook.cli.view.console import prefixed
+
+    return prefixed(line, "  ", "    ")
 
 
 def _report_lines(decision: Decision) -> Iterator[str]:

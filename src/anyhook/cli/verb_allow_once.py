@@ -12,9 +12,10 @@ from anyhook.cli.catalog_input import catalog_of, setup_of
 from anyhook.cli.options import ProjectOptions
 from anyhook.cli.person import require_person, require_terminal
 from anyhook.cli.verbs import verb
+from anyhook.cli.view.console import prefixed
 from anyhook.cli.view.text import visible
 from anyhook.journal.read import about
-from anyhook.journal.search import Wanted, newest, record_of
+from anyhook.journal.search import PROOF, Wanted, newest, record_of
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.platform.places import NOWHERE, state_dir
 from anyhook.state.allowed import HOLDS_S, allow, key_of
@@ -49,7 +50,8 @@ def allow_once(record: str | None, options: ProjectOptions) -> int:
     render.out(f"record {line.number}: {visible(line.tool or '')}: {visible(about(line.data))[:MAX_WIDTH]}")
     render.out(f"  refused by {hook}")
     if decision is not None and decision.reason:
-        render.out(f"  {visible(decision.reason)}")
+        for part in prefixed(visible(decision.reason), "  ", "  "):
+            render.out(part)
     if not click.confirm("Let exactly this call pass, once, within ten minutes?", default=False):
         render.say("Nothing is changed.")
         return 1
@@ -66,7 +68,7 @@ def _refused(project: str, record: str | None) -> JournalLine:
         found = record_of(folder, record)
     else:
         lines = newest(folder, Wanted(project=project, event="pre_tool"), MAX_EVENTS)
-        found = next((line for line in reversed(lines) if _refusing(line)), None)
+        found = next((line for line in reversed(lines) if line.host != PROOF and _refusing(line)), None)
     if found is None or not _refusing(found):
         raise BadCall("there is no such refused call. `anyhook log --verdict block` shows those that were refused.")
     if not (found.has_data and found.has_bodies):

@@ -458,9 +458,9 @@ def _tell(plan: BacktestPlan, found: Tallied, cold_only: Sequence[str], most: in
     _show_tallies({name: found.tallies[name] for name in plan.chosen if name in found.tallies})
     elsewhere = "" if plan.wanted.project is None else "; --everywhere also looks at other projects"
     others = " except those left out" if found.left_out else ""
-    for name in plan.chosen:
-        if name not in found.tallies:
-            render.say(f"{name}: it matches no recorded event{others}{elsewhere}")
+    silent = [name for name in plan.chosen if name not in found.tallies]
+    for name in silent if len(silent) <= MAX_SILENT else [f"{len(silent)} hooks"]:
+        render.say(f"{name}: no recorded event matches{others}{elsewhere}")
 
 
 def _show_tallies(ran: dict[str, Tally]) -> None:
@@ -470,4 +470,5 @@ def _show_tallies(ran: dict[str, Tally]) -> None:
         show(tally_table(speak))
     if len(speak) < len(ran):
         asked = max(tally.events for tally in ran.values())
-        render.say(f"{len(ran) - len(speak)} others would have done nothing for these {asked:,} events.")
+        these = "this event" if asked == 1 else f"these {asked:,} events"
+        render.say(f"{len(ran) - len(speak)} others would have done nothing for {these}.")

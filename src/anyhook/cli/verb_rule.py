@@ -15,6 +15,7 @@ from anyhook.cli.person import require_person
 from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verb_status import repository_root
 from anyhook.cli.verbs import verb
+from anyhook.cli.view.console import prefixed
 from anyhook.documents import edit
 from anyhook.engine.catalog import build
 from anyhook.engine.hook_names import hooks_meant, likely
@@ -116,11 +117,9 @@ def rule(name: str, options: RuleOptions) -> int:
     told = [(word, found.refuses), ("because", found.because)]
     told += [(("refused" if not at else ""), line) for at, line in enumerate(found.refused)]
     told += [(("passes" if not at else ""), line) for at, line in enumerate(found.passed)]
-    for title, text in told:
-        if text:
-            render.out(f"  {title:<11}{text}")
-    for title, text in _ways(found):
-        render.out(f"  {title:<11}{text}")
+    for title, text in (*told, *_ways(found)):
+        for line in prefixed(text, f"  {title:<11}", " " * 13) if text else ():
+            render.out(line)
     return DONE
 
 

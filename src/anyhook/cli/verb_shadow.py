@@ -14,7 +14,7 @@ from anyhook.cli.known_words import HOOK
 from anyhook.cli.options import ProjectJsonOptions, option
 from anyhook.cli.person import require_person
 from anyhook.cli.undo import tell_undo, undo_for_hooks
-from anyhook.cli.verb_switch import find_hooks
+from anyhook.cli.verb_switch import find_hooks, named
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.record_text import when
 from anyhook.journal.timespec import seconds_of
@@ -69,8 +69,8 @@ def _set(name: str, options: ProjectJsonOptions, mode: str, until_s: int | None)
         render.json_out({"hooks": [*hooks], "mode": mode, "until": until, "file": path, "undo": [*undone]})
         return 0
     ends = f", until {when(until_s * 10**9)}" if until_s else ""
-    for key in hooks:
-        render.out(f"{mode}: {key}{ends}")
+    for said in named(name, found):
+        render.out(f"{mode}: {said}{ends}")
     if mode == "shadow":
         _tell_watched(name, len(found))
         tell_undo(undone)

@@ -16,7 +16,7 @@ from anyhook.cli.known_words import AGENT
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.standing import ProjectStatus, status_of
 from anyhook.cli.verbs import check_agents, verb
-from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, wants_colour
+from anyhook.cli.view.console import BAD, FAINT, GOOD, WARN, cell, drawn, grid, prefixed, wants_colour
 from anyhook.documents.files import Files
 from anyhook.engine.catalog import build, with_interpreters
 from anyhook.engine.routes import from_plan
@@ -162,7 +162,11 @@ def _screen(here: ProjectStatus) -> list[str]:
         table.add_row(cell(gate.state, style), cell(called), cell(_about(some, here.agents)))
     if here.gates:
         lines += map(render.legible, drawn(table, render.columns(), colour=wants_colour(os.environ)))
-    return [*lines, render.plain(f"{here.word}: {here.told}")]
+    return [*lines, *_wrapped(f"{here.word}: {here.told}")]
+
+
+def _wrapped(text: str, first: str = "") -> list[str]:
+    return [render.plain(line) for line in prefixed(text, first, f"{first}  ")]
 
 
 def _about(some: list[GateStatus], agents: Mapping[str, AgentStatus]) -> str:
@@ -194,7 +198,8 @@ def _agent_lines(here: ProjectStatus) -> list[str]:
     lines: list[str] = []
     transcripts = here.transcripts()
     for name, each in here.agents.items():
-        lines.append(render.plain(f"{name}: {each.state}" + (f" ({each.why})" if each.why else "")))
+        lines += _wrapped(f"{name}: {each.state}" + (f" ({each.why})" if each.why else ""))
         told = transcripts.get(name) if each.installed else None
-        lines += filter(None, [render.plain(f"  transcripts: {told.said}") if told else "", unheard(host(name))])
+        lines += _wrapped(f"transcripts: {told.said}", "  ") if told else []
+        lines += filter(None, [unheard(host(name))])
     return lines

@@ -23,6 +23,7 @@ from anyhook.state.switches import USER, Switches
 from anyhook.tables.registry import special
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Literal
 
     from anyhook.model.json_types import Json
@@ -64,10 +65,17 @@ def _turn(name: str, options: ProjectJsonOptions, done: Literal["enable", "disab
         ids: dict[str, Json] = {"id": hooks[0].id} if len(hooks) == 1 else {"ids": [hook.id for hook in hooks]}
         render.json_out({**ids, "enabled": on, "undo": [*undone]})
         return 0
-    for hook in hooks:
-        render.out(f"{done}d: {hook.id}{'' if hook in turned else ', already'}")
+    for said in named(name, hooks):
+        render.out(f"{done}d{'' if turned else ' already'}: {said}")
     tell_undo(undone)
     return 0
+
+
+def named(name: str, hooks: Sequence[Hook]) -> list[str]:
+    """What a person is told of hooks that were found by a name: a pack as one."""
+    if len(hooks) > 1 and all(hook.group == name for hook in hooks):
+        return [f"{name} ({len(hooks)} hooks)"]
+    return [hook.id for hook in hooks]
 
 
 def _meant(name: str, hooks: list[Hook]) -> list[Hook]:

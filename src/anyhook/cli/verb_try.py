@@ -12,6 +12,7 @@ from anyhook.cli.fire import project_of
 from anyhook.cli.options import JsonOptions, option
 from anyhook.cli.verb_facts import lines
 from anyhook.cli.verbs import verb
+from anyhook.cli.view.console import prefixed
 from anyhook.engine.engine import Engine
 from anyhook.model.event import Event
 from anyhook.platform.places import home_of
@@ -58,8 +59,8 @@ def try_(command: str, options: TryOptions) -> int:
             render.out(line)
         said = f"{WORDS[decision.verdict]}{f' by {rule}' if rule else ''}"
         render.out(said, render.verdict_style(decision.verdict))
-        if decision.reason:
-            render.out(f"  {decision.reason}")
+        for line in prefixed(decision.reason or "", "  ", "  ") if decision.reason else ():
+            render.out(line)
     return BLOCKED if decision.stops else DONE
 
 

@@ -13,7 +13,7 @@ from anyhook.journal.machines import NUMBER_STEP
 from anyhook.journal.read import RecordedRun, about
 from anyhook.journal.record import clean, clipped, run_fields
 from anyhook.journal.runs import Durations
-from anyhook.journal.search import Wanted, newest
+from anyhook.journal.search import PROOF, Wanted, newest
 from anyhook.model import lean_json
 from anyhook.model.call import Run
 from anyhook.model.event import EVENTS, Event
@@ -348,7 +348,7 @@ class Backtest:
         """The recorded events that can be fired again; the others are counted by their reason."""
         self.left_out = {}
         for line in search_all(self.past, self.wanted):
-            if line.event not in EVENTS or is_repeated(line):
+            if line.event not in EVENTS or line.host == PROOF or is_repeated(line):
                 continue
             why = ""
             if not line.has_data:
