@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import threading
+import time
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -203,16 +205,127 @@ def test_a_day_counts_the_tokens_of_the_day(world: World) -> None:
     assert "deny" in asked_with(world, "claude", other, session="another")
 
 
+LINES = {
+    "gemini": ({"id": "m1", "type": "gemini", "tokens": {"input": 900, "cached": 100, "total": 1_200}},) * 2,
+    "qwen": (
+        {"type": "assistant", "usageMetadata": {"totalTokenCount": 1_200, "cachedContentTokenCount": 100}},
+    ),
+    "copilot": (
+        {"type": "session.usage_record", "id": "r1", "data": {"usage": {"inputTokens": 800, "outputTokens": 300}}},
+    ),
+    "kimi": (
+        {"type": "usage.record", "time": 1795111799780, "usage": {"inputOther": 600, "output": 200}},
+        {"type": "usage.record", "time": 1795111800079, "usage": {"inputOther": 200, "output": 100}},
+    ),
+}  # fmt: skip
+"""What real transcripts have, in lines; each makes 1,100 tokens."""
+PLACES = {
+    "copilot": ".copilot/session-state/s/events.jsonl",
+    "kimi": ".kimi-code/sessions/wd_project_1/s/agents/main/wire.jsonl",
+}
+"""Where they are, if payloads do not name them."""
+
+
+def asked(world: World, agent: str, transcript: Path | None) -> str:
+    """What an agent is told about a call."""
+    given = {"command": "ls"}
+    cwd, path = str(world.project), str(transcript or "")
+    common = {"session_id": "s", "cwd": cwd, "tool_input": given, "tool_call_id": "c", "transcript_path": path}
+    payload: dict[str, dict[str, Any]] = {
+        "gemini": {**common, "hook_event_name": "BeforeTool", "tool_name": "run_shell_command"},
+        "qwen": {**common, "hook_event_name": "PreToolUse", "tool_name": "run_shell_command"},
+        "copilot": {"sessionId": "s", "timestamp": 1, "cwd": cwd, "toolName": "bash", "toolArgs": given},
+        "kimi": {**common, "hook_event_name": "PreToolUse", "tool_name": "Bash"},
+        "goose": {"event": "PreToolUse", "session_id": "s", "tool_name": "shell", "tool_input": given},
+        "opencode": {"input": {"tool": "bash", "sessionID": "s", "callID": "c"}, "output": {"args": given}},
+    }  # fmt: skip
+    event = {"gemini": "BeforeTool", "copilot": "preToolUse", "opencode": "tool.execute.before"}.get(
+        agent, "PreToolUse"
+    )
+    engine = Engine.open(cwd, env=world.env)
+    engine.bridge(agent, event, json.dumps(payload[agent]))
+    engine.close_sync()
+    decision = world.journal()[-1]["decision"]
+    return decision["reason"] if decision["verdict"] == "block" else ""
+
+
+@pytest.mark.parametrize("agent", LINES)
+def test_tokens_in_the_lines_of_other_agents(world: World, agent: str) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
+    transcript = world.home / PLACES.get(agent, "t.jsonl")
+    assert asked(world, agent, None if agent in PLACES else transcript) == ""
+    world.write(transcript, "".join(f"{json.dumps(line)}\n" for line in LINES[agent]))
+    assert "1,100 tokens were used" in asked(world, agent, None if agent in PLACES else transcript)
+
+
+TABLES = {
+    "goose": (
+        ".local/share/goose/sessions/sessions.db",
+        "CREATE TABLE usage_ledger (session_id TEXT, created_timestamp INTEGER, total_tokens INTEGER, "
+        "cache_read_tokens INTEGER, cost REAL)",
+        "INSERT INTO usage_ledger VALUES (?, ?, 600, 50, 6.5)",
+    ),
+    "opencode": (
+        ".local/share/opencode/opencode.db",
+        "CREATE TABLE message (session_id TEXT, time_created INTEGER, data TEXT)",
+        'INSERT INTO message VALUES (?, 1000 * ?, \'{"cost": 6.5, "tokens": {"input": 500, "output": 50}}\')',
+    ),
+}
+
+
+@pytest.mark.parametrize("agent", TABLES)
+def test_tokens_and_dollars_in_tables(world: World, agent: str) -> None:
+    rules(
+        world,
+        '[[rule]]\nname = "tokens"\nwhen = "over 1k tokens"\n'
+        '[[rule]]\nname = "dear"\nwhen = "over 10 dollars per day"\n',
+    )
+    place, table, row = TABLES[agent]
+    path = world.home / place
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as tables:
+        tables.execute(table)
+        tables.execute(row, ("s", time.time()))
+        tables.execute(row, ("another", time.time()))
+    assert asked(world, agent, None) == ""
+    with sqlite3.connect(path) as tables:
+        tables.execute(row, ("s", 0))  # long ago: it counts for the session, not for the day
+    assert "1,100 tokens were used" in asked(world, agent, None)
+    with sqlite3.connect(path) as tables:
+        tables.execute(row, ("s", time.time()))
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 10 dollars per day"\n')
+    assert "13.00 dollars were used" in asked(world, agent, None)
+
+
+def test_dollars_count_when_a_session_of_claude_has_ended(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 10 dollars per day"\n')
+    now = datetime.now(UTC).isoformat()
+    for session, dollars, expected in (("a", 6.5, ""), ("b", 6.5, ""), ("c", 0.0, "13.00 dollars were used")):
+        transcript = world.home / f"{session}.jsonl"
+        world.write(transcript, f"{claude_line('m1', 500, now)}\n")
+        assert expected in asked_with(world, "claude", transcript, session=session)
+        assert expected or "deny" not in asked_with(world, "claude", transcript, session=session)
+        cost = {"type": "cost-state", "totalCostUSD": dollars, "modelUsage": {"m": {"inputTokens": 500}}}
+        world.write(transcript, f"{transcript.read_text()}{json.dumps(cost)}\n")
+        payload = {"hook_event_name": "SessionEnd", "session_id": session, "cwd": str(world.project), "reason": "other"}
+        engine = Engine.open(str(world.project), env=world.env)
+        engine.bridge("claude", "SessionEnd", json.dumps({**payload, "transcript_path": str(transcript)}))
+        engine.close_sync()
+
+
 def test_an_agent_that_does_not_tell_is_a_warning(world: World) -> None:
-    for agent in ("claude", "qwen"):
+    for agent in ("claude", "vibe"):
         assert world.command("install", agent).returncode == 0
     rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\n')
     found = json.loads(world.command("check", "--format", "json").stdout)["problems"]
     assert [(each["code"], each["severity"]) for each in found] == [("untold-number", "warning")]
-    assert "Qwen Code" in found[0]["what"]
+    assert "Vibe" in found[0]["what"]
     rules(world, '[[rule]]\nname = "dear"\nwhen = "over 9 dollars"\nagents = ["claude"]\n')
+    assert json.loads(world.command("check", "--format", "json").stdout)["problems"] == []
+    assert world.command("install", "codex").returncode == 0
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 9 dollars"\nagents = ["codex"]\n')
     (found,) = json.loads(world.command("check", "--format", "json").stdout)["problems"]
-    assert "counts dollars, which Claude Code does not tell" in found["what"]
+    assert "counts dollars, which Codex CLI does not tell" in found["what"]
     rules(world, '[[rule]]\nname = "dear"\nwhen = "over 1k tokens"\nagents = ["codex"]\n')
     assert json.loads(world.command("check", "--format", "json").stdout)["problems"] == []
 

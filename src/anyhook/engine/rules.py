@@ -448,6 +448,7 @@ class CallMemory:
         from anyhook.state.memory import Memory, day_of, root_of
 
         self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
+        self._native, self._setup = session, context.setup
         self._host, self._now_s = context.host, now_s
         call_id = event.data.get("call_id")
         self._who = lean_json.short_digest(f"{context.host} {call_id}" if call_id else os.urandom(16).hex())
@@ -493,16 +494,16 @@ class CallMemory:
     def _count(self, event: Event, deed: Deed) -> None:
         """Count what the transcript tells by now, if the agent has one that tells."""
         from anyhook.state.memory import begin_of_day
-        from anyhook.tables.spent import read_on, transcript_of
+        from anyhook.tables.spent import place_of, read_on, transcript_of
 
         reader = past(self._host) if self._host in HOSTS else None
-        spent = reader.spent if reader is not None else None
-        path = transcript_of(event.raw) if spent is not None else ""
-        if spent is None or not path:
+        if reader is None or not reader.tells:
             return
-        for period, book in self._books.items():
+        path = transcript_of(event.raw) or place_of(reader, self._setup.roots(()), self._native)
+        for period, book in self._books.items() if path else ():
             since_s = begin_of_day(self._now_s) if period == "day" else 0.0
-            book.count(deed, lean_json.short_digest(path), partial(read_on, path, spent, since_s))
+            of = lean_json.short_digest(f"{path} {self._native}" if reader.sums is not None else path)
+            book.count(deed, of, partial(read_on, path, reader, self._native, since_s))
 
     def end(self, decision: Decision, call: RuleCall) -> None:
         """The call was decided."""

@@ -163,7 +163,7 @@ def _untold(hook: Hook, setup: Setup) -> Iterator[Problem]:
 def told_by(table: Host) -> set[str]:
     """What an agent's transcripts tell of what its sessions use."""
     reader = past(table.name)
-    return {"tokens"} if reader is not None and reader.spent is not None else set()
+    return {*reader.tells} if reader is not None else set()
 
 
 def _hook_files(loaded: Loaded) -> list[str]:

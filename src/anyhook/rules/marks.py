@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from anyhook.rules.language import Node
     from anyhook.rules.paths import PathPattern
 
+LISTENED = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "step_end", "stop")
 SPENT = ("tokens", "dollars")
 """What a rule can count and some agents tell."""
 ANY = "*"
@@ -40,6 +41,19 @@ def nodes_of(tree: Node) -> Iterator[Node]:
 def is_about_the_past(node: Node) -> bool:
     """Whether it asks what the session did before: `earlier`, `over`, `secret seen`."""
     return node[0] in ("earlier", "over") or asks_for_seen(node)
+
+
+def counts_what_is_told(node: Node) -> bool:
+    """Whether it counts what only agents tell."""
+    return node[0] == "over" and node[2] in SPENT
+
+
+def listened_by(tree: Node) -> tuple[str, ...]:
+    """The events that a rule about the past remembers, besides its own."""
+    nodes = [*nodes_of(tree)]
+    if not any(map(is_about_the_past, nodes)):
+        return ()
+    return (*LISTENED, "session_end") if any(map(counts_what_is_told, nodes)) else LISTENED
 
 
 def asks_for_seen(node: Node) -> bool:

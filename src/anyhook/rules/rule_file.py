@@ -11,7 +11,7 @@ from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.rules.language import Names, events_of, named_in, parse
-from anyhook.rules.marks import is_about_the_past, needs_of, nodes_of
+from anyhook.rules.marks import listened_by, needs_of
 from anyhook.rules.paths import CLASSES, compile_path
 from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 USUAL = {"when": "pre_tool", "before": "pre_tool", "after": "post_tool"}
 """The keys for a condition, and their default event."""
-LISTENED = ("session_start", "user_prompt_submit", "pre_tool", "post_tool", "post_tool_failure", "step_end", "stop")
-"""The events that rules about the past remember, besides their own."""
 ACTIONS = ("deny", "ask", "warn", "context", "rewrite", "redact", "run")
 RUNNING = ("run", "deny", "context")
 """Actions that can use a command."""
@@ -268,8 +266,8 @@ class RuleFile:
         tree, spared, spec = parts
         events = sorted(events_of(tree, USUAL[key]), key=[*EVENTS].index)
         self.unknown_agents(named_in(tree, "agent"), name, (*place, "agents" if "agents" in table else key))
-        if any(map(is_about_the_past, nodes_of(tree))):
-            spec["listens"] = [*LISTENED]
+        if listened := listened_by(tree):
+            spec["listens"] = [*listened]
         off = given.get("enabled") is False
         why = "`enabled` is false in its file" if off else ""
         status: HookState = DISABLED if off else "armed"

@@ -100,7 +100,7 @@ class Seen(Record):
     met: Mapping[str, Met]
     """The key of a condition → the first call that met it, unless it is this one."""
     spent: Mapping[str, float]
-    """What the agent tells: tokens."""
+    """What the agent tells: tokens, dollars."""
     told_s: float = 0.0
     """When it told."""
 
@@ -108,7 +108,8 @@ class Seen(Record):
         """A number that the agent told, and how old it is; "" for what we count."""
         if counted not in self.spent:
             return ""
-        number, at = f"{self.spent[counted]:,.0f} {counted} were used", strftime("%H:%M", localtime(self.told_s))
+        number = f"{self.spent[counted]:,.{2 if counted == 'dollars' else 0}f} {counted} were used"
+        at = strftime("%H:%M", localtime(self.told_s))
         return f"{number}, as the agent told at {at}, {max(0.0, self.now_s - self.told_s) / 60:.0f} minutes before"
 
     def is_over(self, limit: float, counted: str) -> bool:
@@ -221,6 +222,7 @@ class Memory:
             found = read(Reading(*kept) if kept is not None else None)
             known[transcript] = [getattr(found, field) for field in found.fields]
             _spend(book, transcript, found.tokens - found.before, found.at_s)
+            _spend(book, transcript, found.dollars - found.dollars_before, found.at_s, "dollars")
 
         self._change(counted, deed)
 
@@ -336,9 +338,10 @@ def _hold(book: Book, who: str) -> None:
         known[4] = IS_HELD
 
 
-def _spend(book: Book, of: str, tokens: float, at_s: float) -> None:
-    if tokens:
-        book["spent"][of] = max(tokens, book["spent"].get(of, 0.0))
+def _spend(book: Book, of: str, number: float, at_s: float, counted: str = "spent") -> None:
+    if number:
+        known = book.setdefault(counted, {})
+        known[of] = max(number, known.get(of, 0.0))
         book["told"] = max(at_s, book.get("told", 0.0))
 
 
@@ -412,7 +415,7 @@ def _seen(book: Book, deed: Deed, now_s: float) -> Seen:
         if other != who and standing == IT_COUNTS:
             for key, what in keys.items():
                 met.setdefault(key, Met(number, at_s, what))
-    spent = {"tokens": sum(book["spent"].values())}
+    spent = {"tokens": sum(book["spent"].values()), "dollars": sum(book.get("dollars", {}).values())}
     return Seen(book["calls"], same, failures, book["first"], now_s, met, spent, book.get("told", 0.0))
 
 

@@ -34,12 +34,15 @@ class PastEvent(Record):
     data: dict[str, Json]
 
 
-class TokensTold(Record):
-    """What a line of a transcript tells of tokens. What the model's provider had kept from before does not count."""
+class SpentTold(Record):
+    """What a line of a transcript, or a table, tells of what a session has used."""
 
-    of: str
-    """What they were used for: a later line about the same replaces an earlier one."""
-    tokens: float
+    of: str = ""
+    """What tokens were used for: a later line about the same replaces an earlier one."""
+    tokens: float = 0.0
+    """What the model's provider had kept from before does not count."""
+    dollars: float = 0.0
+    """Of the session so far."""
 
 
 class Past(Record):
@@ -54,8 +57,14 @@ class Past(Record):
     """Tools in transcripts that it does not ask hooks about: gaps that are known."""
     own_ids: bool = False
     """Whether hooks get other ids for calls than transcripts have."""
-    spent: Callable[[Object], TokensTold | None] | None = None
-    """What a line tells of tokens; None for an agent whose transcripts do not tell, or not in lines."""
+    tells: tuple[str, ...] = ()
+    """What its transcripts tell of what sessions use: `tokens`, `dollars`; in their lines or in tables."""
+    spent: Callable[[Object], SpentTold | None] | None = None
+    """What a line tells."""
+    sums: Callable[[str, str, float], SpentTold] | None = None
+    """What tables tell of a session: the file, the session, from which time on."""
+    transcript: Callable[[Roots, str], str] | None = None
+    """Where a session's transcript is, if payloads do not name it."""
 
 
 class TranscriptSession:

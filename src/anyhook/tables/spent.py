@@ -1,5 +1,5 @@
-"""What a transcript tells of the tokens that a session has used. A transcript grows all the time, so each look reads
-only what came since the last one."""
+"""What a transcript tells of the tokens and dollars that a session has used. A transcript grows all the time, so each
+look reads only what came since the last one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from anyhook.tables.past import ns_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anyhook.tables.past import Object, TokensTold
+    from anyhook.tables.past import Object, Past, SpentTold
+    from anyhook.tables.rows import Roots
 
 MAX_TRANSCRIPT_READ = 64 << 20
 """How many bytes one look reads; the next one goes on."""
@@ -34,6 +35,8 @@ class Reading(Record):
     """The last messages, and what each has used."""
     at_s: float = 0.0
     """The time of the last line that told."""
+    dollars: float = 0.0
+    dollars_before: float = 0.0
 
 
 def transcript_of(payload: bytes) -> str:
@@ -46,22 +49,37 @@ def transcript_of(payload: bytes) -> str:
     return path if isinstance(path, str) and "\0" not in path else ""
 
 
-def read_on(path: str, tells: Callable[[Object], TokensTold | None], since_s: float, known: Reading | None) -> Reading:
-    """What the transcript tells by now. One that cannot be read tells nothing new; one that became shorter is another
-    one, and read from its start."""
+def place_of(reader: Past, roots: Roots, session: str) -> str:
+    """The path of a session's transcript; "" if it is not known."""
+    if reader.transcript is not None:
+        return reader.transcript(roots, session)
+    return next(iter(reader.places(roots)), "") if reader.sums is not None else ""
+
+
+def read_on(path: str, reader: Past, session: str, since_s: float, known: Reading | None) -> Reading:
+    """What the transcript tells by now. One that cannot be read tells nothing new."""
     known = known or Reading()
     try:
-        data, offset = _after(path, known.offset)
+        if reader.sums is not None:
+            told = reader.sums(path, session, since_s)
+            return Reading(tokens=told.tokens, dollars=told.dollars, at_s=os.stat(path).st_mtime)
+        return _lines_on(path, reader.spent, since_s, known) if reader.spent is not None else known
     except OSError:
         return known
+
+
+def _lines_on(path: str, tells: Callable[[Object], SpentTold | None], since_s: float, known: Reading) -> Reading:
+    """What the lines since then tell. A file that became shorter is another one, and read from its start."""
+    data, offset = _after(path, known.offset)
     if offset < known.offset:
         known = Reading()
     end = data.rfind(b"\n") + 1
     if not end and len(data) == MAX_TRANSCRIPT_READ:
         end = len(data)  # a line that is too long
     tokens, before, at_s, messages = known.tokens, known.before, known.at_s, {**known.open}
+    dollars, dollars_before = known.dollars, known.dollars_before
     for line in data[:end].split(b"\n"):
-        if b"token" not in line:
+        if b"oken" not in line and b"usage" not in line:
             continue
         try:
             told = json.loads(line.decode("utf-8", "replace"))
@@ -70,15 +88,16 @@ def read_on(path: str, tells: Callable[[Object], TokensTold | None], since_s: fl
         found = tells(told) if isinstance(told, dict) else None
         if found is None:
             continue
+        dollars = max(dollars, found.dollars)
         earlier = messages.pop(found.of, 0.0)
         tokens += found.tokens - (earlier if earlier <= found.tokens else 0.0)
         messages[found.of] = found.tokens
         if len(messages) > MAX_OPEN:
             del messages[next(iter(messages))]
-        at_s = ns_of(told.get("timestamp")) / 1e9 or at_s
+        at_s = ns_of(told.get("timestamp") or told.get("time")) / 1e9 or at_s
         if at_s < since_s:
-            before = tokens
-    return Reading(offset + end, tokens, before, messages, at_s)
+            before, dollars_before = tokens, dollars
+    return Reading(offset + end, tokens, before, messages, at_s, dollars, dollars_before)
 
 
 def _after(path: str, offset: int) -> tuple[bytes, int]:

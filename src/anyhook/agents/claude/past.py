@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TokensTold, TranscriptSession, count, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, files_below, inner, json_lines, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,17 @@ def events(path: str) -> Iterator[PastEvent]:
                     yield from session.prompt(at, inner(block, "text"))
 
 
-def spent(line: dict[str, Json]) -> TokensTold | None:
-    """A message is written in several lines, and each repeats what it used."""
+def spent(line: dict[str, Json]) -> SpentTold | None:
+    """A message is written in several lines, and each repeats what it used. What the session cost is written when it
+    ends (2.1.325)."""
+    if line.get("type") == "cost-state":
+        return SpentTold(dollars=count(line.get("totalCostUSD")))
     message = line.get("message")
     usage = inner(message, "usage")
     if line.get("type") != "assistant" or not isinstance(usage, dict):
         return None
     names = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
-    return TokensTold(str(inner(message, "id") or ""), count(*(usage.get(name) for name in names)))
+    return SpentTold(str(inner(message, "id") or ""), count(*(usage.get(name) for name in names)))
 
 
-PAST = Past(places, events, spent=spent)
+PAST = Past(places, events, tells=("tokens", "dollars"), spent=spent)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.tables.past import (
     Past,
-    TokensTold,
+    SpentTold,
     TranscriptSession,
     count,
     files_below,
@@ -138,14 +138,14 @@ def _result(output: Json) -> tuple[Json, bool]:
     return output, failed
 
 
-def spent(line: dict[str, Json]) -> TokensTold | None:
+def spent(line: dict[str, Json]) -> SpentTold | None:
     """Now and then a line tells the sum of the session."""
     used = inner(line.get("payload"), "info", "total_token_usage")
     if inner(line.get("payload"), "type") != "token_count" or not isinstance(used, dict):
         return None
     kept = count(used.get("cached_input_tokens"))
-    return TokensTold("", max(0.0, count(used.get("input_tokens"), used.get("output_tokens")) - kept))
+    return SpentTold("", max(0.0, count(used.get("input_tokens"), used.get("output_tokens")) - kept))
 
 
 UNASKED_TOOLS = ("web_search", "write_stdin", "update_plan")
-PAST = Past(places, events, ("Command blocked by PreToolUse hook",), UNASKED_TOOLS, spent=spent)
+PAST = Past(places, events, ("Command blocked by PreToolUse hook",), UNASKED_TOOLS, tells=("tokens",), spent=spent)

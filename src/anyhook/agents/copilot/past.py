@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, files_below, inner, json_lines, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.tables.past import PastEvent
+    from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
 
 
+def _folder(roots: Roots) -> str:
+    return f"{roots.env.get('COPILOT_HOME') or f'{roots.home}/.copilot'}/session-state"
+
+
 def places(roots: Roots) -> list[str]:
-    folder = roots.env.get("COPILOT_HOME") or f"{roots.home}/.copilot"
-    return files_below(f"{folder}/session-state", "events.jsonl")
+    return files_below(_folder(roots), "events.jsonl")
+
+
+def transcript(roots: Roots, session: str) -> str:
+    return f"{_folder(roots)}/{session}/events.jsonl"
+
+
+def spent(line: Object) -> SpentTold | None:
+    """Its `cost` counts requests, and no dollars."""
+    used = inner(line.get("data"), "usage")
+    if line.get("type") != "session.usage_record" or not isinstance(used, dict):
+        return None
+    return SpentTold(str(line.get("id") or ""), count(used.get("inputTokens"), used.get("outputTokens")))
 
 
 def events(path: str) -> Iterator[PastEvent]:
@@ -39,4 +54,4 @@ def events(path: str) -> Iterator[PastEvent]:
                 pass
 
 
-PAST = Past(places, events)
+PAST = Past(places, events, tells=("tokens",), spent=spent, transcript=transcript)

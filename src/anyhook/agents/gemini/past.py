@@ -13,7 +13,9 @@ from anyhook.platform.places import head
 from anyhook.tables.past import (
     MAX_JSON_LINE,
     Past,
+    SpentTold,
     TranscriptSession,
+    count,
     files_below,
     inner,
     json_lines,
@@ -97,4 +99,11 @@ def _object(path: str) -> Object:
     return json_object((head(path, 1 << 20) or b"").decode("utf-8", "replace"))
 
 
-PAST = Past(places, events)
+def spent(line: Object) -> SpentTold | None:
+    used = line.get("tokens")
+    if line.get("id") is None or not isinstance(used, dict):
+        return None
+    return SpentTold(str(line["id"]), max(0.0, count(used.get("total")) - count(used.get("cached"))))
+
+
+PAST = Past(places, events, tells=("tokens",), spent=spent)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, TranscriptSession, inner, json_object, ns_of
+from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, inner, json_object, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,12 @@ MESSAGES = (
     "SELECT m.session_id, s.working_dir, m.role, m.content_json, m.created_timestamp FROM messages m "
     "JOIN sessions s ON s.id = m.session_id ORDER BY m.session_id, m.id"
 )
+
+LEDGER = (
+    "SELECT sum(total_tokens - coalesce(cache_read_tokens, 0)), sum(cost) FROM usage_ledger "
+    "WHERE session_id = ? AND created_timestamp >= ?"
+)
+"""goose knows the prices of models, and says `estimated` where it uses them."""
 
 
 def places(roots: Roots) -> list[str]:
@@ -48,4 +54,9 @@ def events(path: str) -> Iterator[PastEvent]:
                     pass
 
 
-PAST = Past(places, events)
+def sums(path: str, session: str, since_s: float) -> SpentTold:
+    [(tokens, dollars)] = rows(path, LEDGER, (session, since_s))
+    return SpentTold(session, count(tokens), count(dollars))
+
+
+PAST = Past(places, events, tells=("tokens", "dollars"), sums=sums)

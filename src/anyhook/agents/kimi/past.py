@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, json_object, ns_of
+from anyhook.tables.past import (
+    Past,
+    SpentTold,
+    TranscriptSession,
+    count,
+    files_below,
+    inner,
+    json_lines,
+    json_object,
+    ns_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.tables.past import PastEvent
+    from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
 
 
@@ -46,4 +56,17 @@ def _project(folder: str) -> str:
         return ""
 
 
-PAST = Past(places, events)
+def transcript(roots: Roots, session: str) -> str:
+    found = (path for path in places(roots) if path.endswith(f"/{session}/agents/main/wire.jsonl"))
+    return next(found, "")
+
+
+def spent(line: Object) -> SpentTold | None:
+    used = line.get("usage")
+    if line.get("type") != "usage.record" or not isinstance(used, dict):
+        return None
+    names = ("inputOther", "inputCacheCreation", "output")
+    return SpentTold(str(line.get("time")), count(*(used.get(name) for name in names)))
+
+
+PAST = Past(places, events, tells=("tokens",), spent=spent, transcript=transcript)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents.sqlite import rows
-from anyhook.tables.past import Past, TranscriptSession, inner, json_object, ns_of
+from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, inner, json_object, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,11 @@ PARTS = (
     "ORDER BY p.session_id, p.time_created, p.id"
 )
 """The parts of all messages that are kept, in `opencode.db`."""
+
+MESSAGES_USED = (
+    "SELECT sum(json_extract(data, '$.tokens.input') + json_extract(data, '$.tokens.output')), "
+    "sum(json_extract(data, '$.cost')) FROM message WHERE session_id = ? AND time_created >= ?"
+)
 
 
 def places(roots: Roots) -> list[str]:
@@ -45,4 +50,9 @@ def events(path: str) -> Iterator[PastEvent]:
                 yield from session.result(ended, part.get("callID"), output, failed=failed)
 
 
-PAST = Past(places, events)
+def sums(path: str, session: str, since_s: float) -> SpentTold:
+    [(tokens, dollars)] = rows(path, MESSAGES_USED, (session, since_s * 1000))
+    return SpentTold(session, count(tokens), count(dollars))
+
+
+PAST = Past(places, events, tells=("tokens", "dollars"), sums=sums)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.tables.past import Past, TranscriptSession, files_below, inner, json_lines, ns_of
+from anyhook.tables.past import Past, SpentTold, TranscriptSession, count, files_below, inner, json_lines, ns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,4 +44,12 @@ def _event(session: TranscriptSession, line: dict[str, Json], part: Json) -> Ite
             pass
 
 
-PAST = Past(places, events, own_ids=True)
+def spent(line: dict[str, Json]) -> SpentTold | None:
+    used = line.get("usageMetadata")
+    if line.get("type") != "assistant" or not isinstance(used, dict):
+        return None
+    kept = count(used.get("cachedContentTokenCount"))
+    return SpentTold(str(line.get("uuid") or ""), max(0.0, count(used.get("totalTokenCount")) - kept))
+
+
+PAST = Past(places, events, own_ids=True, tells=("tokens",), spent=spent)
