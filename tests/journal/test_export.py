@@ -64,6 +64,38 @@ def test_parquet(box: Box, tmp_path: Path) -> None:
     assert os.listdir(folder) == ["out.parquet"]
 
 
+@pytest.mark.slow
+def test_parquet_in_an_s3_store(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several machines put their files into one bucket of a server that speaks S3, and DuckDB reads them all."""
+    duckdb, s3fs = pytest.importorskip("duckdb"), pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (("ACCESS_KEY_ID", "k"), ("SECRET_ACCESS_KEY", "s"), ("DEFAULT_REGION", "us-east-1")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    try:
+        store = s3fs.S3FileSystem(skip_instance_cache=True)
+        store.mkdir("fleet")
+        several(box)
+        for machine in ("one", "two"):
+            assert box.json("export", "--format", "parquet", "-o", f"s3://fleet/{machine}.parquet")["exported"] == 3
+        with duckdb.connect() as base:
+            base.register_filesystem(store)
+            rows = base.execute(
+                "SELECT parse_filename(filename, true), count(*), count(*) FILTER (verdict = 'block') "
+                "FROM read_parquet('s3://fleet/*.parquet', filename = true) GROUP BY 1 ORDER BY 1"
+            ).fetchall()
+        assert rows == [("one", 3, 1), ("two", 3, 1)]
+        status, _, err = box.call("export", "--format", "parquet", "-o", "s3://none/x.parquet")
+        assert (status, err.count("\n"), "the store did not take it" in err) == (3, 1, True)
+    finally:
+        server.stop()
+    status, _, err = box.call("export", "--format", "parquet", "-o", "s3://fleet/x.parquet")
+    assert (status, "the store did not take it" in err) == (3, True)
+    assert box.call("export", "-o", "s3://fleet/x.jsonl")[0] == 3
+
+
 class Collector(ThreadingHTTPServer):
     """An HTTP server that accepts what an OTLP collector accepts."""
 

@@ -12,9 +12,16 @@ import duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
     from anyhook.journal.read import JournalLine
     from anyhook.model.json_types import Json
+
+    class FileSystem(Protocol):
+        """The part of fsspec's interface that is needed here."""
+
+        def put_file(self, lpath: str, rpath: str) -> object: ...
+
 
 COLUMNS = {
     "n": "BIGINT", "at": "TIMESTAMP_NS", "host": "VARCHAR", "project": "VARCHAR", "session": "VARCHAR",
@@ -51,9 +58,10 @@ def _text(value: Json) -> str | None:
     return None if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def write_parquet(lines: Iterable[JournalLine], path: str) -> int:
-    """Write the rows; returns their number. OSError if the file cannot be written."""
-    folder = os.path.dirname(os.path.abspath(path))
+def write_parquet(lines: Iterable[JournalLine], path: str, store: FileSystem | None = None) -> int:
+    """Write the rows; returns their number. With `store`, `path` is an object in it, which appears as a whole. OSError
+    if the file cannot be written."""
+    folder = os.path.dirname(os.path.abspath(path)) if store is None else None
     count = 0
     with tempfile.TemporaryDirectory(dir=folder) as place:  # for its owner only, like the journal
         rows, done = os.path.join(place, "rows.jsonl"), os.path.join(place, "rows.parquet")
@@ -70,6 +78,9 @@ def write_parquet(lines: Iterable[JournalLine], path: str) -> int:
         )
         with duckdb.connect() as base:
             base.execute(query, [rows])
+        if store is not None:
+            store.put_file(done, path)
+            return count
         os.chmod(done, 0o600)
         os.replace(done, path)
     return count
