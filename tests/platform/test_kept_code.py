@@ -103,3 +103,11 @@ def test_where_python_keeps_nothing_nothing_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         assert package.call("-B").startswith("False ")
     assert not (package.folder / "anyhook/__pycache__").exists()
+
+
+def test_what_cannot_be_put_there_leaves_nothing(package: Package) -> None:
+    place = package.file
+    place.unlink()
+    place.mkdir()
+    assert package.call().startswith("False no")
+    assert [*place.parent.glob(f"{place.name}.*")] == []

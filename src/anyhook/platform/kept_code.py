@@ -128,13 +128,16 @@ def _write(part: str, names: list[str]) -> None:
         if code is not None:
             is_package = spec.submodule_search_locations is not None
             found[name] = name, code, spec.origin, is_package, seen.st_mtime_ns, seen.st_size
+    ordered = _ordered({name: kept[1] for name, kept in found.items()})
     path = file_of(part)
-    with open(f"{path}.{os.getpid()}", "xb") as file:
-        file.write(
-            MAGIC_NUMBER
-            + marshal.dumps([found[name] for name in _ordered({name: kept[1] for name, kept in found.items()})])
-        )
-    os.replace(file.name, path)
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(MAGIC_NUMBER + marshal.dumps([found[name] for name in ordered]))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def _ordered(codes: dict[str, CodeType]) -> list[str]:
