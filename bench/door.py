@@ -61,7 +61,8 @@ def door(folder: Path, rounds: int) -> list[Row]:
             stdout=subprocess.DEVNULL,
         )
         before = _resident(warm)
-        rows = [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_at_once(place, warm)]
+        rows = [*_unhooked_tool(folder / "unhooked", cold, warm, max(30, rounds // 4))]
+        rows += [*_rows(place, cold, warm, max(30, rounds // 4)), *first, *_at_once(place, warm)]
         rows += [*_beside(place, warm), *_server(before, warm)]
         return [*rows, *_python(place, cold, warm, max(10, rounds // 20))]
     finally:
@@ -113,6 +114,23 @@ def _rows(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds
         ratio("bridge, one shell hook above H, cold", "T", above["cold"], t, float("inf")),
         ratio("bridge, one shell hook above H, warm", "T", above["warm"], t, 4.0),
     ]
+
+
+def _unhooked_tool(folder: Path, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:
+    """A tool call of somebody who has no hooks."""
+    place = Place(folder)
+    cases = {
+        "T": (["/bin/true"], {**cold, "HOME": place.env["HOME"]}),
+        "warm": ([str(LAUNCHER), "bridge", "claude", "PreToolUse"], {**warm, "HOME": place.env["HOME"]}),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds):
+        for name, (argv, env) in cases.items():
+            spent = _call(argv, env, place, 6_000_000 + number)
+            if number > 1:
+                taken[name].append(spent)
+            time.sleep(0.01)
+    return [ratio("bridge, a tool call, nobody hooked, warm", "T", sorted(taken["warm"]), sorted(taken["T"]), 4.0)]
 
 
 def _first(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], rounds: int) -> list[Row]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyhook.rules.calls import facts_of
-from bench.promises import Place, Row, quartile, ratio
+from bench.peers import end_peers, peers_in
+from bench.promises import Place, Row, high, quartile, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +36,11 @@ LINES = {
     "a refusal of `rm -rf ~`": "rm -rf ~",
     "a script of 200 lines in a here-document": f"cat > run.py <<'END'\n{FUNCTIONS}END\npython3 run.py",
 }
-PROJECTS, AT_ONCE, CPU_CALLS = 10, 64, 200
-PEERS = {"nah": ("_claude-hook",), "cc-safety-net": ("hook", "--coding-cli")}
-"""Other guards for the same call, if they are on the PATH."""
+WITH_AIM = ("ls", "a test run", "a refusal")
+"""Those whose CPU time has an aim."""
+PROJECTS, AT_ONCE, BURSTS, CPU_CALLS, PEER_ROUNDS = 10, 64, 9, 200, 8
+NOWHERE = float("inf")
+"""No bound."""
 CORPORA = Path(__file__).parents[1] / "tests/guards"
 AGENTS = ("grok", "cline", "copilot", "kilo", "codex", "goose")
 
@@ -58,7 +62,8 @@ def guards(folder: Path, rounds: int) -> list[Row]:
             *_cpu(place, warm),
             *_at_once(place, warm),
             *_resident(place, warm),
-            *_facts(),
+            *_peers(place, warm),
+            *_facts(folder / "facts"),
         ]
     finally:
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=False, capture_output=True)
@@ -105,13 +110,9 @@ def _single(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
         "T": (["/bin/true"], cold, "", {}),
         "P": ([sys.executable, "-c", "pass"], cold, "", {}),
         "after a call, nothing hooked": (_bridge("PostToolUse"), warm, "Bash", {"command": "make"}),
-        "cold: ls": (_bridge(), cold, "Bash", {"command": "ls"}),
-        "cold: a refusal": (_bridge(), cold, "Bash", {"command": LINES["a refusal"]}),
+        **{f"cold: {name}": (_bridge(), cold, "Bash", {"command": LINES[name]}) for name in WITH_AIM},
         **{name: (_bridge(), warm, tool, given) for name, (tool, given) in inputs.items()},
     }
-    for name, words in PEERS.items():
-        if program := shutil.which(name):
-            cases[f"{name}: ls"] = ([program, *words], cold, "Bash", {"command": "ls"})
     for agent in AGENTS:
         cases[f"{agent}: ls"] = ([str(LAUNCHER), "bridge", agent, _pre_tool(agent)], warm, "Bash", {"command": "ls"})
     taken: dict[str, list[float]] = {name: [] for name in cases}
@@ -130,9 +131,8 @@ def _single(place: Place, cold: Mapping[str, str], warm: Mapping[str, str], roun
         if name.startswith("cold"):
             rows.append(ratio(f"guards on, {name}", "P", times, ordered["P"], 2.5))
         elif name not in ("T", "P"):
-            is_peer = name.partition(":")[0] in PEERS
-            bound = 2.0 if name.startswith("after") else 8.0 if "lines" in name else float("inf") if is_peer else 4.0
-            rows.append(ratio(name if is_peer else f"guards on, {name}", "T", times, ordered["T"], bound))
+            bound = 2.0 if name.startswith("after") else 8.0 if "lines" in name else 4.0
+            rows.append(ratio(f"guards on, {name}", "T", times, ordered["T"], bound))
     return [*rows, *_with_hook(place, warm, rounds)]
 
 
@@ -185,23 +185,30 @@ def _cpu(place: Place, warm: Mapping[str, str]) -> list[Row]:
         for number in range(CPU_CALLS):
             callers += _call(_bridge(), warm, place.project, _shell(LINES[name], place, 600_000 + number))[1]
         spent = (_cpu_s(server) - before + callers) / CPU_CALLS * 1000
-        rows.append(Row(f"guards on, {name}: CPU", "absolute, mean", spent, spent, 4.0, "ms"))
+        bound = 4.0 if name in WITH_AIM else NOWHERE
+        rows.append(Row(f"guards on, {name}: CPU", "absolute, mean", spent, spent, bound, "ms"))
     return rows
 
 
 def _at_once(place: Place, warm: Mapping[str, str]) -> list[Row]:
-    payloads = [_shell("ls", place, 700_000 + number) for number in range(2 * AT_ONCE)]
-    alone = sorted(_call(_bridge(), warm, place.project, payload)[0] for payload in payloads[:AT_ONCE])
-    begun = time.perf_counter()
-    running = [_begin(_bridge(), warm, place.project, payload) for payload in payloads[AT_ONCE:]]
-    for pid in running:
-        os.waitpid(pid, 0)
-    slowest = (time.perf_counter() - begun) / (AT_ONCE * quartile(alone))
-    return [Row(f"guards on, {AT_ONCE} calls at once, slowest", f"{AT_ONCE} × one", slowest, slowest, 1.5)]
+    """The slowest of many calls that begin together, against as many times the single one; of several such bursts."""
+    slowest, number = list[float](), 700_000
+    for _ in range(BURSTS):
+        payloads = [_shell("ls", place, number := number + 1) for _ in range(2 * AT_ONCE)]
+        alone = sorted(_call(_bridge(), warm, place.project, payload)[0] for payload in payloads[:AT_ONCE])
+        begun = time.perf_counter()
+        running = [_begin(_bridge(), warm, place.project, payload) for payload in payloads[AT_ONCE:]]
+        for pid in running:
+            os.waitpid(pid, 0)
+        slowest.append((time.perf_counter() - begun) / (AT_ONCE * quartile(alone)))
+        time.sleep(0.5)
+    slowest.sort()
+    base = f"{AT_ONCE} × one"
+    return [Row(f"guards on, {AT_ONCE} calls at once, slowest", base, quartile(slowest), high(slowest), 1.5)]
 
 
 def _resident(place: Place, warm: Mapping[str, str]) -> list[Row]:
-    """The server's memory, with one project and with ten."""
+    """The memory of the server and its workers together, with one project and with ten: what they share counts once."""
     found = []
     for count in (1, PROJECTS):
         for number in range(count):
@@ -211,32 +218,107 @@ def _resident(place: Place, warm: Mapping[str, str]) -> list[Row]:
                 sent = _payload("Bash", {"command": "ls"}, str(project), 800_000 + 10 * number + turn)
                 _call(_bridge(), warm, project, sent)
                 time.sleep(0.1)
-        status = Path(f"/proc/{_server(warm)}/status").read_text()
-        found.append(int(status.partition("VmRSS:")[2].split()[0]) / 1024)
+        server = _server(warm)
+        workers = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        found.append(sum(map(_pss_mb, (str(server), *workers))))
     names = ("one project", f"{PROJECTS} projects")
     return [
-        Row(f"server with the guards, {name}", "absolute", size, size, bound, "MB")
+        Row(f"server and workers with the guards, {name}", "absolute, Pss", size, size, bound, "MB")
         for name, size, bound in zip(names, found, (60.0, 80.0), strict=True)
     ]
 
 
-def _facts() -> list[Row]:
+def _pss_mb(pid: str) -> float:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:  # it has just ended
+        return 0.0
+    return int(text.partition("\nPss:")[2].split()[0]) / 1024
+
+
+def _peers(place: Place, warm: Mapping[str, str]) -> list[Row]:
+    """Other guards for the same calls, in a home of their own, if they are on the PATH: how long a call takes, and the
+    CPU time of its caller."""
+    peers = peers_in(place.home.parent / "peers")
+    if not peers:
+        return []
+    ways = {"anyhook": (_bridge(), warm), **peers}
+    taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    number = 900_000
+    try:
+        for turn in range(PEER_ROUNDS + 2):
+            for name, (argv, env) in ways.items():
+                for line in WITH_AIM:
+                    sent = _shell(LINES[line], place, number := number + 1)
+                    spent = _call(argv, env, place.project, sent)
+                    if turn > 1:
+                        taken.setdefault((name, line), []).append(spent)
+    finally:
+        end_peers(place.home.parent / "peers")
+    rows = []
+    for (name, line), times in taken.items():
+        took = sorted(1000 * time for time, _ in times)
+        spent_ms = 1000 * sum(cpu for _, cpu in times) / len(times)
+        rows.append(
+            Row(f"{name}, {line}", f"its caller's CPU: {spent_ms:.1f} ms", quartile(took), high(took), NOWHERE, "ms")
+        )
+    return rows
+
+
+SHELL = """set -e
+cd "$(dirname "$0")"
+for each in a b c; do
+    mkdir -p build/$each && cp src/$each build/$each/
+done
+"""
+PYTHON = """import json, os, sys
+with open(sys.argv[1]) as file:
+    for name, value in json.load(file).items():
+        print(os.path.join(name, value))
+"""
+NODE = "const fs = require('fs')\nfor (const name of fs.readdirSync('.')) console.log(name)\n"
+SCRIPTS = {"sh": SHELL, "py": PYTHON, "js": NODE}
+"""What a script contains that a call runs, 20 times over."""
+NAMED = re.compile(r"(?<![\w/.~$-])(?:\./)?[\w-]+(?:/[\w-]+)*\.(sh|py|js)\b")
+
+
+def _facts(folder: Path) -> list[Row]:
     """The facts of each call of the corpora that the guards are measured with, in CPU time of a process that has read
-    them before."""
+    them before. The scripts that a call names are there, and are read."""
     sys.path.insert(0, str(CORPORA))
     from guard_corpus import KINDS, WORK_SETS, commands, work_calls
 
     calls: list[tuple[str, dict[str, Json]]] = []
     calls += [("Bash", {"command": each.text}) for kind in KINDS for each in commands(kind)]
     calls += [(tool, given) for name in WORK_SETS for _, tool, given in work_calls(name)]
+    _write_scripts(folder, calls)
     taken = list[float]()
     for tool, given in calls * 2:
         before = time.thread_time()
-        facts_of(tool, given, cwd="/home/dev/work/shop", home="/home/dev", project=None)
+        facts_of(tool, given, cwd=str(folder), home="/home/dev", project=str(folder))
         taken.append((time.thread_time() - before) * 1000)
     ordered = sorted(taken[len(calls) :])
     often = ordered[len(ordered) * 99 // 100]
+    slowest = max(taken)
     return [
         Row(f"facts of {len(calls):,} calls, 99 of 100", "absolute, CPU", often, often, 5.0, "ms"),
-        Row(f"facts of {len(calls):,} calls, the slowest", "absolute, CPU", ordered[-1], ordered[-1], 100.0, "ms"),
+        Row(f"facts, the slowest of {len(taken):,}", "absolute, CPU", slowest, slowest, 100.0, "ms"),
     ]
+
+
+def _write_scripts(folder: Path, calls: list[tuple[str, dict[str, Json]]]) -> None:
+    scripts = {name: f"echo {name} && node src/{name}.js" for name in ("test", "build", "lint", "start", "dev")}
+    texts = {
+        "package.json": json.dumps({"scripts": scripts}),
+        "Makefile": "all test build lint:\n\tpython3 run.py $@\n",
+    }
+    for _, given in calls:
+        for found in NAMED.finditer(str(given.get("command", ""))):
+            texts[found[0]] = SCRIPTS[found[1]] * 20
+    for name, text in texts.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        except OSError:  # the name of a folder, or too long
+            continue

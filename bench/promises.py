@@ -374,6 +374,7 @@ def all_rows(rounds: int) -> list[Row]:
     from bench.bridged import bridged
     from bench.door import door
     from bench.guards import guards
+    from bench.sessions import sessions
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -386,6 +387,7 @@ def all_rows(rounds: int) -> list[Row]:
             *commands(folder / "commands", rounds),
             *bridged(folder / "bridged", rounds),
             *guards(folder / "guards", rounds),
+            *sessions(),
             *door(folder / "door", rounds),
             *thousand_hooks(folder / "thousand", rounds),
             *asyncio.run(agent.tool_calls(folder / "calls", rounds)),

@@ -43,7 +43,9 @@ PRELOADED = (
 SETTLE_S = 0.03
 """How long a call has the CPU to itself before a new worker is forked, if another worker is ready for the next call."""
 BUSY_S = 0.01
-"""How long none may be ready, and no call begin, before more are forked: most calls take less than a new worker."""
+"""How long none may be ready, and no call begin, before more are forked: most calls take less than a new worker,"""
+STUCK_S = 0.1
+"""and how long if the workers keep every CPU busy: then one more makes all of them slower."""
 MAX_WORKERS = 200
 MAX_PROJECTS = 16
 """How many plans are kept."""
@@ -153,6 +155,8 @@ class Pool:
         """When missing workers are forked, on the monotonic clock."""
         self._begun = -1
         """How many calls had begun when it was last seen that no worker is ready; -1 if one was."""
+        self._stuck_s = 0.0
+        """When no call will have begun for too long, on the monotonic clock."""
         os.ftruncate(lock, 0)
 
     def _bind(self) -> None:
@@ -188,7 +192,9 @@ class Pool:
             if idle and monotonic() < self._settled_s:
                 return SETTLE_S
         elif begun != self._begun:
-            self._begun = begun
+            self._begun, self._stuck_s = begun, monotonic() + STUCK_S
+            return BUSY_S
+        elif monotonic() < self._stuck_s and sum(map(_is_running, self._workers)) >= len(os.sched_getaffinity(0)):
             return BUSY_S
         self._fork(SPARE - (len(self._workers) if idle else 0))
         return TICK_S if self._state.count(IDLE) else SETTLE_S
@@ -248,6 +254,15 @@ class Pool:
         if stamp(self._path) == self._inode:
             os.unlink(self._path)
         os._exit(0)
+
+
+def _is_running(pid: int) -> bool:
+    """Whether a process uses a CPU, or waits for one: a worker whose hooks run waits for them."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2].startswith(b"R")
+    except OSError:
+        return False
 
 
 def _drained(descriptor: int) -> bytes:

@@ -115,7 +115,7 @@ class Worker:
 
     def _may_go_on(self) -> bool:
         is_spare = self._calls > 0 and self._state.count(IDLE) > SPARE
-        if is_spare or self._differs or here.alive or self._calls >= MAX_CALLS:
+        if (is_spare and not self._poll.poll(0)) or self._differs or here.alive or self._calls >= MAX_CALLS:
             return False
         if threading.active_count() > 1 or _has_children():
             return False
