@@ -115,7 +115,7 @@ def test_list_uses_the_state_of_each_gate(world: World) -> None:
     world.config('mode = "shadow"\n')
     hooks = json.loads(world.command("list", "--json").stdout)["hooks"]
     assert [(hook["status"], hook["state"]) for hook in hooks] == [("armed", "shadow"), ("armed", None)]
-    assert "(shadow: its decisions do not count" in world.command("list").stdout.replace("\n", " ")
+    assert "(shadow: no decision counts" in world.command("list").stdout.replace("\n", " ")
     script = world.write(world.root / "guard.sh", "#!/bin/sh\n<<<<<<< HEAD\n=======\n>>>>>>> x\n", 0o755)
     world.hook("claude", "PreToolUse", str(script))
     hooks = json.loads(world.command("list", "--json").stdout)["hooks"]
