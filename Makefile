@@ -18,7 +18,7 @@ TYPED := src tests docs/generate.py scripts/demo.py scripts/coverage_table.py li
 unexport PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 
 .DEFAULT_GOAL := help
-.PHONY: help wheels setup demo test test-all coverage fuzz frameworks live lint docs bench scale release clean
+.PHONY: help wheels setup demo test test-all coverage fuzz fuzz-lines frameworks live lint docs bench scale release clean
 
 help:
 	@echo "make demo        a tour of one project with hooks of five dialects"
@@ -26,6 +26,7 @@ help:
 	@echo "make test-all    the same plus the slow tests: whole agents, a browser, a cluster (about five minutes more)"
 	@echo "make coverage    the tests once more, with a table of the lines that they reach, by room"
 	@echo "make fuzz        the properties on new examples, again and again, for an hour (or MINUTES=...)"
+	@echo "make fuzz-lines  shell lines that nobody wrote, read for an hour (or MINUTES=...): failures, and time"
 	@echo "make frameworks  hooks in six agent frameworks; installs them (about 1.2 GB) into $(FRAMEWORKS)"
 	@echo "make live        real agents ($(AGENTS); or AGENTS=...); installs them into $(AGENTS_DIR) (about 1.5 GB)"
 	@echo "make lint        ruff and mypy only"
@@ -98,6 +99,9 @@ fuzz: $(READY)
 	    $(BIN)/python -m pytest -q -x --timeout=0 --hypothesis-profile=fuzz -m "slow or not slow" tests/laws || exit 1; \
 	    rounds=$$((rounds + 1)); \
 	done; echo "$$rounds rounds, nothing found"
+
+fuzz-lines: $(READY)
+	@$(BIN)/python tests/programs/fuzz.py $(MINUTES)
 
 # The frameworks are too large for the development environment. Their own deprecation warnings are not our errors.
 $(FRAMEWORKS)/.ready: pyproject.toml scripts/setup.sh

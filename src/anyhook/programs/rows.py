@@ -145,7 +145,7 @@ class ProgramRow(Record):
     told_by: str = ""
     """Options whose value is a file with commands in its own language; `<` if its input is one."""
     line_by: str = ""
-    """Options whose value is a shell line."""
+    """Options whose value is a shell line; one that ends with `-path`, of another machine."""
     escape: Escape = ""
     """How its own language contains shell lines."""
     arguments_in: str = ""

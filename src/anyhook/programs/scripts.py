@@ -169,9 +169,12 @@ def inputs(program: Program) -> Iterator[Word]:
     """The files that a program gets as its input, also through `cat`."""
     yield from (each.target for each in program.redirections if each.reads)
     producers = program.stdin_from
-    counted = [each for last in producers if not row_of(last.name).has("filters") for each in last.stdin_from]
+    counted: set[int] = set()
+    for last in reversed(producers):  # what it reads includes what those before it read
+        if id(last) not in counted and not row_of(last.name).has("filters"):
+            counted.update(map(id, last.stdin_from))
     for each in producers:
-        if row_of(each.name).has("filters") and not each.remote and each not in counted:
+        if row_of(each.name).has("filters") and not each.remote and id(each) not in counted:
             yield from (word for word in each.words if not word.text.startswith("-"))
             yield from (redirection.target for redirection in each.redirections if redirection.reads)
 

@@ -17,7 +17,7 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("environment file", r"(?:^|/)\.env(?:\.(?!example|sample|template|dist)[^/]*)?$|(?:^|/)\.envrc$|/proc/(?:self|"
         r"\d+|\*)/environ$"),
     ("password hashes", r"^/etc/(?:shadow|gshadow|master\.passwd|sudoers(?:\.d/.*)?)-?$"),
-    ("browser data", r"(?:Cookies|Login Data|logins\.json|key4\.db|cookies\.sqlite)$"),
+    ("browser data", r"(?:Cookies|Login Data|logins\.json|key4\.db|cookies\.sqlite|/Library/Messages/chat\.db)$"),
     ("shell history", r"(?:^|/)\.(?:bash|zsh|python|psql|mysql|node_repl)_history$"),
 )  # fmt: skip
 SIGNS = (
@@ -27,7 +27,7 @@ SIGNS = (
     "s3cfg", "aws/", "service",
     "secret", "htpasswd", "wallet", "password", "eychain", "keyring", ".env", "environ", "shadow", "master.passwd",
     "sudoers", "ookies",
-    "Login", "logins", "key4", "history",
+    "Login", "logins", "key4", "history", "Messages",
 )  # fmt: skip
 """Every path of a secret has one of these parts: checking for them first is faster than compiling the patterns."""
 

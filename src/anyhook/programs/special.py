@@ -150,8 +150,8 @@ ESCAPES: dict[Escape, str] = {
     "finder": r"\b(?:execute(?:-silent)?|become|reload(?:-sync)?)\((.+?)\)(?:\+|,|$)|^--preview=(.+)",
     "apt": r"Invoke[^=]*=(.+)",
     "git": r"^ext::(.+)",
-    "tcl": r"\b(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)",
-    "called": rf"\b(?:system2?|popen|shell_exec|shell-command(?:-to-string)?|call-process|unix|dos){STRING}",
+    "tcl": r"(?:\b|\A-c)(?:exec|spawn|system)\s+(?:--?\w*\s+)*(.+?)\]?\s*(?:[;}\n]|$)",
+    "called": rf"\b(?:system2?|exec|popen|shell_exec|shell-command(?:-to-string)?|call-process|unix|dos){STRING}",
     "julia": r"\brun\(\s*`([^`]+)`",
     "make": r"(?m)^(?:\t|[^\s#:=][^#:=]*::?[^=;]*;)[ \t]*[@+-]*(.+)|\$\(shell\s+(.+?)\)|^SHELL=(.+)",
 }
@@ -170,9 +170,11 @@ def look_at_escapes(program: Program, row: ProgramRow, into: Collector) -> None:
     for name, value in program.set:
         if name == row.arguments_in:
             args = (*_own_words(value), *args)
-    for line in option_values(args, row.line_by.split()):
-        if line.split()[:1] != ["ssh"]:  # how it connects, which its own facts say
-            into.line(line, program)
+    for option in row.line_by.split():
+        elsewhere = program.replace(remote=True) if option.endswith("-path") else program
+        for line in option_values(args, [option]):
+            if line.split()[:1] != ["ssh"]:  # how it connects, which its own facts say
+                into.line(line, elsewhere)
     if not row.escape:
         return
     for text in (*args, program.stdin or ""):
@@ -568,7 +570,7 @@ def look_at(program: Program, into: Collector) -> None:
         SPECIAL[row.special](program, row, into)
     elif row.files_known:
         by_table(program, row, into)
-    elif not row.names:
+    else:
         _look_at_keys(program, into)
     look_at_escapes(program, row, into)
     look_at_files(program, row, into)
@@ -590,8 +592,8 @@ USED_BY = r"(?i)-+\w*(?:key|cert|pem|ident|ssl|tls|auth|cred|config|env|store|ks
 
 
 def _look_at_keys(program: Program, into: Collector) -> None:
-    """A program that we know nothing about reads a key or stored credentials among its arguments, unless their option
-    says that it only uses them."""
+    """A program of whose files we know nothing reads a key or stored credentials among its arguments, unless their
+    option says that it only uses them."""
     before = ""
     for word in () if program.remote else program.words:
         name, sign, value = word.text.rpartition("=")

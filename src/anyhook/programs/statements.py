@@ -805,10 +805,11 @@ def understood(text: str) -> Node:
             text = _edited(text.encode("utf-8", "replace"), edits)
             root = parse(text)
     if root.has_error:
-        every = text
+        every, tried = text, {text}
         for pattern, other in OTHERS:
             every = pattern.sub(other, every)
-            for each in dict.fromkeys((pattern.sub(other, text), every)):
+            for each in {pattern.sub(other, text): None, every: None}.keys() - tried:
+                tried.add(each)
                 changed = parse(each)
                 if not changed.has_error:
                     return changed

@@ -3,6 +3,8 @@ between `-exec` and `;`. Its row says how it names them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from anyhook.model.record import Record
 from anyhook.programs.found import EXECS, fd_files, found_files
 from anyhook.programs.loose import is_assignment
@@ -78,11 +80,44 @@ def inner_commands(
     name: str, row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], script: Word | None
 ) -> list[InnerCommand]:
     """The commands that a command runs. `script` is its input, if that is known."""
+    if not row.names:
+        return _handed_on(words)
     if row.wraps is None and not row.runs and not row.has("fed"):
         return []
     if row.has("fed") and script is not None and not (row.wraps is not None and _wrapped(name, row, words)):
         return [_fed(name, row, words, script)]
     return RUN_BY[row.runs](name, row, words, stdin, script)
+
+
+def _handed_on(words: Sequence[Word]) -> list[InnerCommand]:
+    """What an unknown program may run: `TOOL … rm -rf X`, `TOOL --hook 'rm -rf X'`."""
+    name = words[0].source
+    for place, word in enumerate(words[1:-1], 1):
+        is_path = word.text.startswith("/") and not words[place - 1].text.startswith("-")
+        if (is_path or words[place + 1].text.startswith("-")) and _is_harmful(word.text):
+            return [InnerCommand(name, words=tuple(words[place:]), keep=True)]
+    return [*_hooks(name, words)][:1]
+
+
+def _hooks(name: str, words: Sequence[Word]) -> Iterator[InnerCommand]:
+    for before, word in pairwise(words):
+        option, sign, value = word.text.partition("=") if word.text.startswith("--") else (before.text, "=", word.text)
+        line = value.lstrip(" ;|&!")
+        first, _, rest = line.partition(" ")
+        if sign and rest[:1] == "-" and _is_harmful(first) and option.startswith("-") and option not in TEXT_OPTIONS:
+            yield InnerCommand(f"{name} {option}", line=Word(line, line), keep=True)
+
+
+TEXT_OPTIONS = (
+    "-m", "-p", "-t", "-d", "--message", "--prompt", "--title", "--body", "--description", "--text", "--note",
+)  # fmt: skip
+"""Options of unknown programs whose value is a text."""
+
+
+def _is_harmful(text: str) -> bool:
+    """Whether a word is a program that deletes, or runs what it is given."""
+    row = row_of(text.rpartition("/")[2])
+    return row.deletes == "all" or row.is_shell or row.runs == "found" or row.special == "dd"
 
 
 def likely_programs(pattern: str) -> list[Word]:
@@ -272,6 +307,14 @@ def _joined(words: Sequence[Word]) -> Word:
     return Word(" ".join(word.text for word in words), " ".join(word.source for word in words), False, origins)
 
 
+def _glued(name: str, words: Sequence[Word]) -> list[InnerCommand]:
+    """A line that is in one word with its option, as shells other than POSIX ones take it."""
+    options = [word.text for word in words[1:] if word.text.startswith("-")]
+    long = (text.partition("=")[2] for text in options if text.startswith("--command="))
+    short = (text[2:] for text in options if text.startswith("-c") and len(text) > 2)
+    return [InnerCommand(f"{name} -c", line=Word(line, line)) for line in (*long, *short)][:1]
+
+
 def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     """`bash -c LINE`, also as `-lc`, `-o pipefail -c` or `--norc -c`."""
     rest = list(words[1:])
@@ -417,7 +460,9 @@ def _any_wrapped(
 RUN_BY: dict[Runs, Running] = {
     "": _any_wrapped,
     "schedule": lambda _name, _row, _words, _stdin, script: [] if script is None else list(_scheduled(script)),
-    "shell": lambda name, _row, words, _stdin, _script: _shell(name, words),
+    "shell": lambda name, row, words, _stdin, _script: (
+        (not row.is_shell and _glued(name, words)) or _shell(name, words)
+    ),
     "each": lambda _name, row, words, stdin, script: _for_each(row, words, stdin, script),
     "found": lambda name, row, words, _stdin, _script: list(_found(name, row, words)),
     "git": lambda _name, _row, words, _stdin, _script: list(_by_git(words)),
