@@ -10,9 +10,10 @@ from anyhook.cli import DONE, FINDINGS, BadCall, render
 from anyhook.cli.options import JsonOptions, option, switch
 from anyhook.cli.person import require_person, require_terminal
 from anyhook.cli.verbs import verb
-from anyhook.cli.view.approval_text import approval_lines
+from anyhook.cli.view.approval_text import TITLE, approval_lines
+from anyhook.cli.view.console import prefixed
 from anyhook.platform.places import state_dir
-from anyhook.state.approvals import Approvals, PersonsAnswer
+from anyhook.state.approvals import Approvals, PersonsAnswer, Waiting
 
 NOTHING_WAITS = (
     "nothing waits under {}: it was answered, its time is over, or it never waited. `anyhook approvals` shows all."
@@ -49,8 +50,7 @@ def approvals(words: tuple[str, ...], options: ApprovalsOptions) -> int:
 
 def _answer(approvals: Approvals, name: str, reply: PersonsAnswer) -> int:
     found = approvals.find(name)
-    for line in approval_lines(found) if found is not None else ():
-        render.out(line)
+    _print(found)
     if found is not None and reply.lasts and not _may_last(found.may_last, str(found.told.get("rule"))):
         return FINDINGS
     try:
@@ -74,14 +74,20 @@ def _may_last(may_last: bool, rule: str) -> bool:
     return False
 
 
+def _print(waiting: Waiting | None) -> None:
+    for line in approval_lines(waiting) if waiting is not None else ():
+        title, text = (line[:TITLE], line[TITLE:]) if line.startswith(" ") else ("", line)
+        for part in prefixed(text, title, " " * len(title)):
+            render.out(part)
+
+
 def _show(waiting: Approvals, options: ApprovalsOptions) -> int:
     found = waiting.waiting()
     if options.json:
         render.json_out([each.as_dict() for each in found], indent=2)
         return DONE
     for each in found:
-        for line in approval_lines(each):
-            render.out(line)
+        _print(each)
         render.out(f"  answer    anyhook approvals allow {each.id}   or: anyhook approvals deny {each.id}")
     if not found:
         render.say("No call waits for you.")

@@ -72,7 +72,7 @@ def _turn(name: str, options: ProjectJsonOptions, done: Literal["enable", "disab
 
 
 def named(name: str, hooks: Sequence[Hook]) -> list[str]:
-    """What a person is told of hooks that were found by a name: a pack as one."""
+    """The hooks that were found by a name, for a person: a pack as one."""
     if len(hooks) > 1 and all(hook.group == name for hook in hooks):
         return [f"{name} ({len(hooks)} hooks)"]
     return [hook.id for hook in hooks]

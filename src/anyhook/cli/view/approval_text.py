@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SHOWN_FACTS = ("deletes", "writes", "connects", "secrets", "unknown")
 MAX_OF_A_FACT = 6
 MAX_WHAT = 120
+TITLE = 12
+"""How wide the titles are, with the blanks around them."""
 
 
 def approval_lines(waiting: Waiting) -> Iterator[str]:
@@ -52,4 +54,4 @@ def left(waiting: Waiting) -> str:
 
 def _titled(title: str, lines: list[str]) -> Iterator[str]:
     for at, line in enumerate(lines):
-        yield visible(f"  {title if not at else '':<9} {line}")
+        yield visible(f"  {title if not at else '':<{TITLE - 3}} {line}")
