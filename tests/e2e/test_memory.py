@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -472,6 +473,26 @@ def test_explain_and_try_leave_nothing(world: World) -> None:
     assert verdicts(world, "ls", "ls") == ["none", "block"]
 
 
+def test_explain_names_the_earlier_call(world: World) -> None:
+    rules(world, FLOW)
+    assert verdicts(world, READ) == ["none"]
+    given = json.dumps({"command": SEND})
+    done = world.command("explain", "pre_tool", "--tool", "Bash", "--input", given, "--session", "s")
+    assert "   after  call 1 of this session, at " in done.stdout
+
+
+def test_a_path_that_a_rule_leaves_out_counts_in_no_earlier_call(world: World) -> None:
+    """`relax --path` says so."""
+    assert world.command("add", "flow", "--yes").returncode == 0
+    assert verdicts(world, READ, SEND, session="before") == ["none", "ask"]
+    assert verdicts(world, "cat ~/.ssh/id_rsa", SEND, session="other") == ["none", "ask"]
+    assert world.command("relax", "flow/send after a secret", "--path", "~/.aws/credentials").returncode == 0
+    for session in ("before", "after"):
+        assert verdicts(world, READ, SEND, session=session) == ["none", "none"], session
+    assert verdicts(world, SEND, session="other") == ["ask"]
+    assert verdicts(world, "cat ~/.ssh/id_rsa", SEND, session="after") == ["none", "ask"]
+
+
 def test_a_backtest_carries_a_memory_of_its_own(world: World) -> None:
     """The past as it was: what was refused then is not remembered, and nothing is written."""
     rules(
@@ -531,6 +552,14 @@ def test_of_parallel_calls_exactly_as_many_pass_as_may(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(passed) == 40
+
+
+@pytest.mark.slow
+def test_of_a_hundred_processes_at_once_none_is_lost(world: World) -> None:
+    rules(world, '[[rule]]\nname = "many"\nwhen = "over 40 calls"\n')
+    with ThreadPoolExecutor(100) as pool:
+        found = [*pool.map(lambda number: verdicts(world, f"echo {number}")[0], range(100))]
+    assert (found.count("none"), found.count("block")) == (40, 60)
 
 
 def test_a_memory_ends_seven_days_after_the_last_call() -> None:

@@ -260,6 +260,8 @@ def _call_lines(number: int, record: dict[str, Json]) -> Iterator[str]:
     if "then" in record:
         yield f"   when   {record['command']}"
         yield f"   then   {record['then']}"
+        earlier = record.get("earlier")
+        yield from (f"   after  {told}" for told in (earlier if isinstance(earlier, list) else ()))
         return
     argv = record["argv"]
     words = shlex.join(map(str, argv)) if isinstance(argv, list) else str(record.get("command"))

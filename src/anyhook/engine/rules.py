@@ -22,7 +22,7 @@ from anyhook.platform.places import head
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
 from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
-from anyhook.rules.paths import Places
+from anyhook.rules.paths import Places, matches
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
 from anyhook.tables.isolation import error_line
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
     from anyhook.rules.language import Condition, Node
+    from anyhook.rules.paths import PathPattern
     from anyhook.state.memory import Books, Deed, Memory, Seen
 
 TEMPORARY = ("tmp", "temp", "/var/folders/")
@@ -220,6 +221,11 @@ class Rules:
         why = self.wanted(step, event)
         answer = self.answers.get(step.hook.id)
         return answer.failure.detail if not why and answer is not None and answer.failure is not None else why
+
+    def earlier_of(self, hook: Hook) -> list[Json]:
+        """What was before, and made a rule hold."""
+        hits = self._hits.get(hook.id)
+        return [*hits.earlier] if hits is not None else []
 
     def values(self, hook: Hook, event: Event) -> dict[str, str]:
         """The values that a template may name."""
@@ -407,8 +413,8 @@ def command_of(event: Event) -> tuple[str, str] | None:
 class Remembering(Record):
     """What rules want to know of the sessions they judge."""
 
-    conditions: tuple[tuple[str, Node, tuple[str, ...]], ...]
-    """Those after `earlier`: the key each is remembered by, the condition, and its marks."""
+    conditions: tuple[tuple[str, Condition], ...]
+    """Those after `earlier`, and the key that each is remembered by."""
     by_day: bool
     """Whether a rule counts by the day."""
     by_secret: bool
@@ -421,7 +427,7 @@ class Remembering(Record):
 
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
-    found: dict[str, tuple[str, Node, tuple[str, ...]]] = {}
+    found: dict[str, tuple[str, Condition]] = {}
     wanted = by_day = by_secret = by_file = by_spent = False
     for hook in hooks:
         if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
@@ -431,7 +437,9 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
             if node[0] == "earlier" and node[1][0] == "made":
                 by_file = True
             elif node[0] == "earlier":
-                found[node[2]] = (node[2], node[1], needs_of(node[1]))
+                spared = condition_of(hook)[2]
+                key = _key_of(node[2], spared)
+                found[key] = (key, (node[1], needs_of(node[1]), spared))
             by_day = by_day or (node[0] == "over" and node[3] == "day")
             by_spent = by_spent or (node[0] == "over" and node[2] in SPENT)
             by_secret = by_secret or asks_for_seen(node)
@@ -577,10 +585,10 @@ class CallMemory:
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
         found: dict[str, str] = {}
-        for key, tree, needs in self._wants.conditions:
-            hits = Hits()
+        for key, condition in self._wants.conditions:
+            hits = Hits(condition[2])
             try:
-                if applies((tree, needs, ()), call, hits):
+                if applies(condition, call, hits):
                     found[key] = _shown(hits.paths[0], call) if hits.paths else ""
             except Exception as error:  # noqa: BLE001 (the same)
                 found[key] = f"it could not be judged: {error_line(error)}"
@@ -596,8 +604,15 @@ class CallMemory:
         found = next((met[key] for mark, _ in self._run_marks if (key := f"{how} {mark}") in met), None)
         return found.told(how) if found is not None else None
 
-    def told(self, key: str, text: str) -> str | None:
-        met = self._of("session").met.get(key)
+    def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> str | None:
+        known = self._of("session").met
+        met = known.get(_key_of(key, spared))
+        if met is None and spared:  # from before the rule left them out
+            met = known.get(key)
+            places, path = self._call.places, met.what if met is not None else ""
+            path = f"{places.home}{path[1:]}" if path.startswith("~") else path
+            if any(matches(each, path, places, covers=False, may_be=False) for each in spared):
+                met = None
         return met.told(text) if met is not None else None
 
     def came_back(self) -> str | None:
@@ -614,6 +629,11 @@ class CallMemory:
         if self._lost is not None:
             raise self._lost
         return self._seen[period]
+
+
+def _key_of(key: str, spared: tuple[PathPattern, ...]) -> str:
+    """What a condition of a rule that leaves out paths is remembered by."""
+    return lean_json.short_digest(f"{key} {spared}") if spared else key
 
 
 def _tokens(event: Event) -> float:

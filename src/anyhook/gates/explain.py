@@ -75,6 +75,7 @@ def _explained(step: HookStep, event: Event, scene: Scene, model: str, rules: Ru
     made.update(argv=None, command=command, env=[], cwd=hook.project or scene.project, stdin=shown)
     if hook.handler == "rule":
         made["then"] = hook.spec.get("then")
+        made["earlier"] = rules.earlier_of(hook) if rules is not None else []
     if hook.handler in ASKING:
         made["model"] = model or None
     return made

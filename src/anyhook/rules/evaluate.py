@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     class SessionPast(Protocol):
         """What a call can see of its session; either raises if that is not known."""
 
-        def told(self, key: str, text: str) -> str | None:
-            """The earlier call that met a condition, as text; None if there is none."""
+        def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> str | None:
+            """The earlier call that met a condition, as text; None if there is none. Paths that a rule leaves out do
+            not count."""
 
         def made_it(self, how: str) -> str | None:
             """The earlier call that wrote, or downloaded, a file that this one runs, as text; None if there is none."""
@@ -468,7 +469,7 @@ def _earlier(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, inner, key, text = tree
     if call.past is None:
         return False
-    told = call.past.made_it(inner[1]) if inner[0] == "made" else call.past.told(key, text)
+    told = call.past.made_it(inner[1]) if inner[0] == "made" else call.past.told(key, text, hits.spared)
     if told is not None and told not in hits.earlier:
         hits.earlier.append(told)
     return told is not None
