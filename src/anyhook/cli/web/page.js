@@ -16,7 +16,7 @@ const PULSE_MS = 10000;
 const by = (id) => document.getElementById(id);
 const asked = () => new URLSearchParams(location.search).get("q") || "";
 const view = { source: null, paused: false, anew: true, held: [], showing: 0, newest: 0, events: 0, blocked: 0,
-  failed: 0, pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked() };
+  failed: 0, pulse: new Map(), figuresDue: 0, figuresFor: null, query: asked(), leaving: false };
 
 function make(tag, className, text) {
   const made = document.createElement(tag);
@@ -149,7 +149,7 @@ function tell() {
     : `Resume (${waiting.toLocaleString()}${waiting < MOST ? "" : " or more"})`;
   const empty = by("rows").childElementCount === 0;
   by("nothing").hidden = !empty || by("state").dataset.state === "connecting";
-  by("nothing").textContent = view.query ? "No record fits this search. New ones that do will stand here."
+  by("nothing").textContent = view.query ? "No record fits this search. New ones that do will appear here."
     : "Nothing yet. Events stand here as soon as an agent fires them.";
   drawPulse();
 }
@@ -526,7 +526,10 @@ function fromAddress() {
   if (asked() !== view.query) search(asked());
   const number = /^#(\d+)$/.exec(location.hash);
   if (number) showFull(number[1]);
-  else if (by("full").open) by("full").close();
+  else if (by("full").open) {
+    view.leaving = true;
+    by("full").close();
+  }
   entitle();
 }
 
@@ -580,7 +583,9 @@ by("rows").addEventListener("keydown", (event) => {
 });
 by("close").addEventListener("click", () => by("full").close());
 by("full").addEventListener("close", () => {
-  if (location.hash) history.pushState(null, "", location.pathname + location.search);
+  // The event comes later. If the way back closed it, the address may be the next one by then.
+  if (location.hash && !view.leaving) history.pushState(null, "", location.pathname + location.search);
+  view.leaving = false;
   entitle();
 });
 by("full").addEventListener("click", (event) => {
