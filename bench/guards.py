@@ -237,7 +237,7 @@ def _pss_mb(pid: str) -> float:
 
 
 def _peers(place: Place, warm: Mapping[str, str]) -> list[Row]:
-    """Other guards for the same calls, in a home of their own, if they are on the PATH: how long a call takes, and the
+    """Other guards for the same calls, in a separate home, if they are on the PATH: how long a call takes, and the
     CPU time of its caller."""
     peers = peers_in(place.home.parent / "peers")
     if not peers:

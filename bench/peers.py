@@ -1,4 +1,4 @@
-"""Other guards for the same call of Claude Code, installed as their projects say, in a home of their own."""
+"""Other guards for the same call of Claude Code, installed as their projects say, in a separate home."""
 
 from __future__ import annotations
 
