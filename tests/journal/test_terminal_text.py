@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -31,9 +32,10 @@ def blocked(reason: str, hook: str = "kodik:user:guard", command: str = "rm -rf 
     return made(hooks=[(hook, "block", 0.01, "exited")], data=data, decision=decision)
 
 
-def printed(world: World, *words: str, columns: int, **env: str) -> str:
+def printed(world: World, *words: str, columns: int, status: int | None = 0, **env: str) -> str:
     terminal = Terminal(world, *words, columns=columns, env=env)
-    assert terminal.end() == 0, terminal.said
+    ended = terminal.end()
+    assert status is None or ended == status, terminal.said
     return terminal.said.replace("\r\n", "\n")
 
 
@@ -52,6 +54,22 @@ def test_no_line_is_longer_than_the_terminal(world: World, box: Box, columns: in
     stats = printed(world, "stats", columns=columns, NO_COLOR="1")
     assert all(word in stats for word in ("runs", "waited", "guard")), "the end of a name tells it from others"
     assert ("p50" in stats, "█" in stats) == (columns == 200, columns > 40)
+
+
+def test_sentences_break_between_words(world: World) -> None:
+    """At a terminal; and the verdict is red there."""
+    assert world.command("add", "git", "--yes").returncode == 0
+    given = json.dumps({"command": "git push --force"})
+    for words in (
+        ("try", "git push --force"), ("rule", "git/forced-push"), ("status",),
+        ("fire", "pre_tool", "--tool", "Bash", "--input", given),
+    ):  # fmt: skip
+        lines = printed(world, *words, columns=80, status=None).splitlines()
+        plain = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
+        assert [line for line in plain if cell_len(line) > 80 and " " in line.strip()] == []
+        assert any(re.search(r"\x1b\[31m(?:refused by|pre_tool: block)", line) for line in lines) == (
+            words[0] in ("try", "fire")
+        )
 
 
 def test_a_pipe_gets_all_but_the_end_of_a_long_reason(box: Box) -> None:

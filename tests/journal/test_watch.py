@@ -264,6 +264,13 @@ def test_a_record_of_any_shape_is_a_row(record: dict[str, Any]) -> None:
     json.dumps(row.as_dict(), allow_nan=False).encode()
 
 
+def test_the_command_comes_first_where_a_column_may_be_cut() -> None:
+    row = row_of(JournalLine(b"", made(data={"tool": "Bash", "input": {"command": "git push --force"}})))
+    assert terminal.cells_of(row)["what"].plain == "git push --force  pre_tool Bash"
+    for width in (80, 100):
+        assert terminal.columns_for(width)["what"] > terminal.columns_for(width)["why"]
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 99, 100, 200])
 def test_columns_fit_any_width(width: int) -> None:
     columns = terminal.columns_for(width)

@@ -112,13 +112,13 @@ def rule(name: str, options: RuleOptions) -> int:
         return DONE
     where = [f"{hook.status} for the {hook.scope}, {render.short_path(hook.where())}" for hook in found.hooks]
     pack = found.name.partition("/")[0]
-    render.out(f"{found.name}  ({'; '.join(where) or f'off; to turn it on: anyhook add {pack}'})")
+    told = [("", f"{found.name}  ({'; '.join(where) or f'off; to turn it on: anyhook add {pack}'})")]
     word = {"ask": "asks about", "deny": "refuses"}.get(found.then, found.then)
-    told = [(word, found.refuses), ("because", found.because)]
+    told += [(word, found.refuses), ("because", found.because)]
     told += [(("refused" if not at else ""), line) for at, line in enumerate(found.refused)]
     told += [(("passes" if not at else ""), line) for at, line in enumerate(found.passed)]
-    for title, text in (*told, *_ways(found)):
-        for line in prefixed(text, f"  {title:<11}", " " * 13) if text else ():
+    for at, (title, text) in enumerate((*told, *_ways(found))):
+        for line in prefixed(text, f"  {title:<11}" if at else "", " " * (13 if at else 2)) if text else ():
             render.out(line)
     return DONE
 
