@@ -49,7 +49,7 @@ def guards(folder: Path, rounds: int) -> list[Row]:
     """Empty if the launcher is not installed."""
     if not LAUNCHER.with_name("anyhook-python").exists():
         return []
-    place = Place(folder)
+    place, before = Place(folder), os.getcwd()
     runtime = tempfile.mkdtemp(prefix="ah-")
     cold = {**place.env, "ANYHOOK_WARM": "off"}
     warm = {**place.env, "ANYHOOK_WARM": "auto", "XDG_RUNTIME_DIR": runtime}
@@ -68,6 +68,7 @@ def guards(folder: Path, rounds: int) -> list[Row]:
     finally:
         subprocess.run([LAUNCHER, "warm", "--stop"], env=warm, check=False, capture_output=True)
         shutil.rmtree(runtime)
+        os.chdir(before)
 
 
 def _bridge(native: str = "PreToolUse") -> list[str]:
