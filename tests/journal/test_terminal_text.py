@@ -32,11 +32,15 @@ def blocked(reason: str, hook: str = "kodik:user:guard", command: str = "rm -rf 
     return made(hooks=[(hook, "block", 0.01, "exited")], data=data, decision=decision)
 
 
-def printed(world: World, *words: str, columns: int, status: int | None = 0, **env: str) -> str:
+def printed(world: World, *words: str, columns: int, **env: str) -> str:
+    ended, said = ended_with(world, *words, columns=columns, **env)
+    assert ended == 0, said
+    return said
+
+
+def ended_with(world: World, *words: str, columns: int, **env: str) -> tuple[int, str]:
     terminal = Terminal(world, *words, columns=columns, env=env)
-    ended = terminal.end()
-    assert status is None or ended == status, terminal.said
-    return terminal.said.replace("\r\n", "\n")
+    return terminal.end(), terminal.said.replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -64,7 +68,7 @@ def test_sentences_break_between_words(world: World) -> None:
         ("try", "git push --force"), ("rule", "git/forced-push"), ("status",),
         ("fire", "pre_tool", "--tool", "Bash", "--input", given),
     ):  # fmt: skip
-        lines = printed(world, *words, columns=80, status=None).splitlines()
+        lines = ended_with(world, *words, columns=80)[1].splitlines()
         plain = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
         assert [line for line in plain if cell_len(line) > 80 and " " in line.strip()] == []
         assert any(re.search(r"\x1b\[31m(?:refused by|pre_tool: block)", line) for line in lines) == (
