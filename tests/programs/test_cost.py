@@ -58,3 +58,17 @@ def test_what_is_behind_too_much_is_not_taken_for_read() -> None:
     for before in (doubling, calling, long, "sudo " * 200, "true && " * 5_000):
         assert facts(f"{before}; rm -rf ~").unread, before[:40]
     assert not facts("cat > a <<'X'\n" + "text\n" * 40_000 + "X\nrm b").unread
+
+
+def test_what_goes_through_long_pipes_does_not_grow_at_each_program() -> None:
+    for piece in (
+        "p -E 'rm -|mkfs|dd if=' a'",
+        "sh | ",
+        "base64 | ",
+        "base64 -d | ",
+        "find -exec sh \\; | ",
+        "eval | ",
+    ):
+        found = read_line("echo aGk= | " + piece * 100, "/p", "/h")
+        assert max(len(each.stdin_from) for each in found.programs) <= len(found.programs), piece
+        assert max(len(each.stdin or "") for each in found.programs) <= 1 << 20, piece

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from anyhook.programs.rows import Prints
 
 
+MAX_OUTPUT = 1 << 20
+"""How long a text may be: `base64 | base64 | …` grows without end."""
+
+
 def output_of(program: Program, cwd: str | None, file: Callable[[str], str | None]) -> str | None:
     """The text; None if only running it would show it."""
     known = row_of(program.name).prints
@@ -30,8 +34,11 @@ def output_of(program: Program, cwd: str | None, file: Callable[[str], str | Non
     stdin = program.stdin
     if stdin is not None and (UNKNOWNS.search(stdin) or UNKNOWN in stdin):
         stdin = None
+    if stdin is not None and len(stdin) > MAX_OUTPUT:
+        return None
     try:
-        return act(texts, stdin, cwd, file)
+        text = act(texts, stdin, cwd, file)
+        return text if text is None or len(text) <= MAX_OUTPUT else None
     except (ValueError, IndexError, TypeError):
         return None
 

@@ -6,12 +6,19 @@ from anyhook.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
 
     from anyhook.programs.program import Program
 
 MAX_VALUES = 64
 """How many values of one variable are kept."""
+
+
+def together(*groups: Iterable[Program]) -> tuple[Program, ...]:
+    """All of these, each once: what is behind a pipe has come through it before, so they would double at each one."""
+    return (*{id(each): each for group in groups for each in group}.values(),)
 
 
 class Stream(Record):
@@ -24,7 +31,7 @@ class Stream(Record):
     def then(self, other: Stream) -> Stream:
         """This, followed by another."""
         text = None if self.text is None or other.text is None else self.text + other.text
-        return Stream(text, self.origins + other.origins)
+        return Stream(text, together(self.origins, other.origins))
 
 
 NOTHING = Stream()

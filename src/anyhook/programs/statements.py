@@ -15,7 +15,7 @@ from anyhook.programs.loose import loose_commands
 from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
-from anyhook.programs.scope import NOTHING, Scope, Stream
+from anyhook.programs.scope import NOTHING, Scope, Stream, together
 from anyhook.programs.table import BY_NAME, row_of
 from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_commands, likely_programs
 
@@ -347,14 +347,11 @@ class Commands(MadeFiles):
         name = _name_of(first)
         if first.text == first.source == "" and not redirections:
             return Program("")
-        origins = (
-            *stdin.origins,
-            *fed,
-            *[origin for word in rest if word.origins and _is_handed(name, word) for origin in word.origins],
-        )
+        handed = [origin for word in rest if word.origins and _is_handed(name, word) for origin in word.origins]
         code, where = self._code(first, rest, stdin)
         program = Program(
-            name, tuple([word.source for word in rest]), tuple(rest), first.source, self.via, (*origins, *where),
+            name, tuple([word.source for word in rest]), tuple(rest), first.source, self.via,
+            together(stdin.origins, fed, handed, where),
             stdin.text and self._shown(stdin.text), redirections, self.scope.cwd, self.remote, set_, code,
         )  # fmt: skip
         self.programs.append(program)
@@ -453,7 +450,7 @@ class Commands(MadeFiles):
     @staticmethod
     def _all_of(first: Stream, second: Stream) -> Stream:
         text = None if first.text is None or second.text is None else first.text + second.text
-        return Stream(text, first.origins + second.origins)
+        return Stream(text, together(first.origins, second.origins))
 
     def _moved(self, folder: Word) -> str | None:
         if folder.text == "-":
@@ -1072,7 +1069,7 @@ class LineReader(Commands):
                 self.give_up(TOO_DEEP)
                 out = NOTHING
             texts.append(out.text)
-            origins += out.origins
+            origins = together(origins, out.origins)
         text = None if None in texts or not texts else "".join(str(each) for each in texts)
         return Stream(text, origins)
 
@@ -1098,7 +1095,7 @@ class LineReader(Commands):
             kept = self.scope.cwd if before.cwd != self.scope.cwd and _leaves(right) else None
             self.scope.either(before)
             self.scope.cwd = self.scope.cwd or kept
-            return Stream(None, out.origins + other.origins)
+            return Stream(None, together(out.origins, other.origins))
         return out.then(self.run(right, stdin))
 
     def _run_subshell(self, node: Node, stdin: Stream) -> Stream:
@@ -1114,7 +1111,7 @@ class LineReader(Commands):
                 out = self.run(feed, given)
             else:
                 out = self._apart(lambda feed=feed, given=given: self.run(feed, given))  # type: ignore[misc]
-            stream = Stream(out.text, stream.origins + out.origins)
+            stream = Stream(out.text, together(stream.origins, out.origins))
         return stream
 
     def _run_negated_command(self, node: Node, stdin: Stream) -> Stream:
@@ -1133,7 +1130,7 @@ class LineReader(Commands):
         origins: tuple[Program, ...] = ()
         for branch in branches:
             self.scope.take(before.copy())
-            origins += self._all(branch, stdin).origins
+            origins = together(origins, self._all(branch, stdin).origins)
             ends.append(self.scope.copy())
         self.scope.take(before)
         for end in ends:
@@ -1288,7 +1285,7 @@ class LineReader(Commands):
         stream = stdin
         for child in first:
             out = self.run(child, stream)
-            stream = Stream(out.text, stream.origins + out.origins) if body.type == "pipeline" else stdin
+            stream = Stream(out.text, together(stream.origins, out.origins)) if body.type == "pipeline" else stdin
         inner = last.child_by_field_name("body") if last.type == "redirected_statement" else last
         own = (
             [child for child in last.named_children if inner is None or child.id != inner.id]
