@@ -160,6 +160,7 @@ def test_only_the_last_command_of_a_list_reads_its_here_document() -> None:
 
 def test_a_redirection_to_nothing_is_no_failure() -> None:
     """The grammar makes one of what it does not understand."""
+    assert not any("Error" in each for each in read_line("f=(){", "/p", "/home/me").unknown)
     assert "the grammar does not understand" in " ".join(read_line("`0`|*|* C+ A(```+`", "/p", "/home/me").unknown)
 
 

@@ -1359,7 +1359,7 @@ class LineReader(Commands):
             kind = child.type
             if kind == "variable_assignment":
                 rest = [plain(each) for each in expand.joint(more_of_it, self.values)[:1]] if more_of_it else []
-                set_.append((text_of(child).partition("=")[0], "".join([self._value_of(child)[0], *rest])))
+                set_.append((text_of(child).partition("=")[0], "".join([*self._value_of(child)[:1], *rest])))
             elif kind in REDIRECTS:
                 own.append(child)
             elif kind != "comment":

@@ -321,7 +321,7 @@ def _is_own(path: str, places: Places) -> bool:
 def _is_new(path: str, places: Places) -> bool:
     """In a folder of the person's documents, where nothing is yet: what is written there replaces nothing and sets
     nothing."""
-    if not _inside(path, places.home) or not is_plain(path):
+    if not _inside(path, places.home) or "*" in path or "?" in path:
         return False
     below = _parts(path[len(places.home.rstrip("/")) :])
     is_setting = any(part.startswith(".") for part in below) or below[:1] in ([], ["Library"], ["AppData"])
