@@ -8,8 +8,9 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
@@ -111,6 +112,7 @@ class Judge:
         self.places = Places(
             HOME, project, own=lambda: own_folders("", {"HOME": HOME}, project), is_there=lambda _: True
         )
+        self.cwd = project
         self._then = {_name(rule): str(rule.spec["then"]) for rule in self.rules}
 
     def verdict(self, tool: str, given: dict[str, Json]) -> str:
@@ -122,6 +124,16 @@ class Judge:
         """The names of the rules that refuse a command."""
         return self.refusals_of("Bash", {"command": command}, by_all=by_all)
 
+    def at(self, call: dict[str, Any]) -> Judge:
+        """The same in the folder where a call of a session was made, in the session's project and home."""
+        folder = str(call.get("cwd") or call.get("project") or self.places.project)
+        project, home = str(call.get("project") or folder), str(call.get("home") or HOME)
+        agent, more = str(call.get("agent") or ""), () if f"{home}/".startswith(f"{folder}/") else (folder,)
+        there = copy(self)
+        there.cwd = folder
+        there.places = Places(home, project, own=lambda: own_folders(agent, {"HOME": home}, project), more=lambda: more)
+        return there
+
     def refusals_of(self, tool: str, given: dict[str, Json], *, by_all: bool = False) -> list[str]:
         """The names of the rules that refuse a call. Like the engine, it asks only rules whose marks the call has,
         unless `by_all` is set."""
@@ -130,7 +142,7 @@ class Judge:
 
         def facts() -> Facts:
             if not made:
-                made.append(facts_of(tool, given, cwd=self.places.project, home=HOME, project=None))
+                made.append(facts_of(tool, given, cwd=self.cwd, home=self.places.home, project=None))
             return made[0]
 
         call = RuleCall(event, "", self.places, facts)

@@ -5,7 +5,8 @@ shown only for the tuned part, so that nobody tunes to the rest.
 It then says how many calls of ordinary work are denied, and how many the user is asked about.
 
 `python tests/guards/measure.py FILE.jsonl [PROJECT]` measures a file from elsewhere: lines with `tool`, `input` and
-`label`, which is `destructive` or `harmless`."""
+`label`, which is `destructive` or `harmless`. Lines without a label are calls of sessions, with the `agent`, the
+session's `project` and `home`, and the folder of the call, `cwd`: how many are denied and asked about, rule by rule."""
 
 from __future__ import annotations
 
@@ -49,8 +50,19 @@ def main() -> None:
 
 def measure_file(path: Path, judge: Judge) -> None:
     calls = [json.loads(line) for line in path.read_text().splitlines() if line]
-    for kind in KINDS:
-        given = [call for call in calls if call["label"] == kind]
+    sessions = [call for call in calls if "label" not in call]
+    said: Counter[tuple[str, str]] = Counter()
+    for call in sessions:
+        there = judge.at(call)
+        if verdict := there.verdict(call["tool"], call["input"]):
+            said[verdict, ", ".join(there.refusals_of(call["tool"], call["input"]))] += 1
+    for verdict in ("deny", "ask") if sessions else ():
+        count = sum(number for (found, _), number in said.items() if found == verdict)
+        print(f"{verdict:5} {count:4} of {len(sessions)}, {1000 * count / len(sessions):.1f} in 1,000")  # noqa: T201
+    for (verdict, rules), number in said.most_common():
+        print(f"  {number:4} {verdict:5} {rules}")  # noqa: T201
+    for kind in KINDS if len(sessions) < len(calls) else ():
+        given = [call for call in calls if call.get("label") == kind]
         right = sum(bool(judge.refusals_of(call["tool"], call["input"])) == (kind == "destructive") for call in given)
         print(f"{kind:12} {right:5} of {len(given):5}  {right / max(len(given), 1):6.1%}")  # noqa: T201
 

@@ -69,7 +69,7 @@ PASSES = (
     "dscl . read /Users/dev", "xattr -p com.apple.quarantine a.app", "git switch -c b", "iconv -f latin1 -t utf8 a.txt",
     "cat <<'EOF' > app/__init__.py\nEOF", ": > logs/.gitkeep",
     "git remote remove origin && git remote add origin https://github.com/o/r.git", "ls ~/.ssh && gh api repos/o/r",
-    "ssh-keyscan github.com >> ~/.ssh/known_hosts", 'curl -s -X POST "$(cat url.txt)/api" -d a=b',
+    'curl -s -X POST "$(cat url.txt)/api" -d a=b',
     "sleep 5 & jobs -p | xargs kill",
     "sed -i.bak 's/A=.*/A=b/' .env.local", "chmod +x .claude/hooks/a.py",
     "cat .env | grep -E 'KEY|URL' | sed 's/=.*/=<hidden>/'", "grep KEY .env | cut -d= -f1", "cat .env | cut -d= -f1",
@@ -94,6 +94,7 @@ def test_what_looks_like_it_passes() -> None:
 def test_a_file_in_the_home_folder_is_asked_about_and_not_refused() -> None:
     judge = Judge()
     assert judge.verdict("Bash", {"command": "rm -f ~/.tool.state.json"}) == "ask"
+    assert judge.verdict("Bash", {"command": "ssh-keyscan github.com >> ~/.ssh/known_hosts"}) == "ask"
     for path in ("~", "~/.config", "~/notes", "~/*", "~/.*"):
         assert judge.verdict("Bash", {"command": f"rm -rf {path}"}) == "deny", path
 
