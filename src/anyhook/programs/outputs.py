@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyhook.programs.rows import Prints
 
 
-MAX_OUTPUT = 1 << 20
+MAX_COMPUTED = 1 << 20
 """How long a text may be: `base64 | base64 | …` grows without end."""
 
 
@@ -34,11 +34,11 @@ def output_of(program: Program, cwd: str | None, file: Callable[[str], str | Non
     stdin = program.stdin
     if stdin is not None and (UNKNOWNS.search(stdin) or UNKNOWN in stdin):
         stdin = None
-    if stdin is not None and len(stdin) > MAX_OUTPUT:
+    if stdin is not None and len(stdin) > MAX_COMPUTED:
         return None
     try:
         text = act(texts, stdin, cwd, file)
-        return text if text is None or len(text) <= MAX_OUTPUT else None
+        return text if text is None or len(text) <= MAX_COMPUTED else None
     except (ValueError, IndexError, TypeError):
         return None
 
