@@ -19,9 +19,9 @@ from anyhook.gates.observed import (
     sights,
     undriven,
 )
-from anyhook.install.changes import OWN
 from anyhook.model.event import EVENTS
 from anyhook.model.json_types import Json
+from anyhook.state.entry_places import OWN
 from anyhook.tables.host_rows import EFFECTS, Host, HostEvent
 from anyhook.tables.registry import AGENTS, host
 from anyhook.tables.registry import HOSTS as ALL_HOSTS

@@ -16,9 +16,10 @@ import yaml
 from anyhook.documents import edit
 from anyhook.extra.live.script import Step
 from anyhook.extra.live.stage import Stage, fill
-from anyhook.install.changes import places, roots_of
+from anyhook.install.changes import places
 from anyhook.install.entries import is_ours
 from anyhook.platform.places import state_dir
+from anyhook.state.entry_places import roots_of
 from anyhook.state.installs import own_name
 from anyhook.tables.host_rows import Host, OffSwitch
 from live.performance import ANYHOOK, environment

@@ -21,6 +21,7 @@ from anyhook.model.outcome import ALLOW, BLOCK, EFFECTS, SILENT, STOPPING, STREN
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.beside import watched
+from anyhook.platform.places import find_program
 from anyhook.programs.commands import SHELLS, expand_home, words_of
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.rows import Scene
@@ -175,11 +176,8 @@ def _filled(text: str, env: Mapping[str, str]) -> str:
 def _resolved(program: str, launch: Launch, env: Mapping[str, str]) -> str:
     if "/" in program:
         return os.path.realpath(os.path.join(launch.cwd, program))
-    for folder in launch.env.get("PATH", env.get("PATH", "")).split(os.pathsep):
-        path = os.path.join(launch.cwd, folder, program)
-        if os.access(path, os.X_OK) and os.path.isfile(path):
-            return os.path.realpath(path)
-    return program
+    found = find_program(program, launch.env.get("PATH", env.get("PATH", "")), launch.cwd)
+    return program if found is None else os.path.realpath(os.path.join(launch.cwd, found))
 
 
 def _by_real_path(word: str, cwd: str) -> str:

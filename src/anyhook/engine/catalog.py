@@ -24,7 +24,7 @@ from anyhook.model.lean_json import dumps
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
 from anyhook.model.words import never
-from anyhook.platform.places import INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
+from anyhook.platform.places import APPROVALS_FILE, INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.platform.run import run
 from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project_path, within
 from anyhook.state.hook_types import HookTypes
@@ -698,7 +698,7 @@ def build(setup: Setup, *, may_start: bool) -> Catalog:
 
 def _build(setup: Setup, loaded: Loaded, may_start: bool) -> Catalog:
     files, own_dir = loaded.files, setup.own_dir()
-    for name in ("trust.json", "switches.json"):
+    for name in (APPROVALS_FILE, "switches.json"):
         files.watch(f"{own_dir}/{name}")  # before they are read: a plan must not outlive what was read
     files.look(f"{own_dir}/{INSTALLS}")
     ledger, switches, types = Ledger(NOWHERE), Switches(NOWHERE), HookTypes(NOWHERE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
-from anyhook.install.changes import places, roots_of
+from anyhook.install.changes import places
 from anyhook.install.entries import (
     CLOSED,
     MARK,
@@ -34,7 +34,7 @@ from anyhook.install.off_variables import turned_off_by, variable_files
 from anyhook.model.record import Record
 from anyhook.platform.places import lies_in
 from anyhook.programs.start import StartContext, fault_of
-from anyhook.state.entry_places import HOME
+from anyhook.state.entry_places import HOME, roots_of
 from anyhook.tables.host_rows import EntryFault, OffSwitch
 from anyhook.tables.patterns import names_only
 from anyhook.tables.registry import HOSTS, special

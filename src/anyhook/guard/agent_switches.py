@@ -4,10 +4,10 @@ another folder for its settings."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from anyhook.tables.registry import HOSTS, host
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -11,8 +11,6 @@ from anyhook.guard.agent_switches import roots_of, turns_off
 from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.scripts import run_by
-from anyhook.guard.settings_change import breaks, breaks_keys, new_variables
-from anyhook.install.off_variables import SETTINGS
 from anyhook.model import lean_json
 from anyhook.platform.places import home_of
 from anyhook.programs.collect import NO_FOLDER, Collector
@@ -74,8 +72,10 @@ def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | 
         return None
     variables, files = host.variables, [os.path.basename(path) for path in host.variable_files]
     for path in facts.writes:
-        if os.path.basename(path) not in files or path.endswith(SETTINGS):
+        if os.path.basename(path) not in files or path.endswith(".json"):
             continue
+        from anyhook.guard.settings_change import new_variables
+
         line = "\n".join(lean_json.every_text(given)) if facts.runs else ""
         found = [name for name in variables if name in line] if line else new_variables(path, given, host)
         if found:
@@ -114,10 +114,14 @@ def _of_tool(tool: str, given: dict[str, Json], facts: Facts, held: Protected, h
             return f"`{tool}` would delete {path}, {_what(found, held)}."
     for path in facts.writes:
         found = hit(path, held)
+        if not found:
+            continue
+        from anyhook.guard.settings_change import breaks, breaks_keys
+
         keys = held.partly.get(found, ())
         if keys and breaks_keys(found, given, keys):
             return f"`{tool}` would change {', '.join(keys)} in {path}, {_what(found, held)}."
-        if found and not keys and (found not in held.settings or breaks(found, given, variables)):
+        if not keys and (found not in held.settings or breaks(found, given, variables)):
             return f"`{tool}` would change {path}, {_what(found, held)}."
     return None
 

@@ -4,7 +4,6 @@ hooks, and the settings that turn hooks off."""
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -13,11 +12,10 @@ from itertools import islice
 from anyhook.guard.guard import IMPORTABLE, own_folders
 from anyhook.guard.own_programs import OURS
 from anyhook.guard.same_file import SameFiles
-from anyhook.install.changes import roots_of
 from anyhook.model.record import Record
-from anyhook.platform.places import RealPaths, home_of, state_dir
+from anyhook.platform.places import APPROVALS_FILE, RealPaths, find_program, home_of, state_dir
 from anyhook.programs.named import MODULE_ENDS, Installed, is_standard
-from anyhook.state.ledger import Ledger
+from anyhook.state.entry_places import roots_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +155,12 @@ def _sorted_out(named: Named, real: RealPaths) -> tuple[set[str], set[str], set[
 
 
 def _pinned(env: Mapping[str, str]) -> set[str]:
-    approvals = Ledger(state_dir(env)).approvals.values()
+    folder = state_dir(env)
+    if not os.path.lexists(f"{folder}/{APPROVALS_FILE}"):
+        return set()
+    from anyhook.state.ledger import Ledger  # reads JSON, and much that this call does not need
+
+    approvals = Ledger(folder).approvals.values()
     return {path for each in approvals for item in each.items.values() for path in item.files}
 
 
@@ -221,7 +224,7 @@ def _packages(base: str | None) -> tuple[str, ...]:
 
 def _launchers(env: Mapping[str, str]) -> list[str]:
     """Our program, and its interpreter if that is in its own environment."""
-    found = [shutil.which(name, path=env.get("PATH")) for name in OURS]
+    found = [find_program(name, env.get("PATH", os.defpath)) for name in OURS]
     found += [os.path.join(sys.prefix, "bin", name) for name in OURS]
     if sys.prefix != sys.base_prefix:
         found += [os.path.join(sys.prefix, "pyvenv.cfg"), sys.executable]

@@ -4,6 +4,7 @@ turns them off. It computes the new text and compares it, without writing it."""
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.parse import syntax_of
@@ -12,7 +13,6 @@ from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.off_variables import named_in_file
 from anyhook.rules.calls import PATHS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -10,8 +10,8 @@ from anyhook.documents.edit import CannotEdit
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.install.entries import cannot_edit, is_own_text, own_text, with_ours, without_ours
 from anyhook.model.record import Record
-from anyhook.platform.places import replace_file, state_dir
-from anyhook.state.installs import PLAIN_NAME, own_name
+from anyhook.platform.places import replace_file
+from anyhook.state.entry_places import OWN, roots_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from anyhook.install.entries import Closed, EntryStart
     from anyhook.state.installs import Installs
     from anyhook.tables.host_rows import Entry, Host
-
-
-OWN = "{own}"
-"""In an entry's paths and handlers: the user's own name for it."""
 
 
 class CannotChange(Exception):  # noqa: N818 (it says what happened)
@@ -57,16 +53,6 @@ def places(
     found = {path: ""}
     found.update({os.path.normpath(os.path.join(os.path.dirname(path), name)): "" for name in entry.beside})
     return found
-
-
-def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
-    """The values of `{home}`, `{project}` and the entry's own roots."""
-    known = {"home": home, "project": project}
-    if any(OWN in path for path in entry.files.values()):
-        known["own"] = own_name(state_dir(env)) if env else PLAIN_NAME
-    for root, (variable, usual) in entry.roots.items():
-        known[root] = env.get(variable) or usual.format(**known)
-    return known
 
 
 def has_own_name(entry: Entry) -> bool:

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
-from anyhook.install.changes import roots_of
 from anyhook.platform.places import head, home_of
+from anyhook.state.entry_places import roots_of
 from anyhook.state.repository import place_of
 from anyhook.tables.registry import HOSTS, host, special
 

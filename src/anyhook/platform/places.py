@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 
+def find_program(name: str, path: str, cwd: str = "") -> str | None:
+    """The path of a program given by its bare name: the first on `path`, relative to `cwd`, as execvp does. None if it
+    is not there."""
+    for folder in path.split(os.pathsep) if name else ():
+        found = f"{folder or '.'}/{name}"
+        place = os.path.join(cwd, found)
+        if os.access(place, os.X_OK) and not os.path.isdir(place):
+            return found
+    return None
+
+
 def home_of(env: Mapping[str, str]) -> str:
     """The home directory. Relative values are ignored, as the XDG specification asks: otherwise the current folder,
     which may be a cloned project, could replace the user's."""
@@ -82,6 +93,7 @@ def runtime_dir(env: Mapping[str, str]) -> str:
 
 
 INSTALLS = "installs/index.json"
+APPROVALS_FILE = "trust.json"
 """In our state folder, the file that lists the agents' files with our entry."""
 NO_LOCKS = (22, 37, 38, 95)
 """EINVAL, ENOLCK, ENOSYS, ENOTSUP: errors of `flock` on a file system without locks."""

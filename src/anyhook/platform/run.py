@@ -13,6 +13,7 @@ from _signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, getsignal, signal
 from time import monotonic
 
 from anyhook.model.call import Run
+from anyhook.platform.places import find_program
 from anyhook.platform.spawn import here
 
 TYPE_CHECKING = False
@@ -41,7 +42,9 @@ def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
     child = _new_child(call)
     program: str | None = None
     try:
-        program = call.argv[0] if call.argv and "/" in call.argv[0] else _find_program(call)
+        program = call.argv[0] if call.argv else ""
+        if "/" not in program:
+            program = find_program(program, call.env.get("PATH", os.defpath), call.cwd)
         if program:
             child.launch(program)
         if child.pid:
@@ -180,18 +183,6 @@ def _start_error(call: Call, program: str | None, error: Exception | None) -> st
     except OSError as also:  # without a free descriptor, this module cannot be imported either
         return f"{program or call.argv[0]} could not be started: {also.strerror}"
     return explain_failure(call, program, error)
-
-
-def _find_program(call: Call) -> str | None:
-    """The path of a program given by its bare name: looked up on the PATH of the call's own environment, relative to
-    the call's directory, as execvp does. None if it is not there."""
-    name = call.argv[0] if call.argv else ""
-    for folder in call.env.get("PATH", os.defpath).split(":") if name else ():
-        path = f"{folder or '.'}/{name}"
-        place = os.path.join(call.cwd, path)
-        if os.access(place, os.X_OK) and not os.path.isdir(place):
-            return path
-    return None
 
 
 # -- the process that runs the hooks

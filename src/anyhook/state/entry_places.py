@@ -7,11 +7,14 @@ from __future__ import annotations
 import os
 
 from anyhook.documents.managed import VARIABLE as MANAGED
+from anyhook.platform.places import state_dir
 from anyhook.tables.registry import INSTALLABLE, VARIABLES, hosts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
+
+    from anyhook.tables.host_rows import Entry
 
     Changing = MutableMapping[str, str]
 
@@ -21,6 +24,20 @@ BASES = {"HOME": "", "XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/sta
 """The variables that name our own places, and where these are in the home otherwise."""
 SEARCHED = "PATH"
 """It names none of our places, and hooks are found by it as the agent gives it."""
+OWN = "{own}"
+"""In an entry's paths and handlers: the user's own name for it."""
+
+
+def roots_of(entry: Entry, home: str, project: str, env: Mapping[str, str]) -> dict[str, str]:
+    """The values of `{home}`, `{project}` and the entry's own roots."""
+    known = {"home": home, "project": project}
+    if any(OWN in path for path in entry.files.values()):
+        from anyhook.state.installs import PLAIN_NAME, own_name
+
+        known["own"] = own_name(state_dir(env)) if env else PLAIN_NAME
+    for root, (variable, usual) in entry.roots.items():
+        known[root] = env.get(variable) or usual.format(**known)
+    return known
 
 
 class Caller:

@@ -15,7 +15,7 @@ from anyhook.documents.files import UNPINNED
 from anyhook.model.problem import Problem
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
-from anyhook.platform.places import NO_LINK, NO_WAIT, open_regular, user_id, write_private
+from anyhook.platform.places import APPROVALS_FILE, NO_LINK, NO_WAIT, open_regular, user_id, write_private
 from anyhook.state.repository import Place, place_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Ledger:
 
     def __init__(self, state_dir: str) -> None:
         self.folder = state_dir
-        self.path = f"{state_dir}/trust.json"
+        self.path = f"{state_dir}/{APPROVALS_FILE}"
         self.copies = f"{state_dir}/approved"
         self.problems: list[Problem] = []
         self._declined: dict[str, str] = {}

@@ -11,9 +11,9 @@ import shutil
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
-from anyhook.install.changes import places, roots_of
+from anyhook.install.changes import places
 from anyhook.platform.places import home_of
-from anyhook.state.entry_places import HOME, PLACE
+from anyhook.state.entry_places import HOME, PLACE, roots_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
