@@ -43,9 +43,9 @@ def start(
                 from anyhook.handlers.callable_host import start_in_process
 
                 return start_in_process(hook, dialect, call, scene)
-            from anyhook.handlers.python import start_callable
+            from anyhook.handlers.python import CallableRun
 
-            return start_callable(hook, dialect, call, scene)
+            return CallableRun(hook, dialect, call, scene)
         case "function":
             from anyhook.handlers.function import start_function
 

@@ -7,6 +7,8 @@ import marshal
 import sys
 
 from anyhook.model.call import Call, Run
+from anyhook.platform.run import start
+from anyhook.tables.registry import module_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
 
 def start_in_process(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> Waitable | Run:
     """Start an interpreter that calls the callable; it is waited for and killed like any command."""
-    from anyhook.platform.run import start
-    from anyhook.tables.registry import module_of
-
     project = scene.project if hook.scope == "project" else None
     task = (
         f"{module_of(dialect.name)}.api",

@@ -8,6 +8,7 @@ from anyhook.model import lean_json
 from anyhook.model.call import Call, Run
 from anyhook.platform.launched import own_python
 from anyhook.platform.places import state_dir
+from anyhook.platform.run import start
 from anyhook.state.entry_places import own_env
 
 TYPE_CHECKING = False
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 def start_function(hook: Hook, call: Call, scene: Scene) -> Waitable | Run:
     """Start the process; it is waited for and ended like any command."""
-    from anyhook.platform.run import start
-
     made = function_call(hook, scene, call.limit_s, state_dir(own_env(scene.env)))
     return start(made.replace(may_be_warm=call.may_be_warm))
 

@@ -6,22 +6,28 @@ from __future__ import annotations
 import contextvars
 import importlib
 import inspect
+import os
 import sys
 import threading
-from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder
 from time import monotonic, time_ns
+from typing import TYPE_CHECKING
 
 from anyhook.handlers import inside_hook
+from anyhook.hooks.worker import SourceOnly
 from anyhook.model import lean_json as json
 from anyhook.model.call import Call, Run
+from anyhook.tables.registry import module_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, ModuleType
+    from collections.abc import Awaitable, Callable
+    from types import ModuleType
 
     from anyhook.model.hook import Hook
     from anyhook.model.words import Ending
     from anyhook.tables.rows import Dialect, Scene
+
+    _Function = Callable[[object], object]
 
 
 class ProjectPath(str):
@@ -70,8 +76,6 @@ class CallableRun:
         self._conclude(Run("exited", code, stdout, stderr, self._started_ns, monotonic() - self._started_s))
 
     def _answer(self) -> bytes:
-        from anyhook.tables.registry import module_of
-
         own = self._scene.project if self._hook.scope == "project" else None
         target = str(self._hook.spec["callable"])
         return answer_of(
@@ -141,27 +145,16 @@ def _load(target: str, project: str | None) -> _Function:
     return found
 
 
-class _SourceOnly(SourceFileLoader):
-    """Runs the source that was approved: a compiled file that came with the project could be different."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
-        return code
-
-
 def _project_finder(path: str) -> FileFinder:
     """A path hook for projects' folders only."""
     if not any(isinstance(each, ProjectPath) and f"{path}/".startswith(f"{each}/") for each in sys.path):
         raise ImportError(path)
-    return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
+    return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (SourceOnly, SOURCE_SUFFIXES))
 
 
 def _refuse_stranger(module: ModuleType, name: str, project: str | None) -> None:
     """Refuse a module that another project loaded into this process: it is not what was approved, and must not replace
     the user's own."""
-    import os
-
     found = os.path.realpath(module.__file__ or "")
     own = [f"{project}/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")] if project else []
     there = {os.path.realpath(path) for path in own if os.path.isfile(path)}
@@ -169,13 +162,3 @@ def _refuse_stranger(module: ModuleType, name: str, project: str | None) -> None
     strange = any(found.startswith(f"{os.path.realpath(path)}/") for path in others)
     if found not in there and (there or strange):
         raise ImportError(f"{name} is already loaded from {module.__file__}, which is another project's")
-
-
-def start_callable(hook: Hook, dialect: Dialect, call: Call, scene: Scene) -> CallableRun:
-    return CallableRun(hook, dialect, call, scene)
-
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    _Function = Callable[[object], object]

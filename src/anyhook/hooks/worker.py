@@ -6,6 +6,12 @@ from __future__ import annotations
 import os
 import sys
 
+# `importlib.util` and `importlib.machinery` only re-export these, and load twelve files more.
+from _frozen_importlib import module_from_spec
+from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
+
+from anyhook.hooks.call import HookCall, HookSession, Programs
+from anyhook.hooks.decide import Collected, Decided
 from anyhook.model import lean_json
 from anyhook.platform.answer_once import answer_once
 
@@ -15,7 +21,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
-    from anyhook.hooks.call import HookCall
     from anyhook.model.json_types import Json
 
 NAME = "hooks"
@@ -31,8 +36,6 @@ def main() -> None:
 
 def answer_of(task: dict[str, Json]) -> bytes:
     """Call the function: what it asks for, as JSON."""
-    from anyhook.hooks.decide import Decided
-
     call = _call(task)
     modules = task["modules"]
     function = getattr(_load(str(task["file"]), modules if isinstance(modules, dict) else {}), str(task["function"]))
@@ -49,8 +52,6 @@ def answer_of(task: dict[str, Json]) -> bytes:
 
 
 def _call(task: dict[str, Json]) -> HookCall:
-    from anyhook.hooks.call import HookCall, HookSession, Programs
-
     data, facts = task["data"], task["facts"]
     assert isinstance(data, dict)  # noqa: S101 (of our own making, as the next)
     assert isinstance(facts, dict)  # noqa: S101
@@ -78,8 +79,6 @@ def _call(task: dict[str, Json]) -> HookCall:
 
 def _collected(call: HookCall, command_key: str) -> dict[str, Json]:
     """What the function asked for."""
-    from anyhook.hooks.decide import Collected
-
     made: dict[str, Json] = {}
     if Collected.verdict:
         made.update(verdict=Collected.verdict, reason=str(Collected.reason))
@@ -108,17 +107,15 @@ def _list(value: Json) -> list[Json]:
 def _load(path: str, modules: Mapping[str, Json]) -> ModuleType:
     """The module of a `hooks.py`. From its folder it can import only what its source names: the rest is not
     approved."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
     sys.meta_path.append(
         SiblingFinder({name: str(place) for name, place in modules.items()})
     )  # last: it replaces nothing
-    spec = spec_from_file_location(NAME, path, loader=_loader(NAME, path))
-    if spec is None or spec.loader is None:
-        raise ImportError(path)
+    loader = SourceOnly(NAME, path)
+    spec = spec_from_file_location(NAME, path, loader=loader)
+    assert spec is not None  # noqa: S101 (there is a loader)
     module = module_from_spec(spec)
     sys.modules[NAME] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module
 
 
@@ -129,27 +126,20 @@ class SiblingFinder:
         self.modules = modules
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        from importlib.util import spec_from_file_location
-
         place = self.modules.get(name)
         if place is None:
             return None
         below = [os.path.dirname(place)] if place.endswith("/__init__.py") else None
-        return spec_from_file_location(name, place, loader=_loader(name, place), submodule_search_locations=below)
+        return spec_from_file_location(name, place, loader=SourceOnly(name, place), submodule_search_locations=below)
 
 
-def _loader(name: str, path: str):  # type: ignore[no-untyped-def]
-    from importlib.machinery import SourceFileLoader
+class SourceOnly(SourceFileLoader):
+    """Runs the source that was approved: a compiled file next to it could be different."""
 
-    class SourceOnly(SourceFileLoader):
-        """Runs the source that was approved: a compiled file next to it could be different."""
-
-        def get_code(self, fullname: str) -> CodeType:
-            place = self.get_filename(fullname)
-            code: CodeType = self.source_to_code(self.get_data(place), place)
-            return code
-
-    return SourceOnly(name, path)
+    def get_code(self, fullname: str) -> CodeType:
+        place = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(place), place)
+        return code
 
 
 def _place(error: BaseException, path: str) -> str:
