@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hot_modules import HOT
-from sources import SOURCE
+import tree_sitter
+from sources import SOURCE, nodes_of
 
 import anyhook
 from anyhook.state.plans import read_plan
@@ -35,49 +35,14 @@ NOT_FOR_NOTHING = (
 )
 """Modules that need not be loaded if nothing is hooked."""
 
-OTHER_WAITS = {
-    f"anyhook.{name}"
-    for name in [
-        "engine.bridge_failure",
-        "engine.cases",
-        "engine.dedupe",
-        "engine.long_context",
-        "gates.off_gates",
-        "gates.tell",
-        "engine.unknown_tool",
-        "extra.warm.launched",
-        "extra.warm.place",
-        "extra.warm.start",
-        "extra.warm.zygote",
-        "extra.warm.zygote_run",
-        "handlers.callable_host",
-        "handlers.function",
-        "handlers.python",
-        "hooks.call",
-        "hooks.decide",
-        "hooks.when",
-        "hooks.worker",
-        "model.deep_json",
-        "model.json_types",
-        "state.kept_status",
-        "platform.answer_once",
-        "platform.beside",
-        "state.hook_settings",
-        "tables.extend",
-        "tables.folders",
-        "tables.hosted",
-    ]
-}
-"""Modules that an agent waits for in calls of other kinds: a hook in Python or behind an address, one call with several
-entries, a hook that fails, the warm server's processes, agents whose tables extend another. They are lean as well."""
-
 # The process ends with os._exit, which runs no exit handlers, so the probe reports from there. `-S` leaves out
 # site-packages, which this path does not use.
 PROBE = """
 import os, sys
-sys.path.insert(0, sys.argv[1])
-report, before = sys.argv[2], set(sys.modules)
-sys.argv = ["anyhook", *sys.argv[3:]]
+sys.path[:0] = sys.argv[1:2]
+sys.path += filter(None, sys.argv[2:3])
+report, before = sys.argv[3], set(sys.modules)
+sys.argv = ["anyhook", *sys.argv[4:]]
 leave = os._exit
 def last(status):
     with open(report, "w") as file:
@@ -100,13 +65,13 @@ def keep_a_plan(world: World) -> None:
         world.engine()
 
 
-def loaded_by(world: World, *words: str, stdin: str = "") -> tuple[int, set[str], str]:
-    """The exit status of a call, the modules it loaded, and what it printed."""
+def loaded_by(world: World, *words: str, stdin: str = "", packages: str = "") -> tuple[int, set[str], str]:
+    """The exit status of a call, the modules it loaded, and what it printed. `packages` is where others are found."""
     keep_a_plan(world)
     report = world.root / "modules"
     report.unlink(missing_ok=True)
     source = str(Path(anyhook.__file__).parents[1])
-    command = [sys.executable, "-I", "-S", "-c", PROBE, source, str(report), *words]
+    command = [sys.executable, "-I", "-S", "-c", PROBE, source, packages, str(report), *words]
     done = subprocess.run(
         command, input=stdin, env=world.env, cwd=world.project, capture_output=True, text=True, check=False
     )
@@ -210,9 +175,8 @@ def test_a_handler_that_asks_a_model_elsewhere(world: World) -> None:
 def test_the_probe_sees_what_is_loaded(world: World) -> None:
     """The full command line loads what the fast path must not. Otherwise this file would prove nothing."""
     keep_a_plan(world)
-    script = PROBE.replace("sys.path.insert(0, sys.argv[1])", "")
-    report = world.root / "modules"
-    command = [sys.executable, "-c", script, "-", str(report), "fire", "--help"]
+    report, source = world.root / "modules", str(SOURCE.parent)
+    command = [sys.executable, "-c", PROBE, source, "", str(report), "fire", "--help"]
     done = subprocess.run(command, env=world.env, cwd=world.project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {"click", "anyhook.cli.app"} <= set(report.read_text().splitlines())
@@ -259,28 +223,75 @@ def _name(path: Path, source: Path) -> str:
     return ".".join(("anyhook", *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
 
 
-def test_the_lean_modules_are_those_that_a_cold_call_loads(world: World) -> None:
-    """Quiet calls, calls with one command hook, and calls with the guards on; refused ones too."""
-    calls = [
-        json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, "cwd": str(world.project)})
-        for line in ("ls", "git push --force", f"echo x > {world.home}/.claude/settings.json")
-    ]
-    bridge, fire = ("bridge", "claude", "PreToolUse"), ("fire", "pre_tool", "--tool", "Bash", "--json")
-    loaded = loaded_by(world, *fire)[1] | loaded_by(world, *bridge, stdin=calls[0])[1]
-    world.hook("kodik", "PreToolUse", "exit 2")
-    for words in (fire, bridge):
-        loaded |= loaded_by(world, *words, stdin=calls[0])[1]
-    (world.home / ".kodik" / "hooks.json").unlink(missing_ok=True)
-    add = [sys.executable, "-m", "anyhook", "add", "guard", "--yes"]
-    subprocess.run(add, env=world.env, cwd=world.project, capture_output=True, check=True)
-    for call in calls:
-        loaded |= loaded_by(world, *bridge, stdin=call)[1]
-    lean = _lean()
-    assert lean - loaded == OTHER_WAITS, "a module that no cold call loads imports as usual"
-    private = {name for name in _with_private_modules() if not name.startswith("anyhook.agents.")}
-    assert private <= loaded | OTHER_WAITS, "a private C module of Python saves time only where a call waits for it"
-    known = {name.removesuffix(".__init__") for name in HOT if not name.startswith("anyhook.agents.")}
-    assert lean == known
+PROCESSES = (
+    "hooks.worker",
+    "handlers.callable_host",
+    "extra.warm.launched",
+    "extra.warm.start",
+    "extra.warm.zygote",
+    "extra.warm.zygote_run",
+)
+"""Modules that begin a process, for a hook or the server, or that a call loads after its answer."""
+
+
+def _loaded_by_calls(root: Path) -> set[str]:
+    """What calls load that agents wait for: without hooks, with one of each kind, with several at once, with the guards
+    on. Also a status that a prompt asks for again, and PROCESSES. None of them loads what would make lean modules
+    pointless."""
+    loaded: set[str] = set()
+    fire, bridge = ("fire", "pre_tool", "--tool", "Bash", "--json"), ("bridge", "claude", "PreToolUse")
+    packages = root / "packages"  # for the grammar of shell lines; its own name would make us look for agents there
+    packages.symlink_to(Path(tree_sitter.__file__).parents[1])
+
+    def call(world: World, *words: str, stdin: str = "") -> None:
+        status, modules, said = loaded_by(world, *words, stdin=stdin, packages=str(packages))
+        assert status in (0, 2), said
+        assert modules & {"typing", "json", "dataclasses"} == set(), (words, stdin)
+        loaded.update(modules)
+
+    def bash(line: str, **more: str) -> str:
+        return json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": line}, **more})
+
+    nothing, one, several = World(root / "nothing"), World(root / "one"), World(root / "several")
+    one.hook("kodik", "PreToolUse", "exit 2")
+    for dialect in ("claude", "claude", "kodik"):
+        several.hook(dialect, "PreToolUse", "true", name="it")
+    several.hook("agenthooks", sample("agenthooks").event, "true")
+    for world in (nothing, one, several):
+        call(world, *fire)
+        call(world, *bridge, stdin=bash("ls"))
+    python = World(root / "python")
+    python.module("guards", "def look(event):\n    return None\n", python.home)
+    python.kolega("PreToolUse", {"type": "python", "callable": "guards:look"})
+    functions = "from anyhook.hooks import before\n@before.run('ls')\ndef look(call):\n    pass\n"
+    python.write(python.home / "config/anyhook/hooks.py", functions)
+    call(python, *fire, "--input", '{"command": "ls"}')
+    guarded = World(root / "guarded")
+    guarded.command("add", "guard", "--yes")
+    for line in ("ls", "npm test", "git push --force", "sed -n 1,20p *.py"):
+        call(guarded, *bridge, stdin=bash(line, tool_use_id=line))
+    call(guarded, *bridge, stdin='{"session_id": "s", "tool_name": "mcp__a__b", "tool_input": {}}')
+    call(guarded, "bridge", "qwen", "PreToolUse", stdin=bash("ls"))
+    guarded.command("status")  # keeps what it prints
+    call(guarded, "status")
+    imports = "; ".join(f"import anyhook.{name}" for name in PROCESSES)
+    script = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {imports}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    assert too_much({*done.stdout.split()}) == set()
+    return loaded | {*done.stdout.split()}
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    return _loaded_by_calls(tmp_path_factory.mktemp("cold"))
+
+
+def test_only_what_a_cold_call_loads_is_lean(cold: set[str]) -> None:
+    """All other modules are ordinary Python: they import types as usual, and no private C modules, which save time only
+    where a call waits for it."""
+    lean, private = _lean(), _with_private_modules()
+    assert lean - cold == set()
+    assert {name for name in private if not name.startswith("anyhook.agents.")} <= cold
 
 
 INSTALLED_WITH_US = {"yaml", "regex", "tree_sitter", "tree_sitter_bash", "click", "rich", "anyhook"}
@@ -289,6 +300,51 @@ FOR_EXTRAS = {
     "journal/export_parquet.py",
 }  # fmt: skip
 """The modules of the core that need an extra. They are loaded by the verbs that need them, and by nothing else."""
+
+
+POSTPONED = {
+    "cli.app": "what is said without a verb is loaded like a verb: 374, and most calls have a verb",
+    "cli.known_words": "words for completion: 487, and most calls complete nothing",
+    "documents.edit": "YAML: 97, and most files are JSON or TOML",
+    "documents.locate": "YAML: 97",
+    "engine.catalog": "a damaged package may not have it, and the hooks still count",
+    "engine.hold": "HTTP: 97, and only with a hook of the user's that tells a phone",
+    "extra.testing.pytest_plugin": "the test kit: 408, in each run of pytest where we are installed; pytest takes 510",
+    "handlers.python": "asyncio: 153, and few callables are asynchronous",
+    "platform.leftovers": "only POSIX has `resource`",
+    "programs.hiding": "the table of programs: 23, and most lines have no option for a password",
+    "replay.warm_worker": "it runs in the hook's interpreter, which may not be ours",
+    "state.memory": "the readers of transcripts: 13, and few rules count tokens",
+}
+"""Modules that no cold call loads, that import in functions, and why. The figures are millions of instructions; a bare
+interpreter start takes 28."""
+
+
+def test_imports_in_functions_have_a_reason(cold: set[str]) -> None:
+    """A module that a cold call loads may postpone what most calls do not need; any other only an extra's packages, or
+    for a reason. Agents' tables are loaded by the calls of their agents."""
+    found: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        name = _name(path, SOURCE)
+        if name in cold or name.startswith("anyhook.agents."):
+            continue
+        functions = [node for node in nodes_of(path) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        inside = {target for function in functions for node in ast.walk(function) for target in _imported(node)}
+        if inside := {target for target in inside if not _is_for_an_extra(target)}:
+            found[name.removeprefix("anyhook.")] = inside
+    assert found.keys() - POSTPONED.keys() == set(), found
+    assert POSTPONED.keys() - found.keys() == set()
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+
+
+def _is_for_an_extra(target: str) -> bool:
+    ours = f"{target.removeprefix('anyhook.').replace('.', '/')}.py" in FOR_EXTRAS
+    return ours or target.partition(".")[0] not in INSTALLED_WITH_US | sys.stdlib_module_names
 
 
 def test_the_core_needs_only_what_is_installed_with_it() -> None:

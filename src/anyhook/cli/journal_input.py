@@ -6,13 +6,15 @@ import gc
 import os
 from contextlib import contextmanager
 from datetime import datetime
+from sqlite3 import Error
 from typing import TYPE_CHECKING
 
 from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
+from anyhook.cli.view.progress import progress
 from anyhook.journal.files import UnreadableJournal, current_path, full_paths
 from anyhook.journal.machines import machines_in
-from anyhook.journal.run_index import index_elsewhere, index_path
+from anyhook.journal.run_index import index_elsewhere, index_path, known_runs
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time
 from anyhook.model.event import EVENTS
@@ -44,11 +46,6 @@ def index_of(options: FromOption, folder: str) -> str:
 @contextmanager
 def runs_of(folder: str, index: str, since_ns: int | None) -> Iterator[Runs]:
     """The runs of a folder's hooks, from the index, which is brought up to date."""
-    from sqlite3 import Error
-
-    from anyhook.cli.view.progress import progress
-    from anyhook.journal.run_index import known_runs
-
     try:
         with progress("reading the journal") as tell, known_runs(folder, tell, since_ns, index) as runs:
             yield runs

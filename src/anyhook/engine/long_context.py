@@ -4,13 +4,13 @@ host itself would cut it silently."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from anyhook.model.lean_json import digest
 from anyhook.model.problem import WARNING, Problem
 from anyhook.platform.places import state_dir
 from anyhook.platform.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

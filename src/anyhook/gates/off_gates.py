@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.engine.routes import HookStep, known
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import GateStatus
@@ -10,7 +12,6 @@ from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
 from anyhook.model.outcome import BLOCK, STOPPING
 from anyhook.tables.registry import dialect
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,6 +3,8 @@ first call that a guard would have been asked about. It does not change the deci
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from anyhook.engine.near_miss import NOT_FOUND
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import OFF_STATES, GateStatus, names_of, not_holding, off_line
@@ -13,7 +15,6 @@ from anyhook.platform.places import state_dir
 from anyhook.state.told import ToldGates
 from anyhook.tables.host_rows import CHANNELS, channel_of, opening, speaks_before_calls
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Set
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from json import decoder
+from typing import TYPE_CHECKING
 
 from anyhook.model.lean_json import Digits, leaf
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -3,10 +3,10 @@ type checkers and do nothing at run time."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, TypeAlias
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonView: TypeAlias = "bool | int | float | str | Sequence[JsonView] | Mapping[str, JsonView] | None"

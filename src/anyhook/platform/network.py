@@ -3,7 +3,11 @@ possible, it says so and changes nothing."""
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import os
+import socket
+import struct
 import sys
 
 NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
@@ -29,8 +33,6 @@ def _tried() -> str:
 
 
 def _leave() -> str:
-    import ctypes
-
     library = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     try:
@@ -52,10 +54,6 @@ def _write(path: str, text: str) -> None:
 
 
 def _raise_loopback() -> None:
-    import fcntl
-    import socket
-    import struct
-
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(any_socket, GET_FLAGS, request))[1]

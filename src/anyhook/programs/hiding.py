@@ -4,7 +4,8 @@ works on any text that contains command lines, so it needs no grammar."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -7,6 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from anyhook.documents.pins import FOLDER, LOCK, changed_files, packages_in
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import BROKEN, CHANGED, DISABLED, Hook
 from anyhook.model.problem import ERROR, WARNING
@@ -17,6 +18,8 @@ from anyhook.rules.templates import wrong_template
 from anyhook.rules.tokens import BadCondition
 from anyhook.rules.wildcards import is_plain, names_rule
 from anyhook.tables.registry import DIALECTS, HOSTS
+from anyhook.tables.schema import NUMBER, TEXT, TEXTS
+from anyhook.tables.schema import table as described
 from anyhook.tables.shapes import canonical, guess, numbered, read_limit, slug, type_name
 
 if TYPE_CHECKING:
@@ -184,8 +187,6 @@ class RuleFile:
     def change_of(self, name: str, place: Place) -> str:
         """Why the rules of a package do not count: its files have changed since they were added. "" if they have not,
         and for files outside packages."""
-        from anyhook.documents.pins import FOLDER, LOCK, changed_files, packages_in
-
         top, _, rest = os.path.normpath(name).partition("/")
         package, folder = rest.partition("/")[0], os.path.dirname(self.source.path)
         pinned = packages_in(folder, self.files).get(package) if top == FOLDER else {}
@@ -512,8 +513,6 @@ def _plain(tree: Any) -> Json:
 
 def rule_schema() -> dict[str, Json]:
     """A rule file as JSON Schema."""
-    from anyhook.tables.schema import NUMBER, TEXT, TEXTS, table
-
     keys: dict[str, Json] = {
         **dict.fromkeys(TEXTS_OF_A_RULE, TEXT),
         **dict.fromkeys(LISTS, TEXTS),
@@ -523,16 +522,16 @@ def rule_schema() -> dict[str, Json]:
         "timeout": NUMBER,
         "enabled": {"type": "boolean"},
     }
-    rule = table(keys, [])
+    rule = described(keys, [])
     rule["oneOf"] = [{"required": [key]} for key in USUAL]
     relaxed = {**{key: keys[key] for key in RELAXED if key in keys}, "rule": TEXT, "projects": TEXTS}
     top: dict[str, Json] = {
         "rule": {"type": "array", "items": rule},
-        "relax": {"type": "array", "items": table(relaxed, ["rule"])},
+        "relax": {"type": "array", "items": described(relaxed, ["rule"])},
         "use": TEXTS,
         "words": {"type": "object", "additionalProperties": TEXT},
         "paths": {"type": "object", "additionalProperties": TEXTS},
         "pack": {"type": "object"},
         "$schema": TEXT,
     }
-    return table(top, [])
+    return described(top, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from anyhook.documents.edit import CannotEdit, at, put, read, remove
 from anyhook.documents.read import Unreadable, read_bytes
@@ -11,7 +12,6 @@ from anyhook.model.lean_json import dumps
 from anyhook.platform.locks import locked
 from anyhook.platform.places import config_file, replace_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

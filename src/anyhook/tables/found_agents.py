@@ -15,6 +15,7 @@ from anyhook.tables.host_rows import Host
 from anyhook.tables.inprocess import BLOCKS
 from anyhook.tables.registry import BRIDGED, CALLS, DECLARES, GROUP, BadTable, part
 from anyhook.tables.rows import Dialect, EventRow, Launch
+from anyhook.tables.self_check import mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,8 +91,6 @@ def _place(error: Exception, module: str) -> str:
 def _row(name: str, module: str) -> tuple[Row, list[str]]:
     """What an agent does, according to its tables. A broken agent stays in the lists, so that it is reported wherever
     hooks are, and its calls are answered."""
-    from anyhook.tables.self_check import mistakes
-
     roles, variables = DECLARES | BRIDGED, ()
     try:
         dialect, host = part(module, "DIALECT"), part(module, "HOST")

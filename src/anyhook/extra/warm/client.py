@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import socket
@@ -127,8 +128,6 @@ def call(words: list[str], env: Mapping[str, str]) -> int | None:
 def has_low_limits() -> bool:
     """Whether stdin could not be kept in memory, or a server could not work with the caller's limits (the launcher does
     the same)."""
-    import resource
-
     found = [resource.getrlimit(each)[0] for each in (resource.RLIMIT_FSIZE, resource.RLIMIT_AS, resource.RLIMIT_DATA)]
     return any(limit != resource.RLIM_INFINITY and limit < ENOUGH_BYTES for limit in found)
 
