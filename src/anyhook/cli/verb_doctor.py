@@ -119,17 +119,30 @@ def _print(
         if not proofs:
             render.out("None of these agents has our entry and transcripts that anyhook can read.")
         return
-    _tell_agents(found, every=bool(named) or options.all, gaps=options.all)
     if not named:
         _tell_warm()
+    _tell_agents(found, every=bool(named) or options.all, gaps=options.all)
+    if not named:
+        _tell_verdict(found)
 
 
 def _tell_agents(found: Mapping[str, AgentState], *, every: bool, gaps: bool) -> None:
+    """Those without our entry first: what comes last is what a person sees."""
     here = {name: state for name, state in found.items() if every or state.is_here}
-    for name, state in here.items():
-        _tell(host(name), state, gaps=gaps)
     if others := len(found) - len(here):
         render.out(f"{others} other{'' if others == 1 else 's'} not found; `anyhook doctor --all` shows them.")
+    for name in sorted(here, key=lambda name: bool(here[name].installed)):
+        _tell(host(name), here[name], gaps=gaps)
+
+
+def _tell_verdict(found: Mapping[str, AgentState]) -> None:
+    stand: dict[str, list[str]] = {}
+    for name, state in found.items():
+        if state.installed:
+            stand.setdefault(state.status, []).append(name)
+    said = "; ".join(f"{status}: {', '.join(names)}" for status, names in stand.items())
+    for line in prefixed(said or "No agent calls anyhook. Run: anyhook setup", "", "  "):
+        render.out(line)
 
 
 def _proofs(found: Mapping[str, AgentState], setup: Setup, since_ns: int) -> dict[str, PastProof]:
