@@ -25,6 +25,7 @@ from anyhook.gates.review import REMOVED
 from anyhook.install import packages
 from anyhook.install.packages import Package, write_files
 from anyhook.install.used_packs import change_used, rule_file, used_in
+from anyhook.model.words import OWN_SCOPES
 from anyhook.platform.places import state_dir
 from anyhook.rules.pack_list import GUARD, NAMES, members, path_of, read_pack
 from anyhook.state.switches import Switches
@@ -36,12 +37,10 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import JsonView
     from anyhook.model.words import OwnScope
 
-SCOPES: tuple[OwnScope, ...] = ("user", "project")
-
 
 class AddOptions(JsonOptions):
     scope: OwnScope | None = option(
-        "--scope", "For the user (the default) or for this project.", "SCOPE", choices=SCOPES
+        "--scope", "For the user (the default) or for this project.", "SCOPE", choices=OWN_SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     yes: bool = switch("--yes", "Add it without asking.")
@@ -49,7 +48,7 @@ class AddOptions(JsonOptions):
 
 class RemoveOptions(JsonOptions):
     scope: OwnScope | None = option(
-        "--scope", "From the user's or the project's rules; default: the user's.", "SCOPE", choices=SCOPES
+        "--scope", "From the user's or the project's rules; default: the user's.", "SCOPE", choices=OWN_SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
 
@@ -66,7 +65,7 @@ def add(what: str, options: AddOptions) -> int:
     Exit status: 0 added, 1 not added, 3 bad call.
     """
     project = os.path.realpath(project_of(options.project))
-    path = rule_file(options.scope or SCOPES[0], project, os.environ)
+    path = rule_file(options.scope or OWN_SCOPES[0], project, os.environ)
     with changing(path):
         packs = members(what)
         if packs:
@@ -91,11 +90,11 @@ def remove(names: tuple[str, ...], options: RemoveOptions) -> int:
     project = os.path.realpath(project_of(options.project))
     with changing("the file"):
         on = _where_on(names, project)
-        first: OwnScope = next((each for each, some in on.items() if some), SCOPES[0])
+        first: OwnScope = next((each for each, some in on.items() if some), OWN_SCOPES[0])
         scope = options.scope or first
         path = rule_file(scope, project, os.environ)
         changed = [name for name in names if _remove_one(name, path)]
-        confirmed = _confirmed(names, changed) if scope == SCOPES[0] else []
+        confirmed = _confirmed(names, changed) if scope == OWN_SCOPES[0] else []
         if scope == "project" and changed:
             forget_removed(look(ProjectOptions(project=project, dialect=("anyhook",))))
     if options.json:
@@ -128,8 +127,10 @@ def _removed_json(changed: list[str], confirmed: list[str], scope: str, path: st
 def _where_on(names: Sequence[str], project: str) -> dict[OwnScope, list[str]]:
     """Which of them are on, or were and are missed, by scope; raises BadCall for an unknown pack."""
     on: dict[OwnScope, list[str]]
-    on = {scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in SCOPES}
-    on[SCOPES[0]] += [name for name in names if name not in on[SCOPES[0]] and _missed(name)]
+    on = {
+        scope: [name for name in names if _is_on(name, rule_file(scope, project, os.environ))] for scope in OWN_SCOPES
+    }
+    on[OWN_SCOPES[0]] += [name for name in names if name not in on[OWN_SCOPES[0]] and _missed(name)]
     for name in names:
         if not members(name) and not any(name in some for some in on.values()):
             known = f"Packs: {GUARD}, {', '.join(NAMES)}."
@@ -206,7 +207,7 @@ def _add_packs(packs: Sequence[str], path: str, project: str, options: AddOption
         remember(path, packs)
     approved = _approve([path_of(name) for name in packs], project, options)
     all_of_them = fresh == list(packs) and len(packs) > 1
-    scope, names = options.scope or SCOPES[0], [GUARD] if all_of_them else fresh
+    scope, names = options.scope or OWN_SCOPES[0], [GUARD] if all_of_them else fresh
     undone = [undo("add", names, scope, options.project)] if fresh else []
     _report([*packs], path, approved, options, undone)
     return DONE
@@ -241,7 +242,7 @@ def _add_package(package: Package, path: str, project: str, options: AddOptions)
         remember(path, [*names, f"{FOLDER}/{package.name}/"])
     folder = packages.folder_of(path, package.name)
     approved = _approve([f"{folder}/{name}" for name in package.rule_files], project, options) + approve_folder(folder)
-    undone = [] if before else [undo("add", [package.name], options.scope or SCOPES[0], options.project)]
+    undone = [] if before else [undo("add", [package.name], options.scope or OWN_SCOPES[0], options.project)]
     _report([package.name], path, approved, options, undone, package)
     return DONE
 
@@ -276,7 +277,7 @@ def _report(
     if options.json:
         said: dict[str, JsonView] = {
             "added": names,
-            "scope": options.scope or SCOPES[0],
+            "scope": options.scope or OWN_SCOPES[0],
             "file": path,
             "approved": approved,
             "undo": undone,

@@ -14,6 +14,7 @@ from anyhook.cli.view.console import FAINT, GOOD, cell, grid, show
 from anyhook.engine.catalog import build
 from anyhook.install import packages
 from anyhook.install.used_packs import rule_file, used_in
+from anyhook.model.words import OWN_SCOPES
 from anyhook.rules.pack_list import GUARDS, NAMES, path_of, read_pack
 from anyhook.state.plans import Setup
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.rules.pack_list import Pack
-
-SCOPES = ("user", "project")
 
 
 class GuardsOptions(JsonOptions):
@@ -66,7 +65,7 @@ def guards(options: GuardsOptions) -> int:
 
 def _in_use(setup: Setup) -> tuple[dict[str, list[str]], list[tuple[str, str, dict[str, Json]]]]:
     """The packs that are on, by scope; and the packages, each with its scope and what is pinned of it."""
-    files = {scope: rule_file(scope, setup.project, os.environ) for scope in SCOPES}
+    files: dict[str, str] = {scope: rule_file(scope, setup.project, os.environ) for scope in OWN_SCOPES}
     with changing("the file"):
         used = {scope: used_in(path) for scope, path in files.items()}
         pins = [(scope, name, pin) for scope, path in files.items() for name, pin in packages.read_lock(path).items()]
@@ -74,7 +73,7 @@ def _in_use(setup: Setup) -> tuple[dict[str, list[str]], list[tuple[str, str, di
 
 
 def _state(pack: Pack, used: dict[str, list[str]]) -> str:
-    on = [scope for scope in SCOPES if pack.name in used[scope]]
+    on = [scope for scope in OWN_SCOPES if pack.name in used[scope]]
     return f"on ({', '.join(on)})" if on else "off"
 
 
@@ -120,7 +119,7 @@ def _as_dict(pack: Pack, used: dict[str, list[str]], hooks: list[Hook]) -> dict[
         "title": pack.title,
         "description": pack.description,
         "guard": pack.guards,
-        "on": [scope for scope in SCOPES if pack.name in used[scope]],
+        "on": [scope for scope in OWN_SCOPES if pack.name in used[scope]],
         "file": path_of(pack.name),
         "rules": [*_rules(pack, hooks)],
     }

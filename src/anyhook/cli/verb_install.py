@@ -34,6 +34,7 @@ from anyhook.install.changes import (
 )
 from anyhook.install.entries import MARK, EntryStart
 from anyhook.install.lean import lean
+from anyhook.model.words import OWN_SCOPES
 from anyhook.platform.launched import own_python
 from anyhook.platform.places import home_of, state_dir, write_private
 from anyhook.state.entry_places import places_to_fix
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from anyhook.model.words import OwnScope
     from anyhook.tables.host_rows import Entry, Host
 
-SCOPES: tuple[OwnScope, ...] = ("user", "project")
 ARGUMENT = [click.Argument(["agent"], type=AGENT)]
 WITHOUT_US = {
     "closed": "If anyhook cannot be run, {0} refuses what hooks guard: the entry is closed.",
@@ -63,7 +63,7 @@ EXAMPLE = "anyhook install claude --dry-run"
 
 class InstallOptions(JsonOptions):
     scope: OwnScope | None = option(
-        "--scope", "Whose config to change: the user's (default) or the project's.", "SCOPE", choices=SCOPES
+        "--scope", "Whose config to change: the user's (default) or the project's.", "SCOPE", choices=OWN_SCOPES
     )
     project: str | None = option("--project", "The project directory; default: the current one.", "DIR")
     dry_run: bool = switch("--dry-run", "Show what would change, and change nothing.")
@@ -103,7 +103,7 @@ def apply(
 ) -> tuple[list[FileChange], list[str], bool]:
     """Make the changes, or only compute them; also returns the backups, and whether the entry is closed."""
     table, entry = named(agent)
-    scope = options.scope or SCOPES[0]
+    scope = options.scope or OWN_SCOPES[0]
     project = os.path.realpath(project_of(options.project))
     made = table
     state = state_dir(os.environ)
@@ -125,7 +125,7 @@ def apply(
                 backups = write(changes, table, scope, installs, install=install)
                 if install:
                     keep_start_variables(os.environ, state)
-                if scope == SCOPES[0]:
+                if scope == OWN_SCOPES[0]:
                     words = last_words(made, os.environ, closed=bool(closed)) if install else b""
                     _keep_words(words_path(state, table.name), words)
     except CannotChange as why:
@@ -149,7 +149,7 @@ def _keep_words(path: str, words: bytes) -> None:
 
 def _name_of(entry: Entry, scope: str, state: str, install: bool, dry: bool) -> str:
     """What the entry is called: by the user's own name, which the first entry that has one makes."""
-    if scope != SCOPES[0]:
+    if scope != OWN_SCOPES[0]:
         return PLAIN_NAME
     if install and has_own_name(entry) and own_name(state) == PLAIN_NAME:
         if dry:
@@ -171,7 +171,7 @@ def carry_out(
     agent: str, options: InstallOptions, *, install: bool, wants_closed: bool = False, wants_lean: bool = False
 ) -> int:
     table, _ = named(agent)
-    scope = options.scope or SCOPES[0]
+    scope = options.scope or OWN_SCOPES[0]
     changes, backups, closed = apply(agent, options, install=install, wants_closed=wants_closed, wants_lean=wants_lean)
     needed = [change for change in changes if change.needed]
     fresh = install and needed and not options.dry_run and not any(_has_ours(change, table) for change in needed)
@@ -255,7 +255,7 @@ def _changes(
     left = {path: "" for path in plain if installs.scope(path) in ("", scope)}
     if not install:
         # Entries of earlier settings folders, too: what is not forgotten here is missed from then on.
-        mine = (table.name, scope) if scope == SCOPES[0] else ()
+        mine = (table.name, scope) if scope == OWN_SCOPES[0] else ()
         left |= {path: "" for path, known in installs.known.items() if (known.agent, known.scope) == mine}
         return to_uninstall(table, entry, {**paths, **left}, installs)
     rows = {path: table.row(native) for path, native in paths.items()}

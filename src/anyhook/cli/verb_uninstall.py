@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-SCOPES = ("user", "project")
-
-
 class UninstallOptions(InstallOptions):
     all: bool = switch("--all", "From every agent, for the user and for every project.")
     purge: bool = switch(

@@ -23,7 +23,7 @@ from anyhook.model.hook import ARMED, BROKEN, CHANGED, DISABLED, UNTRUSTED, Hook
 from anyhook.model.lean_json import dumps
 from anyhook.model.problem import WARNING
 from anyhook.model.record import Record
-from anyhook.model.words import never
+from anyhook.model.words import OWN_SCOPES, never
 from anyhook.platform.places import APPROVALS_FILE, INSTALLS, NOWHERE, config_file, lies_in, state_dir, upward
 from anyhook.platform.run import run
 from anyhook.programs.named import LAUNCHERS, is_stream, named_files, on_project_path, within
@@ -128,15 +128,13 @@ def builtins(dialect: Dialect) -> list[Hook]:
 # approved their content for that folder. They cannot hide or switch off another folder's hooks.
 
 
-SCOPES = ("user", "project")
-
 TRUST, GUARDS = "anyhook trust", "anyhook guards"
 
 
 def package_folders(setup: Setup, files: Files) -> dict[str, str]:
     """The folders and names of all packages."""
     found: dict[str, str] = {}
-    for scope in SCOPES:
+    for scope in OWN_SCOPES:
         folder = rule_file(scope, setup.project, setup.env).rpartition("/")[0]
         for name, pinned in packages_in(folder, files).items():
             place = f"{folder}/{FOLDER}/{name}"

@@ -12,6 +12,7 @@ from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 from anyhook.platform.locks import lock_in_line, unlock
 from anyhook.platform.places import after_fork, make_private_dir, open_regular, read_at
+from anyhook.platform.store import DAY_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ MAX_SEAL = 128
 _NUMBER, _HASH, _END = b', "n": ', b', "hash": "', b'"}\n'
 _HASHED = len(_HASH) + 64 + len(_END)
 """How many bytes at the end of a line its hash does not cover."""
-DAY_S = 86_400
 
 MAX_TORN = 16 << 20
 """How much of a damaged end is looked at, for the last whole line: a lost disk may leave gigabytes of zeros."""

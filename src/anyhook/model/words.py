@@ -83,6 +83,8 @@ TRUST: tuple[Trust, ...] = ("ask", "all", "native", "none")
 ON_FAILURE: tuple[Posture, ...] = ("native", "deny", "allow")
 MODE: tuple[Mode, ...] = ("enforce", "shadow")
 HOOK_SCOPES: tuple[HookScope, ...] = ("", "managed", "user", "project", "plugin", "builtin")
+OWN_SCOPES: tuple[OwnScope, ...] = ("user", "project")
+"""Where a person's new entry goes, the usual one first."""
 OFF: tuple[Off, ...] = ("tell", "deny", "pass")
 """What happens if a gate is off: the person is told, what it guards is refused, or nothing."""
 WARM = ("auto", "off")

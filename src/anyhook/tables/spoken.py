@@ -9,15 +9,13 @@ from anyhook.model import lean_json
 from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 from anyhook.tables.registry import special
-from anyhook.tables.rows import BLOCKING
+from anyhook.tables.rows import BLOCKING, SPECIFIC
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.model.words import HandlerKind, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Key, Reply
 
-SPECIFIC = "hookSpecificOutput"
-"""The object for one event's answers, in every dialect that has one."""
 EVENT_NAME = f"{SPECIFIC}.hookEventName"
 
 REASONS = {"reason": "reason", "message": "messages"}

@@ -14,6 +14,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from anyhook.extra.warm.messages import NUMBER
 from anyhook.model.lean_json import digest
 from anyhook.model.record import Record
 from anyhook.platform.child import Child
@@ -43,7 +44,6 @@ LOADERS = (b"PYTHON", b"LC_", b"LD_", b"MALLOC_", b"LANG", b"LOCPATH", b"GLIBC_"
 """Variables that affect how an interpreter starts."""
 FORKING = ("dash",)
 """Shells that fork even for their last command."""
-NUMBER = struct.Struct("=I")
 
 
 class Interpreters(Record):
