@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Texts = tuple[list[str], list[str]]
 
+WHOLE_FILE = frozenset({"file_path", "filePath", "path", "content", "contents", "file_text"})
+"""The keys of an input with which a tool writes a whole file. With any other, it may add to it."""
 MAX_REPLACED = 1 << 20
 """How many bytes of a file that is written as a whole count as what it held before."""
 
@@ -30,7 +32,7 @@ def changed_texts(given: Json, facts: Facts, paths: Sequence[str]) -> Texts | No
     old, new = _by_programs(facts, paths) if facts.runs else _by_tool(given)
     if not new:
         return None
-    if not old:  # whole files
+    if not facts.runs and {key for key, _ in _named_texts(given)} <= WHOLE_FILE:
         old = [text.decode("utf-8", "replace") for path in paths if (text := head(path, MAX_REPLACED))]
     return old, new
 
