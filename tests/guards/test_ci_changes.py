@@ -136,7 +136,7 @@ def test_a_workflow_that_is_written_anew_adds_only_what_it_has_more_of(judge: Ju
     assert not asked(judge, "Write", again)
     more = "  MORE: ${{ secrets.DEPLOY_KEY }}\n"
     assert asked(judge, "Edit", {"file_path": str(workflow), "old_string": "", "new_string": more})
-    assert asked(judge, "editor", {"command": "insert", "path": str(workflow), "insert_line": 1, "new_str": more})
+    assert asked(judge, "editor", {"command": "insert", "path": str(workflow), "insert_line": "1", "new_str": more})
     assert asked(judge, "write_file", {"path": str(workflow), "content": more, "mode": "append"})
     assert asked(judge, "Bash", {"command": f"cat >> {workflow} <<'E'\n{more}E"})
     assert asked(judge, "Write", {**again, "content": f"{again['content']}  MORE: ${{{{ secrets.DEPLOY_KEY }}}}\n"})
