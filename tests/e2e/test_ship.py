@@ -18,6 +18,7 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 import anyhook
+from anyhook.journal import search as journal_search
 from anyhook.journal.files import current_path, full_path
 from anyhook.journal.machines import MACHINE, NUMBER_STEP
 from anyhook.journal.record import JournalPolicy, head_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from anyhook.journal.read import JournalLine
     from anyhook.model.words import HookStatus
 
 BEGIN_NS = (time.time_ns() // 10**9 - 7_200) * 10**9
@@ -340,6 +342,31 @@ def test_a_machine_says_which_agents_it_has_and_which_guards_are_off(world: Worl
     (machine / STATUS_FILE).write_text('{"agents": [1], "off": "x", "protected": "yes", "anyhook": 3}')
     assert said_by(str(fleet), machine.name.removeprefix(MACHINE)) == MachineStatus()
     assert said_by(str(fleet), "none") == MachineStatus()
+
+
+def test_the_last_records_of_many_machines_need_few_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a thousand machines, all of the last records of each would be gigabytes."""
+    policy, event = JournalPolicy(caller=("claude", "/p", "")), Event.pre_tool("Bash", {"command": "ls"})
+    times = [*range(40 * 25)]
+    random.Random(7).shuffle(times)
+    for number in range(40):
+        writer = JournalWriter(str(tmp_path / f"{MACHINE}{number:02}"))
+        own = sorted(times[number * 25 : number * 25 + 25])
+        head = head_of(event, "enforce", policy)
+        writer.append([journal_line(head, Decision("pre_tool"), (), policy, BEGIN_NS + at * 10**9) for at in own])
+        writer.close()
+    read: list[int] = []
+    plain = journal_search.newest
+
+    def counted(*given: Any) -> list[JournalLine]:
+        found = plain(*given)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(journal_search, "newest", counted)
+    found = plain(str(tmp_path), Wanted(), 20)
+    assert [((line.at_ns or 0) - BEGIN_NS) // 10**9 for line in found] == [*range(980, 1000)]
+    assert (len(read), sum(read) < 150) == (40, True), "at most 20 of each would be 800"
 
 
 def test_stats_of_many_machines(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:

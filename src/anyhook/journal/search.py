@@ -196,13 +196,22 @@ def newest(state_dir: str, wanted: Wanted, max_count: int) -> list[JournalLine]:
     """The last N records, oldest first, read from the end."""
     many = _many(state_dir, wanted)
     if many is not None:
-        each = [placed(place, journal, newest(journal, wanted, max_count)) for place, journal in many]
-        return sorted((line for lines in each for line in lines), key=_time)[-max_count:]
+        return _newest_of(many, wanted, max_count)
     files = open_all(state_dir)
     try:
         return _last(files, wanted, max_count, None)
     finally:
         _close(files)
+
+
+def _newest_of(many: list[tuple[int, str]], wanted: Wanted, max_count: int) -> list[JournalLine]:
+    """The same of many machines. Each is read only back to the oldest line that may still be among the last."""
+    found: list[JournalLine] = []
+    for place, journal in many:
+        if len(found) == max_count:
+            wanted = wanted.replace(since_ns=max(wanted.since_ns or 0, _time(found[0])))
+        found = sorted((*found, *placed(place, journal, newest(journal, wanted, max_count))), key=_time)[-max_count:]
+    return found
 
 
 def _time(line: JournalLine) -> int:
