@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 OFF_STATES = ("waiting", "changed", "broken", "unreadable")
 """The states that the setting `off` applies to."""
+UNREADABLE = (
+    "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
+    "invalid-toml", "invalid-python", "project-too-large", "broken-agent", "switches-damaged", "installs-damaged",
+)  # fmt: skip
+"""Problems after which it is unknown what a file declares."""
 SAFE_STATES = ("armed", "native", "unmatched")
 WAITING_STATES = ("waiting", "changed")
 """The states that an approval ends."""

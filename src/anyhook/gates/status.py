@@ -10,7 +10,7 @@ from anyhook.engine.catalog import approval_of
 from anyhook.engine.routes import as_loaded
 from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
-from anyhook.gates.gate import OFF_STATES, GateStatus
+from anyhook.gates.gate import OFF_STATES, UNREADABLE, GateStatus
 from anyhook.gates.inspect import inspect, missing_program
 from anyhook.handlers.roles import asked
 from anyhook.model.hook import ASKING, BROKEN
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from anyhook.state.settings import Settings
     from anyhook.tables.host_rows import EntryFault, Host
 
-UNREADABLE = (
-    "unreadable", "not-utf8", "dangling-link", "layer-failed", "no-front-matter", "invalid-json", "invalid-yaml",
-    "invalid-toml", "invalid-python", "project-too-large", "broken-agent", "switches-damaged", "installs-damaged",
-)  # fmt: skip
-"""Problems after which it is unknown what a file declares."""
 NOTHING_LOST = ("repeated-key", "ignored-value", "invalid-relaxation", "unknown-rule")
 """Errors after which every declaration still counts."""
 QUICK, QUICK_S = ("rule", "builtin"), 2.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.pins import FOLDER
 from anyhook.engine.settle import is_gate
-from anyhook.gates.status import UNREADABLE
+from anyhook.gates.gate import UNREADABLE
 from anyhook.model.problem import ERROR
 from anyhook.rules.pack_list import GUARD, GUARDS
 from anyhook.rules.rule_file import PACKS
