@@ -344,6 +344,13 @@ def test_a_machine_says_which_agents_it_has_and_which_guards_are_off(world: Worl
     assert said_by(str(fleet), "none") == MachineStatus()
 
 
+def test_a_machine_with_nothing_to_say_sends_its_journal_alone(world: World, tmp_path: Path) -> None:
+    world.hook("kodik", "PreToolUse", "exit 0")
+    world.command("fire", "pre_tool", "--tool", "Bash")
+    shipped(world, tmp_path / "fleet")
+    assert [path.name for path in (tmp_path / "fleet").rglob("*") if path.is_file()] == ["journal.jsonl"]
+
+
 def test_the_last_records_of_many_machines_need_few_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a thousand machines, all of the last records of each would be gigabytes."""
     policy, event = JournalPolicy(caller=("claude", "/p", "")), Event.pre_tool("Bash", {"command": "ls"})

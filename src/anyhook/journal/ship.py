@@ -259,6 +259,8 @@ class Directory:
 
     def tell(self, machine: str, status: MachineStatus) -> None:
         path = f"{self.folder}/{machine}/{STATUS_FILE}"
+        if not (status.agents or status.off or os.path.exists(path)):
+            return  # journals alone: there is nothing to say beside them
         try:
             replace_file(path, lean_json.dumps(status.as_dict()).encode(), 0o644)
         except OSError as error:
