@@ -38,6 +38,7 @@ LINES = {
 }
 WITH_AIM = ("ls", "a test run", "a refusal")
 """Those whose CPU time has an aim."""
+REMEMBERING, MEMORY_LINES = ("flow", "loops", "budget"), ("ls", "npm test")
 PROJECTS, AT_ONCE, BURSTS, CPU_CALLS, PEER_ROUNDS = 10, 64, 9, 200, 8
 NOWHERE = float("inf")
 """No bound."""
@@ -60,6 +61,7 @@ def guards(folder: Path, rounds: int) -> list[Row]:
         return [
             *_single(place, cold, warm, max(20, rounds // 8)),
             *_cpu(place, warm),
+            *_memory(place, warm),
             *_at_once(place, warm),
             *_resident(place, warm),
             *_peers(place, warm),
@@ -180,15 +182,40 @@ def _server(env: Mapping[str, str]) -> int:
 
 
 def _cpu(place: Place, warm: Mapping[str, str]) -> list[Row]:
-    server, rows = _server(warm), []
-    for name in LINES:
-        before, callers = _cpu_s(server), 0.0
-        for number in range(CPU_CALLS):
-            callers += _call(_bridge(), warm, place.project, _shell(LINES[name], place, 600_000 + number))[1]
-        spent = (_cpu_s(server) - before + callers) / CPU_CALLS * 1000
-        bound = 4.0 if name in WITH_AIM else NOWHERE
+    rows = []
+    for name, line in LINES.items():
+        spent, bound = _mean_cpu_ms(place, warm, line, 600_000), 4.0 if name in WITH_AIM else NOWHERE
         rows.append(Row(f"guards on, {name}: CPU", "absolute, mean", spent, spent, bound, "ms"))
     return rows
+
+
+def _mean_cpu_ms(place: Place, warm: Mapping[str, str], line: str, first: int) -> float:
+    """Of one call, the server's part included."""
+    server, callers = _server(warm), 0.0
+    before = _cpu_s(server)
+    for number in range(CPU_CALLS):
+        callers += _call(_bridge(), warm, place.project, _shell(line, place, first + number))[1]
+    return (_cpu_s(server) - before + callers) / CPU_CALLS * 1000
+
+
+def _memory(place: Place, warm: Mapping[str, str]) -> list[Row]:
+    """What rules that remember add to a call, in a session of several hundred calls."""
+    base = sum(_call(["/bin/true"], warm, place.project, b"")[1] for _ in range(CPU_CALLS)) / CPU_CALLS * 1000
+    without = [_mean_cpu_ms(place, warm, line, 700_000) for line in MEMORY_LINES]
+    for pack in REMEMBERING:
+        subprocess.run([LAUNCHER, "add", pack, "--yes"], env=warm, cwd=place.project, check=True, capture_output=True)
+    try:
+        for line in MEMORY_LINES:
+            _mean_cpu_ms(place, warm, line, 800_000)
+        spent = [_mean_cpu_ms(place, warm, line, 900_000) for line in MEMORY_LINES]
+    finally:
+        for pack in REMEMBERING:
+            subprocess.run([LAUNCHER, "remove", pack], env=warm, cwd=place.project, check=True, capture_output=True)
+    added = [(after - before) / base for after, before in zip(spent, without, strict=True)]
+    return [
+        Row(f"rules that remember, above the guards, {line}", "T, CPU", each, each, 1.0)
+        for line, each in zip(MEMORY_LINES, added, strict=True)
+    ]
 
 
 def _at_once(place: Place, warm: Mapping[str, str]) -> list[Row]:
