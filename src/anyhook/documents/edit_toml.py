@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents.lines import in_lines_of, line_end, next_line, with_last_line_end
 from anyhook.documents.toml_layout import TomlLayout
+from anyhook.model.pattern import later
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
     from anyhook.documents.toml_layout import Statement
     from anyhook.model.json_types import Json
 
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+BARE_KEY = later(r"[A-Za-z0-9_-]+")
 
 
 def insert(text: str, place: Place, key: str | None, value: Json) -> str:
@@ -49,7 +50,7 @@ def remove(text: str, place: Place) -> str:
     return text
 
 
-ITEM = re.compile(r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[,\]]|[^\s,\]#"']+""")
+ITEM = later(r"""#[^\n]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[,\]]|[^\s,\]#"']+""")
 """A comment, a text, a sign, or another word, inside an inline list."""
 
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from anyhook.documents.parse import clean
 from anyhook.documents.read import Unreadable
 from anyhook.documents.toml_layout import TomlLayout, unquoted_key
+from anyhook.model.pattern import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from anyhook.documents.parse import Place
 
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+_JSON_TOKEN = later(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
 
 
 def lines_of(text: str, syntax: str, paths: Iterable[Place]) -> dict[Place, int]:

@@ -7,12 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from anyhook.documents.parse import MAX_KEY_PARTS, bound_toml
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
     from anyhook.documents.parse import Place
 
-_TOML_TOKEN = re.compile(
+_TOML_TOKEN = later(
     r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?|'
     r"'''(?:[^']+|'(?!''))*+(?:'{3,5})?|"
     r'"(?:[^"\\\n]+|\\.)*+"?|'

@@ -546,12 +546,8 @@ def _unseen_form(step: HookStep, what: str) -> Problem:
 
 
 def hook_of(event: str, callback: Callback, name: str, matcher: str | None) -> Hook:
-    """A callable of the embedding program as a hook; ValueError if it cannot be one."""
-    from inspect import iscoroutinefunction
-
+    """A callable as a hook; ValueError if its matcher cannot be read."""
     name = name or getattr(callback, "__qualname__", "callable")
-    if iscoroutinefunction(callback):
-        raise ValueError(f"{name} is a coroutine function; hooks of the program itself are called, not awaited")
     wrong = check_pattern(matcher)
     if wrong:
         raise ValueError(wrong)

@@ -423,9 +423,15 @@ class Routes:
 
     def add(self, event: str, callback: Callback, name: str, matcher: str | None) -> None:
         """A callable of the embedding program, as a hook in front of all others."""
+        from inspect import iscoroutinefunction
+
         from anyhook.engine.cases import hook_of
 
         hook = hook_of(event, callback, name, matcher)
+        if iscoroutinefunction(callback):
+            raise ValueError(
+                f"{hook.name} is a coroutine function; hooks of the program itself are called, not awaited"
+            )
         if hook.id in self._callbacks or hook.name == NAME:
             raise ValueError(f"there is already a callable {hook.name!r} for {event}; give this one another name")
         self._callbacks[hook.id] = (hook, callback)

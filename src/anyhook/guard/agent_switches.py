@@ -3,8 +3,7 @@ another folder for its settings."""
 
 from __future__ import annotations
 
-import re
-
+from anyhook.model.pattern import later
 from anyhook.tables.registry import HOSTS, host
 
 TYPE_CHECKING = False
@@ -39,7 +38,7 @@ def turns_off(program: Program, caller: Host | None) -> str | None:
     return None
 
 
-MOVES_US = re.compile(r"ANYHOOK_\w+|XDG_(?:CONFIG|STATE|RUNTIME)_\w+|PYTHON(?:PATH|HOME|STARTUP)")
+MOVES_US = later(r"ANYHOOK_\w+|XDG_(?:CONFIG|STATE|RUNTIME)_\w+|PYTHON(?:PATH|HOME|STARTUP)")
 """Variables with which anyhook below the agent finds other settings, or other code."""
 
 

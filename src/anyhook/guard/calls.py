@@ -12,6 +12,7 @@ from anyhook.guard.own_programs import DECIDING, decides
 from anyhook.guard.protected import Protected, hit, protected
 from anyhook.guard.scripts import run_by
 from anyhook.model import lean_json
+from anyhook.model.pattern import later
 from anyhook.platform.places import home_of
 from anyhook.programs.collect import NO_FOLDER, Collector
 from anyhook.programs.paths import resolve
@@ -83,7 +84,7 @@ def _of_variables(tool: str, given: dict[str, Json], facts: Facts, host: Host | 
     return None
 
 
-START_FILES = re.compile(
+START_FILES = later(
     r"/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|xprofile"
     r"|kshrc|tcshrc|cshrc|login|envrc|mise\.toml)|mise\.toml|config\.fish|\.git/hooks/[\w-]+"
     r"|(?:cron\.\w+|autostart|systemd/user|LaunchAgents)/.+)"
@@ -199,8 +200,8 @@ def _elsewhere(program: Program, own: Facts, held: Protected) -> str | None:
 
 
 SAME_NAME = "is what hooks depend on"
-MOUNT = re.compile(r"(?:--volume=|-v=?)?(?P<path>[^:=,]+):[^:]+(?::(?P<how>[\w,]+))?")
-BIND = re.compile(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.*)")
+MOUNT = later(r"(?:--volume=|-v=?)?(?P<path>[^:=,]+):[^:]+(?::(?P<how>[\w,]+))?")
+BIND = later(r"(?:--mount=)?(?=.*\b(?:source|src)=(?P<path>[^,]+))(?P<how>.*)")
 
 
 def _mounted(program: Program, held: Protected, home: str) -> str | None:
@@ -410,9 +411,9 @@ def _spellings(path: str, held: Protected, home: str) -> list[str]:
     return found
 
 
-OUTPUT = re.compile(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
+OUTPUT = later(r"-o|-O|--?(?:out|log|report|save|write|dump|export|junit|xml|html)[\w-]*")
 """Options whose names suggest that a program writes to the path after them."""
-CHANGING = re.compile(
+CHANGING = later(
     r"write|append|unlink|\brm|remove|rename|replace|truncate|chmod|touch|symlink|copy|move|delete|mkdir|system|exec|spawn"
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"
 )

@@ -8,6 +8,7 @@ import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
+from anyhook.model.pattern import later
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import removes, row_of
 
@@ -29,7 +30,7 @@ LOOKING = {
 """except with these options, which only show something."""
 ANSWERING = {"approvals": ("allow", "deny"), "policy": ("pull", "remove"), "new": ("user", "--scope=user")}
 """Of these verbs, only lines with one of these words."""
-INSIDE = re.compile(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
+INSIDE = later(r"\banyhook\.(?:cli|state|entry|walk|install|guard|documents)\b")
 """Parts of our package that a project's programs never need."""
 
 

@@ -3,7 +3,6 @@ turns them off. It computes the new text and compares it, without writing it."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
@@ -11,6 +10,7 @@ from anyhook.documents.parse import syntax_of
 from anyhook.documents.pins import json_keys
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
 from anyhook.install.off_variables import named_in_file
+from anyhook.model.pattern import later
 from anyhook.rules.calls import PATHS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
 """Parts of the names of keys about hooks."""
-MOVING = re.compile(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
+MOVING = later(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
 """Variables that affect which anyhook an entry starts, and where it finds its settings and approvals."""
 OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
 NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")

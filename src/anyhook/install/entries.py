@@ -14,6 +14,7 @@ from anyhook.documents import edit
 from anyhook.documents.edit import CannotEdit
 from anyhook.documents.edit_toml import tables
 from anyhook.documents.lines import in_lines_of, line_end
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.programs.commands import words_of
 from anyhook.programs.table import row_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 PROGRAM = "anyhook"
 BEGIN = "# >>> anyhook: written by `anyhook install`, taken out by `anyhook uninstall`"
 END = "# <<< anyhook"
-BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
+BLOCK = later(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}(?:\r?\n|$)", re.DOTALL)
 """With the line end before it, which we added: a last line without a line end has none again afterwards."""
 INLINE = "its hooks are not written as [[hooks]] tables; rewrite them that way first"
 MARK = "Written by `anyhook install"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
+from anyhook.model.pattern import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host
 
 YES = ("1", "true", "yes", "on")
-LINE = re.compile(r"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*[\"'`]?[ \t]*(\w*)", re.MULTILINE)
+LINE = later(r"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*[\"'`]?[ \t]*(\w*)", re.MULTILINE)
 HERE = "{here}/"
 SETTINGS = ".json"
 

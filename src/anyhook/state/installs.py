@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from contextlib import contextmanager, suppress
 from time import time_ns
 from typing import TYPE_CHECKING
 
 from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.model.pattern import later
 from anyhook.model.record import Record
 from anyhook.platform.locks import locked
 from anyhook.platform.places import INSTALLS, may_exist, write_private
@@ -25,7 +25,7 @@ PLAIN_NAME = "anyhook"
 UNMADE_NAME = f"{PLAIN_NAME}-********"
 """What stands for the user's own name before it is made."""
 NAME = "installs/name"
-IS_NAME = re.compile(rf"{PLAIN_NAME}-[0-9a-f]{{8}}")
+IS_NAME = later(rf"{PLAIN_NAME}-[0-9a-f]{{8}}")
 
 
 def digest(data: bytes) -> str:
