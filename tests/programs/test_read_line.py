@@ -44,6 +44,11 @@ RUNS = [
     ("echo cm0geA== | base64 -d | bash", ["echo cm0geA==", "base64 -d", "bash", "rm x"]),
     ("for i in a b; do rm $i; done", ["rm a b"]),
     ('f() { rm "$1"; }; f /etc', ["rm /etc"]),
+    ("A=x; f() { rm $A; }; A=/etc f; rm $A", ["rm /etc", "rm x"]),
+    ("A=x; A=/etc bash -c 'rm $A'; A=/usr eval 'rm $A'; rm $A", ["rm /etc", "eval rm $A", "rm /usr", "rm x"]),
+    ("f() { sh; }; echo rm x > y; f < y", ["echo rm x", "sh", "rm x"]),
+    ("HOME=/etc; rm ~/x a=~/y", ["rm /etc/x a=/etc/y"]),
+    ("if a; then HOME=/etc; fi; rm ~", ["a", "rm /home/me /etc"]),
     ("if a; then D=x; else D=y; fi; rm $D", ["a", "rm x y"]),
     ("find /q -name x -exec rm {} \\;", ["find /q -name x -exec rm {} ;", "rm /q/**/x"]),
     ("rm > out -rf x", ["rm -rf x"]),
@@ -104,6 +109,7 @@ def test_what_it_runs_through(line: str, via: tuple[str, ...]) -> None:
         ("cd sub && rm x", "/p/sub"), ("(cd sub); rm x", "/p"), ("cd $X; rm x", None),
         ("cd $(pwd)/a || exit; rm x", "/p/a"),
         ("pushd /q; rm x", "/q"), ("env -C /q rm x", "/q"), ("cd; rm x", "/home/me"),
+        ("HOME=/etc; cd; rm x", "/etc"), ("HOME=/etc cd; rm x", "/etc"),
         ("D=$(mktemp -d) && cd $D && rm x", "/tmp/mktemp1"),
     ],
 )  # fmt: skip
@@ -151,6 +157,14 @@ def test_half_a_line(line: str) -> None:
 
 def test_shells_in_shells_have_an_end() -> None:
     assert read_line("eval " * 100 + "x", "/p", "/home/me").unknown == ("not read: lines inside lines go too deep",)
+
+
+@each_of("line", ["f() { cat; }; f < x > y", "alias f=cat; f < x > y"])
+def test_where_a_function_reads_and_writes(line: str) -> None:
+    found = read_line(line, "/q", "/home/me").programs
+    assert [(each.sign, each.target.text) for program in found for each in program.redirections] == [
+        ("<", "x"), (">", "y"),
+    ]  # fmt: skip
 
 
 def test_only_the_last_command_of_a_list_reads_its_here_document() -> None:

@@ -29,8 +29,7 @@ STRANGE = later("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters with a special meaning in here, so no line may contain them."""
 UNKNOWNS = later("[\U000f0000-\U000ffffd]")
 LITERAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+-"
-"""What a shell takes as it is."""
-"""A word that a shell does not change."""
+"""Signs of words that a shell does not change."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 ANSI = later(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 
@@ -97,7 +96,7 @@ def joint(nodes: Sequence[Node], values: Values) -> list[str]:
     signs = "".join(values.lookup("IFS") or ())
     for marked in _product([_pieces(node, values, quoted=False) for node in nodes], values):
         for each in braces(marked):
-            found.extend(_split(_tilde(each, values), signs))
+            found.extend(part for word in _tilde(each, values) for part in _split(word, signs))
     if not found and any(node.type in CAN_BE_EMPTY for node in nodes):
         return [""]
     return found[:MAX_WORDS]
@@ -106,7 +105,7 @@ def joint(nodes: Sequence[Node], values: Values) -> list[str]:
 def one(node: Node, values: Values) -> list[str]:
     """The same without splitting, for the value of an assignment or the target of a redirection: its possible
     values."""
-    return [_tilde(each, values) for each in _pieces(node, values, quoted=False)] or [""]
+    return [word for each in _pieces(node, values, quoted=False) for word in _tilde(each, values)] or [""]
 
 
 def braces(word: str) -> list[str]:
@@ -153,18 +152,19 @@ def _range(steps: re.Match[str]) -> list[str]:
     return [str(number) if steps[1] else chr(number) for number in numbers[:MAX_WORDS]]
 
 
-def _tilde(marked: str, values: Values) -> str:
-    """`~` at a word's start, and after the `=` of something like an assignment."""
-    if marked.startswith("~"):
-        name, slash, rest = marked[1:].partition("/")
-        if name == "":
-            return values.home + slash + rest
-        if name == "+":
-            return next(iter(values.lookup("PWD") or ["~+"])) + slash + rest
-        if name.isidentifier():
-            return ("/root" if name == "root" else f"/home/{name}") + slash + rest
-        return marked
-    return re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _: values.home, marked) if "~" in marked else marked
+def _tilde(marked: str, values: Values) -> list[str]:
+    """`~` at a word's start, and after the `=` of something like an assignment, with each folder that it may mean."""
+    if "~" not in marked:
+        return [marked]
+    homes = values.lookup("HOME") or (values.home,)
+    if not marked.startswith("~"):
+        return [re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _, home=home: home, marked) for home in homes]
+    name, slash, rest = marked[1:].partition("/")
+    if name == "+":
+        homes = values.lookup("PWD") or ("~+",)
+    elif name:
+        homes = ("/root" if name == "root" else f"/home/{name}" if name.isidentifier() else f"~{name}",)
+    return [home + slash + rest for home in homes]
 
 
 def _split(marked: str, signs: str) -> list[str]:

@@ -170,9 +170,12 @@ class Commands(MadeFiles):
             self.unknown.append(f"program from {first.source}")
             outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
-        if first.text in self.scope.functions:
-            return self._call(first.text, words, stdin)
         self._set_for(set_)
+        if first.text in self.scope.functions:
+            if redirections:  # they are around what it runs
+                self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+                stdin = self._input("", (), redirections, stdin)
+            return self._with(set_, lambda: self._call(first.text, words, stdin))
         self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
 
@@ -217,7 +220,7 @@ class Commands(MadeFiles):
             return self._wraps(inner, words, redirections, set_, stdin)
         program = self._tell(words[0], words[1:], redirections, set_, stdin, ())
         if row.state:
-            STATES[row.state](self, words, stdin)
+            self._with(set_ if row.state in ("cd", "eval") else (), lambda: STATES[row.state](self, words, stdin))
         self._fetch(program, row)
         return Stream(output_of(program, self.scope.cwd, self._file), (program,))
 
@@ -285,6 +288,23 @@ class Commands(MadeFiles):
             self._run_later(key, value)
             self.hold((value,))
 
+    def _with(self, set_: tuple[tuple[str, str], ...], act: Callable[[], Stream | None]) -> Stream:
+        """What runs in this shell while these variables are set."""
+        kept = {key: self.scope.variables.get(key) for key, _ in set_}
+        for key, value in set_:
+            self._assign(key, [value])
+        try:
+            return act() or NOTHING
+        finally:
+            self._put_back(kept)
+
+    def _put_back(self, kept: dict[str, tuple[str, ...] | None]) -> None:
+        for key, value in kept.items():
+            if value is None:
+                self.scope.variables.pop(key, None)
+            else:
+                self.scope.variables[key] = value
+
     def _run_later(self, key: str, value: str) -> None:
         """A variable whose value another program will run as a line, or a shell will expand."""
         if key in PROMPTS:
@@ -321,6 +341,8 @@ class Commands(MadeFiles):
     def _inner(self, inner: InnerCommand, outer: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
         if inner.folder is not None:
             self.scope.cwd = self._moved(inner.folder)
+        for key, value in outer:
+            self._assign(key, [value])
         for key, word in inner.set:
             self._assign(key, [self._marked(word)])
         if inner.line is None:
@@ -432,11 +454,7 @@ class Commands(MadeFiles):
             return self.called(body, stdin)
         finally:
             self.scope.calls = calls
-            for key, value in kept.items():
-                if value is None:
-                    self.scope.variables.pop(key, None)
-                else:
-                    self.scope.variables[key] = value
+            self._put_back(kept)
 
     def _apart(self, act: Callable[[], Stream]) -> Stream:
         """In a temporary scope."""
@@ -592,7 +610,8 @@ def _reads_code(rest: Sequence[Word]) -> bool:
 
 def _cd(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     named = [word for word in words[1:] if not word.text.startswith("-") or word.text == "-"]
-    shell.scope.cwd = shell._moved(named[0]) if named else shell.home
+    homes = [shell.unknowns.word(each) for each in shell._lookup("HOME") or (shell.home,)]
+    shell.scope.cwd = shell._moved(named[0] if named else homes[-1])
 
 
 def _popd(shell: Commands, _words: Sequence[Word], _stdin: Stream) -> None:
@@ -1034,9 +1053,8 @@ class LineReader(Commands):
             self.give_up(f"the grammar does not understand `{shown}`, and it is longer than {MAX_LOOSE} characters")
         seen = {(program.name, program.args) for program in self.programs}
         for words in loose_commands(text[:MAX_LOOSE]):
-            made = [
-                self.unknowns.word(expand._tilde(each, self.values)) for word in words for each in expand.braces(word)
-            ]
+            spelled = [each for word in words for each in expand.braces(word)]
+            made = [self.unknowns.word(meant) for each in spelled for meant in expand._tilde(each, self.values)]
             if made and (os.path.basename(made[0].text), tuple(word.source for word in made[1:])) not in seen:
                 self.command(made, (), (), NOTHING)
 
