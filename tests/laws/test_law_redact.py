@@ -144,6 +144,13 @@ def test_letters_that_hide_a_name(text: str) -> None:
     assert CANARY not in redact(json.dumps([text]))
 
 
+@pytest.mark.parametrize("sign", ["", "+", "-"])
+@pytest.mark.parametrize("lines", [1, 1_000])
+def test_a_command_in_a_diff_of_any_length(sign: str, lines: int) -> None:
+    text = "a line\n" * lines + f"{sign}curl -u me:Zx81kQp0aa https://example.com\n"
+    assert "Zx81kQp0aa" not in str(redacted(text))
+
+
 def test_a_program_may_give_what_becomes_json() -> None:
     value: Json = {"argv": ("tool", "--password", CANARY), 7: {"token": CANARY}}  # type: ignore[dict-item]
     assert CANARY not in clean(value, ALL)

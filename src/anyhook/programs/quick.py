@@ -54,7 +54,8 @@ def hiding(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of the names of such programs in a text, with a blank behind them."""
     words: Iterable[str] = HIDING
     if len(text) > _LONG_TEXT:  # looking for each name takes longer than looking for all words
-        found = {*text.encode("ascii", "replace").translate(_NAMES_ONLY).split()}
+        unsigned = f"\n{text}".replace("\n-", "\n")  # the sign of a diff
+        found = {*unsigned.encode("ascii", "replace").translate(_NAMES_ONLY).split()}
         words = [name for name in HIDING if name.encode() in found]
     for name in words:
         place = text.find(name)
