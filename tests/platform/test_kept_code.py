@@ -73,6 +73,24 @@ def test_a_changed_source_counts(package: Package) -> None:
     assert package.call().startswith("True on ")
 
 
+def test_a_copy_of_the_package_counts_for_itself(package: Package, tmp_path: Path) -> None:
+    shutil.copytree(package.folder / "anyhook", tmp_path / "copy" / "anyhook")
+    package.folder = tmp_path / "copy"
+    (package.folder / "anyhook/model/words.py").write_text("ANSWER = 'other'\n")
+    assert package.call().startswith("False other ")
+    assert package.call().startswith("True other ")
+
+
+def test_where_nothing_can_be_put_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(kept_code, "file_of", lambda part: f"/proc/none/{part}")
+    monkeypatch.setattr(kept_code.Begun, "misses", [kept_code.BRIDGE])
+    monkeypatch.setattr(kept_code.Begun, "at", {kept_code.BRIDGE: 0})
+    monkeypatch.delitem(sys.modules, kept_code.CATALOG, raising=False)
+    monkeypatch.setattr(kept_code, "_write", lambda *_: pytest.fail("it was prepared"))
+    kept_code.keep()
+
+
 def _cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
 

@@ -69,9 +69,10 @@ def _read(part: str) -> list[Kept] | None:
     if not data.startswith(MAGIC_NUMBER):
         return None
     kept: list[Kept] = marshal.loads(memoryview(data)[len(MAGIC_NUMBER) :])  # noqa: S302 (where Python's own files are)
+    here = f"{anyhook.__path__[0]}/"  # a copy of the package has what was kept of another
     for _, _, source, _, time_ns, size in kept:
         seen = os.stat(source)
-        if seen.st_mtime_ns != time_ns or seen.st_size != size:
+        if seen.st_mtime_ns != time_ns or seen.st_size != size or not source.startswith(here):
             return None
     return kept
 
@@ -107,6 +108,8 @@ def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
 def keep() -> None:
     """Keep what this call has imported, for the next one."""
     if sys.dont_write_bytecode or not Begun.misses or CATALOG in sys.modules:
+        return
+    if not os.access(os.path.dirname(file_of(BRIDGE)), os.W_OK):  # of another user, so it would fail at each call
         return
     loaded, parts = [*sys.modules], [*Begun.at]
     for part in Begun.misses:
