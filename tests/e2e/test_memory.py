@@ -388,6 +388,9 @@ def test_a_secret_may_stay_in_the_file_that_holds_it(world: World) -> None:
     assert world.fire(*words)["verdict"] == "block"
     world.write(path, f"password: {secret}\n")
     assert world.fire(*words)["verdict"] == "none"
+    assert verdicts(world, f"git commit -m {secret}; touch {path}", f"gh gist create -d {secret}; touch {path}") == [
+        "block", "block",
+    ]  # fmt: skip
 
 
 def test_a_rule_about_another_event_remembers_calls(world: World) -> None:

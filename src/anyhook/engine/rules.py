@@ -575,7 +575,7 @@ class CallMemory:
             return set(filter(None, found))
 
         found = keys_in(lean_json.every_text(call.event.data.get("input")))
-        if not found or call.facts.connects or not call.facts.writes:
+        if not found or call.facts.runs or call.facts.connects or not call.facts.writes:
             return min(found, default="")
         kept = found
         for path in call.facts.writes:
