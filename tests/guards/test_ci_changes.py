@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from guard_corpus import Judge
 
+from anyhook.model.event import Event
+from anyhook.rules.calls import facts_of
+from anyhook.rules.changed_texts import changed_texts
+
 RULE = "rules/change CI"
 CI = "/home/dev/work/shop/.github/workflows/ci.yml"
 ORDINARY = "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n"
@@ -138,8 +142,20 @@ def test_a_workflow_that_is_written_anew_adds_only_what_it_has_more_of(judge: Ju
     assert asked(judge, "Edit", {"file_path": str(workflow), "old_string": "", "new_string": more})
     assert asked(judge, "editor", {"command": "insert", "path": str(workflow), "insert_line": "1", "new_str": more})
     assert asked(judge, "write_file", {"path": str(workflow), "content": more, "mode": "append"})
+    assert asked(judge, "insert_content", {"path": str(workflow), "content": more, "line": "1"})
+    assert asked(judge, "append_file", {"path": str(workflow), "content": more})
     assert asked(judge, "Bash", {"command": f"cat >> {workflow} <<'E'\n{more}E"})
     assert asked(judge, "Write", {**again, "content": f"{again['content']}  MORE: ${{{{ secrets.DEPLOY_KEY }}}}\n"})
+
+
+def test_after_the_call_a_file_holds_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.yml"
+    path.write_text("privileged\n")
+    given = {"file_path": str(path), "content": path.read_text()}
+    facts = facts_of("Write", given, cwd="/", home="/h", project=None)
+    for name, held in (("pre_tool", ["privileged\n"]), ("post_tool", [])):
+        known = changed_texts(Event(name, {"tool": "Write", "input": {**given}}), facts, facts.writes)
+        assert known == (held, ["privileged\n"])
 
 
 def test_the_name_of_an_editor_command_is_no_shell_line(judge: Judge) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.model.pattern import later, re
 from anyhook.platform.places import head
 from anyhook.programs.outputs import output_of
 from anyhook.programs.quick import CONTENTS
@@ -13,6 +14,7 @@ from anyhook.rules.calls import LINES, PATCHES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
 
@@ -20,19 +22,23 @@ if TYPE_CHECKING:
 
 WHOLE_FILE = frozenset({"file_path", "filePath", "path", "content", "contents", "file_text"})
 """The keys of an input with which a tool writes a whole file. With any other, it may add to it."""
+ADDS = later("append|insert", re.IGNORECASE)
+"""The names of tools that add to a file whatever keys they have."""
 MAX_REPLACED = 1 << 20
 """How many bytes of a file that is written as a whole count as what it held before."""
 
 
-def changed_texts(given: Json, facts: Facts, paths: Sequence[str]) -> Texts | None:
+def changed_texts(event: Event, facts: Facts, paths: Sequence[str]) -> Texts | None:
     """The texts that a call takes out of these files, and those that it puts in; None if anything but their text
     changes, or if a text is not known."""
     if not {*paths}.isdisjoint((*facts.deletes, *facts.changes)):
         return None
+    given = event.data.get("input")
     old, new = _by_programs(facts, paths) if facts.runs else _by_tool(given)
     if not new:
         return None
-    if not facts.runs and {key for key, _ in _named_texts(given)} <= WHOLE_FILE:
+    is_whole = isinstance(given, dict) and given.keys() <= WHOLE_FILE and not ADDS.search(str(event.data.get("tool")))
+    if is_whole and event.name == "pre_tool":  # later, the file holds what was written
         old = [text.decode("utf-8", "replace") for path in paths if (text := head(path, MAX_REPLACED))]
     return old, new
 

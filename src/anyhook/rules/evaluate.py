@@ -345,7 +345,7 @@ def _writes_text(word: str, pattern: str, call: RuleCall, hit: list[str]) -> boo
         return _found(pattern, *texts_of(given))
     from anyhook.rules.changed_texts import changed_texts
 
-    known = changed_texts(given, call.facts, hit)
+    known = changed_texts(call.event, call.facts, hit)
     return known is None or bool(_all_found(pattern, known[1]) - _all_found(pattern, known[0]))
 
 
