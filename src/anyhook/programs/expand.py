@@ -158,7 +158,8 @@ def _tilde(marked: str, values: Values) -> list[str]:
         return [marked]
     homes = values.lookup("HOME") or (values.home,)
     if not marked.startswith("~"):
-        return [re.sub(r"(?<=[=:])~(?=/|:|$)", lambda _, home=home: home, marked) for home in homes]
+        parts = re.split(r"(?<=[=:])~(?=/|:|$)", marked)
+        return [home.join(parts) for home in homes]
     name, slash, rest = marked[1:].partition("/")
     if name == "+":
         homes = values.lookup("PWD") or ("~+",)
