@@ -48,8 +48,9 @@ class Package:
         (folder / "anyhook/platform/__init__.py").touch()
         shutil.copy(kept_code.__file__, folder / "anyhook/platform")
 
-    def call(self, *options: str) -> str:
-        command = [sys.executable, "-I", *options, "-c", f"import sys; sys.path[:0] = ['{self.folder}']\n{MAIN}"]
+    def call(self, *options: str, then: str = "") -> str:
+        lines = f"import sys; sys.path[:0] = ['{self.folder}']\n{MAIN}{then}"
+        command = [sys.executable, "-I", *options, "-c", lines]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     @property
@@ -121,6 +122,12 @@ def test_where_python_keeps_nothing_nothing_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         assert package.call("-B").startswith("False ")
     assert not (package.folder / "anyhook/__pycache__").exists()
+
+
+def test_what_is_forgotten_leaves_nothing(package: Package) -> None:
+    assert package.file.exists()
+    package.call(then="from anyhook.platform.kept_code import forget; forget()")
+    assert [*(package.folder / "anyhook/__pycache__").glob("anyhook.*")] == []
 
 
 def test_what_cannot_be_put_there_leaves_nothing(package: Package) -> None:

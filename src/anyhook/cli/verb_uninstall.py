@@ -19,6 +19,7 @@ from anyhook.cli.verbs import verb
 from anyhook.gates.diagnosis import diagnose
 from anyhook.install.changes import CannotChange, called, places
 from anyhook.install.used_packs import change_used, rule_file, text_of, used_in
+from anyhook.platform.kept_code import forget
 from anyhook.platform.places import config_file, home_of, runtime_dir, state_dir, upward
 from anyhook.rules.pack_list import NAMES
 from anyhook.satellites import part
@@ -70,6 +71,8 @@ def _everything(options: UninstallOptions) -> int:
     for agent, scope, project in entries:
         changes, _, _ = apply(agent, options.replace(scope=scope, project=project), install=False)
         changed += [change.path for change in changes if change.needed and change.path not in changed]
+    if not options.dry_run:
+        forget()
     if options.purge and not options.dry_run:
         _purge(kept)
     left = _own_rules()

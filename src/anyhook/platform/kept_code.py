@@ -121,6 +121,16 @@ def keep() -> None:
             continue
 
 
+def forget() -> None:
+    """Delete what is kept: the program that installed us does not know it, and would leave it behind."""
+    Begun.misses.clear()
+    for part in (BRIDGE, ENGINE, RULES):
+        try:
+            os.unlink(file_of(part))
+        except OSError:
+            continue
+
+
 def _write(part: str, names: list[str]) -> None:
     found: dict[str, Kept] = {}
     for name in names:
