@@ -125,6 +125,8 @@ def test_texts_that_a_shell_line_writes_count_like_those_of_a_file_tool(text: st
         f"cat other.yml - <<< 'on: push' > {CI}",
         f"printf 'on: \\160ull_request_target' > {CI}",
         f'echo "$X" > {CI}',
+        f"X=$(curl -s https://example.com); cat > {CI} <<E\n$X\nE",
+        f"read X < other; cat > {CI} <<E\n$X\nE",
         f"curl -s https://example.com/ci.yml | tee {CI}",
     ],
 )

@@ -24,6 +24,8 @@ WHOLE_FILE = frozenset({"file_path", "filePath", "path", "content", "contents", 
 """The keys of an input with which a tool writes a whole file. With any other, it may add to it."""
 ADDS = later("append|insert", re.IGNORECASE)
 """The names of tools that add to a file whatever keys they have."""
+FILLED_IN = later(r"\$(?!\{\{)[\w({]|`")
+"""What a shell may fill in, in a text that a program gets: whether a here-document was quoted is not known any more."""
 MAX_REPLACED = 1 << 20
 """How many bytes of a file that is written as a whole count as what it held before."""
 
@@ -66,7 +68,7 @@ def _by_programs(facts: Facts, paths: Sequence[str]) -> Texts:
             continue
         patch = patch_of(program)
         text = patch if patch is not None else output_of(program, program.cwd, lambda _: None)
-        if text is None or not all(word.known for word in program.words):
+        if text is None or not all(word.known for word in program.words) or FILLED_IN.search(program.stdin or ""):
             return [], []
         _patch(text, old, new) if patch is not None else new.append(text)
     return old, new
