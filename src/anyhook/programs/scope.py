@@ -48,11 +48,13 @@ class Scope:
         self.links: dict[str, str] = {}
         """Links and copies of programs that the line has made, and the originals."""
         self.calls: tuple[str, ...] = ()
+        self.is_started = False
+        """Whether another program starts what is here: it knows no functions, unless the line has exported them."""
 
     def copy(self) -> Scope:
         made = Scope(self.cwd, dict(self.variables))
         made.functions, made.files, made.calls = dict(self.functions), self.files, self.calls
-        made.links = self.links
+        made.links, made.is_started = self.links, self.is_started
         return made
 
     def take(self, other: Scope) -> None:

@@ -21,7 +21,8 @@ from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_comma
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeVar
 
     from tree_sitter import Node
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from anyhook.programs.wrappers import InnerCommand
 
     Edit = tuple[int, int, bytes]
-    from collections.abc import Mapping
+    Found = TypeVar("Found")
 
 
 PROGRAM_FOLDER = later(r"/(usr/)?(local/)?s?bin/")
@@ -143,6 +144,8 @@ class Commands(MadeFiles):
         self.values.output = self._substituted
         self.values.assign = self._assign
         self.values.prompt = self.prompt
+        self.locals: dict[str, tuple[str, ...] | None] = {}
+        """What the variables were that a function, while it is called, has as its own."""
         self.names: dict[str, str] = {}
         """Names that stand for other variables: `declare -n NAME=VARIABLE`."""
         self.scope = Scope(None, {})
@@ -171,11 +174,9 @@ class Commands(MadeFiles):
             outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
         self._set_for(set_)
-        if first.text in self.scope.functions:
-            if redirections:  # they are around what it runs
-                self._tell(Word("", ""), (), redirections, (), NOTHING, ())
-                stdin = self._input("", (), redirections, stdin)
-            return self._with(set_, lambda: self._call(first.text, words, stdin))
+        out = self._called(words, redirections, set_, stdin) if first.text in self.scope.functions else None
+        if out is not None:
+            return out
         self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
 
@@ -288,17 +289,17 @@ class Commands(MadeFiles):
             self._run_later(key, value)
             self.hold((value,))
 
-    def _with(self, set_: tuple[tuple[str, str], ...], act: Callable[[], Stream | None]) -> Stream:
+    def _with(self, set_: tuple[tuple[str, str], ...], act: Callable[[], Found]) -> Found:
         """What runs in this shell while these variables are set."""
         kept = {key: self.scope.variables.get(key) for key, _ in set_}
         for key, value in set_:
             self._assign(key, [value])
         try:
-            return act() or NOTHING
+            return act()
         finally:
             self._put_back(kept)
 
-    def _put_back(self, kept: dict[str, tuple[str, ...] | None]) -> None:
+    def _put_back(self, kept: Mapping[str, tuple[str, ...] | None]) -> None:
         for key, value in kept.items():
             if value is None:
                 self.scope.variables.pop(key, None)
@@ -341,6 +342,7 @@ class Commands(MadeFiles):
     def _inner(self, inner: InnerCommand, outer: tuple[tuple[str, str], ...], stdin: Stream) -> Stream:
         if inner.folder is not None:
             self.scope.cwd = self._moved(inner.folder)
+        self.scope.is_started = True
         for key, value in outer:
             self._assign(key, [value])
         for key, word in inner.set:
@@ -437,24 +439,40 @@ class Commands(MadeFiles):
         finally:
             self.via = before
 
-    def _call(self, name: str, words: Sequence[Word], stdin: Stream) -> Stream:
-        """A function of the line itself."""
+    def _called(
+        self, words: Sequence[Word], redirections: tuple[Redirection, ...], set_: tuple[tuple[str, str], ...],
+        stdin: Stream,
+    ) -> Stream | None:  # fmt: skip
+        """A function with its redirections and variables, which are around all that it runs."""
+        if redirections:
+            self._tell(Word("", ""), (), redirections, (), NOTHING, ())
+            stdin = self._input("", (), redirections, stdin)
+        return self._with(set_, lambda: self._call(words[0].text, words, stdin))
+
+    def _call(self, name: str, words: Sequence[Word], stdin: Stream) -> Stream | None:
+        """A function of the line itself. None if the program of this name may run as well: behind an alias or
+        `hash -p`, which few shells take, in the function itself (`command rm`), and where another program starts it."""
         body = self.scope.functions[name]
         call = name if isinstance(body, str) else f"{name} {body.id}"  # it may define itself again
         if call in self.scope.calls:
-            self.unknown.append(f"the function {name} calls itself")
-            return NOTHING
+            if not isinstance(body, str):
+                self.unknown.append(f"the function {name} calls itself")
+            return None
         calls, kept = self.scope.calls, {key: self.scope.variables.get(key) for key in ("@", "*", *"123456789")}
         self.scope.calls = (*calls, call)
+        outer, self.locals = self.locals, {}
         given = [self._marked(word) for word in words[1:]]
         self._number(given)
         try:
             if isinstance(body, str):
-                return self.line(" ".join([body, *given]), self.scope, stdin)
-            return self.called(body, stdin)
+                self.line(" ".join([body, *given]), self.scope, stdin)
+                return None
+            out = self.called(body, stdin)
+            return None if self.scope.is_started else out
         finally:
             self.scope.calls = calls
-            self._put_back(kept)
+            self._put_back({**self.locals, **kept})
+            self.locals = outer
 
     def _apart(self, act: Callable[[], Stream]) -> Stream:
         """In a temporary scope."""
@@ -1246,6 +1264,7 @@ class LineReader(Commands):
 
     def _run_declaration_command(self, node: Node, _stdin: Stream) -> Stream:
         words: list[Word] = []
+        self._note_own(node)
         for child in node.named_children:
             if any(word.text[:1] == "-" and "n" in word.text for word in words) and not text_of(node).startswith(
                 "export"
@@ -1264,6 +1283,14 @@ class LineReader(Commands):
         self.evaluate(words)
         self._tell(Word(text_of(node.children[0]), ""), words, (), (), NOTHING, ())
         return Stream("")
+
+    def _note_own(self, node: Node) -> None:
+        """The variables that a called function declares for itself."""
+        names = [text_of(child).partition("=")[0].removesuffix("+") for child in node.named_children]
+        is_global = any(name.startswith("-") and "g" in name for name in names)
+        if self.scope.calls and node.children[0].type in ("local", "declare", "typeset") and not is_global:
+            for name in names:
+                self.locals.setdefault(name, self.scope.variables.get(name))
 
     def _run_unset_command(self, node: Node, _stdin: Stream) -> Stream:
         for child in node.named_children:
