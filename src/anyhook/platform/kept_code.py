@@ -8,7 +8,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from _frozen_importlib import ModuleSpec, _ModuleLockManager  # type: ignore[attr-defined]
 from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
 
 import anyhook
@@ -79,6 +78,9 @@ def _read(part: str) -> list[Kept] | None:
 
 def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
     """What the import system does with a module's code. A thread that imports the same module meanwhile waits."""
+    # Here, because a Python that has no such names then imports as usual.
+    from _frozen_importlib import ModuleSpec, _ModuleLockManager  # type: ignore[attr-defined]
+
     if name in sys.modules:
         return
     spec = ModuleSpec(name, SourceFileLoader(name, source), origin=source, is_package=is_package)
