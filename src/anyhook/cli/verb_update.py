@@ -200,7 +200,7 @@ def _change(before: bytes | None, after: bytes | None) -> str:
     return "; ".join(parts) or ("a new file" if before is None else "gone" if after is None else "changed")
 
 
-def _by_name(data: bytes) -> dict[str, dict[str, Any]]:
+def _by_name(data: bytes) -> dict[str, Mapping[str, object]]:
     return {str(rule.get("name")): rule for rule in packages.rules_in(data)}
 
 
@@ -236,21 +236,14 @@ class _Past:
             if code != CODE and kind != "none":  # this version needs none: rules start nothing
                 env["XDG_STATE_HOME"] = f"{gettempdir()}/anyhook-update-state"
                 sandbox = self._sandbox(kind, [code, config])
-            past = state_dir(os.environ)
-            words = [sys.executable, "-P", "-m", "anyhook", "backtest", EVERY_RULE, "--json", "--dialect", "anyhook"]
-            words += [
-                "--from",
-                past,
-                "--since",
-                self.options.since or "30d",
-                "--last",
-                str(MAX_FINDINGS),
-                "--sandbox",
-                "none",
+            home, past, since = home_of(os.environ), state_dir(os.environ), self.options.since or "30d"
+            words = [
+                *(sys.executable, "-P", "-m", "anyhook", "backtest", EVERY_RULE, "--json"),
+                *("--dialect", "anyhook", "--project", home, "--from", past, "--since", since),
+                *("--last", str(MAX_FINDINGS), "--sandbox", "none"),
             ]
-            words += ["--project", home_of(os.environ)]
             try:
-                done = ask((*sandbox, *words), JUDGING_S, env=env, cwd=home_of(os.environ))
+                done = ask((*sandbox, *words), JUDGING_S, env=env, cwd=home)
                 said = json.loads(done.out) if done.status == 0 else {}
             except (OSError, ValueError) as error:
                 raise NotJudged(f"`backtest` did not answer as it should: {error}") from None

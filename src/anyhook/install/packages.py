@@ -53,7 +53,7 @@ class Package(Record):
         toml = [path for path in sorted(self.files) if path.endswith(".toml") and path != PLACE]
         return [path for path in toml if rules_in(self.files[path])]
 
-    def rules(self) -> list[dict[str, Any]]:
+    def rules(self) -> list[Mapping[str, object]]:
         """All rules, only to show them; the loader checks them."""
         return [rule for path in self.rule_files for rule in rules_in(self.files[path])]
 
@@ -132,7 +132,7 @@ def _read(folder: str) -> Iterator[tuple[str, bytes]]:
                 yield os.path.relpath(path, folder), file.read()
 
 
-def rules_in(data: bytes) -> list[dict[str, Any]]:
+def rules_in(data: bytes) -> list[Mapping[str, object]]:
     try:
         found = tomllib.loads(data.decode()).get("rule")
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -983,7 +983,6 @@ RESERVED = frozenset({
     "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if", "in",
     "local", "readonly", "select", "then", "time", "typeset", "unset", "unsetenv", "until", "while",
 })  # fmt: skip
-
 """Words that make more of a line than a simple command."""
 
 HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
