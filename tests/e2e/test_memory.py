@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from person_box import at_a_terminal
 
 from anyhook import Engine
 from anyhook.platform.store import KINDS
@@ -474,6 +475,53 @@ def test_explain_and_try_leave_nothing(world: World) -> None:
         assert world.command("try", "ls").returncode == 0
     assert memories(world) == []
     assert verdicts(world, "ls", "ls") == ["none", "block"]
+
+
+def test_the_record_of_the_earlier_call_is_linked(world: World) -> None:
+    """`log`, `explain` and the JSON say which record it is; of calls with ids also in a sub-agent's session."""
+    rules(world, FLOW)
+    fired(world, "ls", "--call-id", "1")
+    child = json.dumps({"parent_session": "s"})
+    fired(world, READ, "--call-id", "2", "--data", child, session="child")
+    fired(world, "cat other", "--call-id", "3")
+    refused = fired(world, SEND, "--call-id", "4")
+    at, record = world.journal()[1]["at"], world.journal()[1]["n"]
+    (linked,) = [each["earlier"] for each in refused["hooks"] if "earlier" in each]
+    assert linked == [{"call": 2, "at": linked[0]["at"], "record": record}]
+    assert 0 <= at - linked[0]["at"] < 60e9
+    assert [each["earlier"] for each in world.journal()[-1]["decision"]["hooks"]] == [linked]
+    assert f"pre_tool:flow (after record {record}): " in world.command("log", "-n", "1").stdout
+    assert f"after   record {record}: call 2 of the session, at " in world.command("explain", "refusal").stdout
+    assert "cat ~/.aws/credentials" in world.command("explain", str(record)).stdout
+
+
+def test_a_call_without_an_id_is_linked_in_its_session(world: World) -> None:
+    rules(world, FLOW)
+    assert verdicts(world, "ls", READ, "pwd") == ["none"] * 3
+    verdicts(world, READ, session="another")
+    world.fire("stop", "--session", "s")
+    assert verdicts(world, SEND) == ["block"]
+    (row,) = world.journal()[-1]["decision"]["hooks"]
+    assert [each["record"] for each in row["earlier"]] == [world.journal()[1]["n"]]
+
+
+def test_a_call_without_a_record_is_said_to_have_none(world: World) -> None:
+    rules(world, FLOW)
+    verdicts(world, READ)
+    for path in world.state.glob("journal*"):
+        path.unlink()
+    assert verdicts(world, SEND) == ["block"]
+    assert [[*each] for each in world.journal()[-1]["decision"]["hooks"][0]["earlier"]] == [["call", "at"]]
+    assert "after   a call without a record: call 1 of the session" in world.command("explain", "refusal").stdout
+
+
+def test_a_person_can_let_it_pass_once(world: World) -> None:
+    """The call that the rule refused because of an earlier one passes once, and counts then."""
+    rules(world, f'{FLOW}[[rule]]\nname = "sent"\nwhen = "runs id and earlier connects"\n')
+    assert verdicts(world, READ, SEND, "id") == ["none", "block", "none"]
+    status, said = at_a_terminal(world, b"y\n", ("allow-once", str(world.journal()[1]["n"])))
+    assert (status, "curl https://example.org" in said) == (0, True), said
+    assert verdicts(world, SEND, "id", SEND) == ["none", "block", "block"]
 
 
 def test_explain_names_the_earlier_call(world: World) -> None:

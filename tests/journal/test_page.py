@@ -78,6 +78,24 @@ def test_the_page(world: World, box: Box, browser: Browser) -> None:
     browser.wait(f"{STATE} === 'lost' && document.getElementById('problem').textContent.includes('a new address')")
 
 
+def test_a_link_to_the_call_before(world: World, box: Box, browser: Browser) -> None:
+    refused = made(1, hooks=BLOCKS)
+    refused["decision"]["hooks"][0]["earlier"] = [{"call": 7, "at": refused["at"], "record": 1}]
+    box.write(made(1, data={"tool": "Before"}), refused)
+    with served(world) as server:
+        browser.open(server.address)
+        browser.wait(rows_are(2))
+        browser.value("document.querySelector('#rows tr .why a').click()")
+        browser.wait("document.getElementById('full-lines').textContent.includes('Before')")
+        browser.value("location.hash = '#2'")
+        browser.wait("document.querySelector('#full-lines a')?.textContent === 'record 1'")
+        told = browser.value("document.getElementById('full-lines').textContent")
+        assert told.rstrip() == box.call("explain", "2")[1].rstrip()
+        browser.value("document.querySelector('#full-lines a').click()")
+        browser.wait("location.hash === '#1' && document.getElementById('full-lines').textContent.includes('Before')")
+        assert browser.troubles == []
+
+
 def test_figures_and_names_of_hooks(world: World, box: Box, browser: Browser) -> None:
     """The refused call that `setup` made does not count as refused, and the full name of a hook is visible."""
     name = "anyhook:user:infrastructure:pre_tool:helm-and-packages-of-clusters"

@@ -10,15 +10,16 @@ from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
 from anyhook.engine.routes import match
+from anyhook.journal.record import known_by
 from anyhook.model import lean_json
-from anyhook.model.decision import idle_report
+from anyhook.model.decision import EarlierCall, idle_report
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.hook import ARMED
 from anyhook.model.outcome import BLOCK, SILENT, Failure, Outcome
 from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
-from anyhook.platform.places import head
+from anyhook.platform.places import head, state_dir
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
 from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts
+    from anyhook.rules.evaluate import Before
     from anyhook.rules.language import Condition, Node
     from anyhook.rules.paths import PathPattern
     from anyhook.state.memory import Books, Deed, Memory, Seen
@@ -225,7 +227,21 @@ class Rules:
     def earlier_of(self, hook: Hook) -> list[Json]:
         """What was before, and made a rule hold."""
         hits = self._hits.get(hook.id)
-        return [*hits.earlier] if hits is not None else []
+        return [each.text for each in hits.earlier] if hits is not None else []
+
+    def earlier_calls(self, hook: Hook) -> tuple[EarlierCall, ...]:
+        """The calls among them, with the records that the journal has of them."""
+        hits = self._hits.get(hook.id)
+        calls = [each for each in hits.earlier if each.call] if hits is not None else []
+        if not calls or self._context.recorder.rehearses:
+            return ()
+        from anyhook.journal.search import record_of_call
+
+        folder, host = state_dir(self.env), self.host
+        return tuple(
+            EarlierCall(each.call, at := int(each.at_s * 1e9), record_of_call(folder, host, self.session, each.who, at))
+            for each in calls
+        )
 
     def values(self, hook: Hook, event: Event) -> dict[str, str]:
         """The values that a template may name."""
@@ -274,7 +290,7 @@ class Rules:
         spec = hook.spec
         values = self.values(hook, event)
         said = " ".join(fill(str(spec[key]), values) for key in ("because", "instead") if spec.get(key))
-        said = " ".join(filter(None, (said, *(f"Earlier: {told}." for told in self._hits[hook.id].earlier))))
+        said = " ".join(filter(None, (said, *(f"Earlier: {each.text}." for each in self._hits[hook.id].earlier))))
         match spec["then"]:
             case "warn":
                 return Outcome(messages=(f"{said} ({_named(hook)})",))
@@ -459,7 +475,7 @@ class CallMemory:
         self._native, self._setup = session, context.setup
         self._host, self._now_s = context.host, now_s
         call_id = event.data.get("call_id")
-        self._who = lean_json.short_digest(f"{context.host} {call_id}" if call_id else os.urandom(16).hex())
+        self._who = known_by(context.host, str(call_id)) if call_id else os.urandom(16).hex()
         self._books: dict[str, Memory] = {}
         self._seen: dict[str, Seen] = {}
         self._came_back = ""
@@ -594,7 +610,7 @@ class CallMemory:
                 found[key] = f"it could not be judged: {error_line(error)}"
         return found
 
-    def made_it(self, how: str) -> str | None:
+    def made_it(self, how: str) -> Before | None:
         """The earlier call that wrote or downloaded a file which this call runs."""
         met = self._of("session").met
         if self._run_marks is None:
@@ -604,7 +620,7 @@ class CallMemory:
         found = next((met[key] for mark, _ in self._run_marks if (key := f"{how} {mark}") in met), None)
         return found.told(how) if found is not None else None
 
-    def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> str | None:
+    def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> Before | None:
         known = self._of("session").met
         met = known.get(_key_of(key, spared))
         if met is None and spared:  # from before the rule left them out
@@ -615,14 +631,14 @@ class CallMemory:
                 met = None
         return met.told(text) if met is not None else None
 
-    def came_back(self) -> str | None:
+    def came_back(self) -> Before | None:
         met = self._of("session").met.get(self._came_back)
         return met.told("a tool printed it") if met is not None else None
 
     def is_over(self, limit: float, counted: str, period: str) -> bool:
         return self._of(period).is_over(limit, counted)
 
-    def tells(self, counted: str, period: str) -> str:
+    def tells(self, counted: str, period: str) -> Before | None:
         return self._of(period).tells(counted)
 
     def _of(self, period: str) -> Seen:

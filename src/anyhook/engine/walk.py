@@ -549,12 +549,15 @@ class Walk:
         source = f"{hook.source}:{hook.line}" if hook.line else hook.source
         start = (hook.id, hook.name, hook.dialect, hook.scope, source, status, why)
         shadow = self.context.shadows(hook)
+        earlier = self.rules.earlier_calls(hook) if self.rules is not None else ()
         if run is None:
-            self.reports.append(Report(*start, verdict=verdict, shadow=shadow))
+            self.reports.append(Report(*start, verdict=verdict, shadow=shadow, earlier=earlier))
             return
         stdout, stderr = run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
         taken_ms = int(run.duration_s * 1_000_000 + 0.5) / 1000  # `round` takes many times as long
-        self.reports.append(Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict, shadow))
+        self.reports.append(
+            Report(*start, run.ending, run.exit_code, taken_ms, stdout, stderr, verdict, shadow, earlier)
+        )
 
     def start_background(self) -> None:
         stop = self.queue.stop

@@ -145,6 +145,16 @@ class RecordedCall(Record):
         return bool(self.cause) or ((run := self.run) is not None and run.failed)
 
 
+class RecordedEarlier(Record):
+    """A call of the session that was before."""
+
+    call: int
+    """Its number in the session."""
+    at_ns: int
+    record: int | None
+    """The number of its record in the same journal."""
+
+
 class RecordedHook(Record):
     """What happened to one hook that was considered."""
 
@@ -155,6 +165,8 @@ class RecordedHook(Record):
     source: str
     shadow: bool = False
     """Whether the hook itself was in shadow mode."""
+    earlier: tuple[RecordedEarlier, ...] = ()
+    """Calls of the session without which it would not have spoken."""
 
 
 class RecordedProblem(Record):
@@ -356,6 +368,13 @@ class JournalLine(Record):
         return RecordedDecision(found) if isinstance(found, dict) else self.decision
 
     @property
+    def earlier(self) -> list[int]:
+        """The records of earlier calls without which the hooks would not have spoken."""
+        hooks = self.decision.hooks if self.decision is not None else ()
+        found = (each.record for hook in hooks for each in hook.earlier)
+        return [*dict.fromkeys(number + self.offset for number in found if number is not None)]
+
+    @property
     def reached(self) -> list[str]:
         """The hooks that took part: started, broken, or skipped; not those that did not match."""
         return [] if self.record is None else reached(self.record)
@@ -386,8 +405,13 @@ def _hook(row: dict[str, Json]) -> RecordedHook:
     verdict = text(row.get("verdict"))
     return RecordedHook(
         str(row.get("id")), str(row.get("status")), text(row.get("why")) or "", verdict, text(row.get("source")) or "",
-        row.get("shadow") is True,
+        row.get("shadow") is True, tuple(map(_earlier, objects(row.get("earlier")))),
     )  # fmt: skip
+
+
+def _earlier(row: dict[str, Json]) -> RecordedEarlier:
+    call, at_ns = (whole_number(row.get(name)) or 0 for name in ("call", "at"))
+    return RecordedEarlier(call, at_ns, whole_number(row.get("record")))
 
 
 def _object(value: Json) -> dict[str, Json]:

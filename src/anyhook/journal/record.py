@@ -8,13 +8,15 @@ from _operator import attrgetter  # `operator` would be another file to load
 
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
-from anyhook.model.lean_json import digest
+from anyhook.model.decision import EarlierCall
+from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED, NOT_MET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
+    from typing import Any
 
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Decision
@@ -40,8 +42,8 @@ _asked = attrgetter(*ASKED_FOR)
 _objects = attrgetter("tool_input", "tool_output", "history", "recipe", "answered")
 """Those that cannot be part of a key."""
 NO_OBJECTS = (None,) * 5
-REPORTED = ("id", "status", "why", "verdict", "source", "shadow")
-"""The recorded fields of a hook's report."""
+REPORTED = ("id", "status", "why", "verdict", "source", "shadow", "earlier")
+"""The recorded fields of a hook's report; the last two only if they say something."""
 BODY_FIELDS = frozenset(
     {
         "input", "output", "tool_error", "prompt", "message", "messages", "last_message", "final_message",
@@ -52,6 +54,11 @@ BODY_FIELDS = frozenset(
 NO_BODIES = frozenset({"effect", "hook", "end_turn"})
 """Fields of a decision without such texts."""
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE")
+
+
+def known_by(host: str, call_id: str) -> str:
+    """What a session's memory knows a call by."""
+    return short_digest(f"{host} {call_id}")
 
 
 class NoCache(dict["Hashable", str]):
@@ -274,7 +281,10 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
     recurs, so it is cached."""
     key: Hashable = None
     rows = [
-        (report.id, report.status, report.why, report.verdict, report.source, *((True,) if report.shadow else ()))
+        (
+            *(report.id, report.status, report.why, report.verdict, report.source, report.shadow),
+            tuple((each.call, each.at, each.record) for each in report.earlier),
+        )
         for report in decision.hooks
         if report.why != NOT_MET
     ]
@@ -290,13 +300,21 @@ def _decision_text(decision: Decision, policy: JournalPolicy) -> str:
             **_effects(decision, policy),
         }
         others: dict[str, Json] = {"answered": decision.answered, "unmet": unmet}
-        made["hooks"] = [dict(zip(REPORTED, row, strict=False)) for row in rows]
+        made["hooks"] = [_hook_row(*row) for row in rows]
         made.update({field: value for field, value in others.items() if value})
         made["problems"] = _problems(decision, policy)
         return clean(made, policy, key=key)
     except (TypeError, ValueError, RecursionError) as error:  # a callable's answer that is not JSON costs no event
         lost: dict[str, Json] = {"verdict": decision.verdict, "enforced": decision.enforced, "lost": str(error)}
         return clean(lost, policy)
+
+
+def _hook_row(*values: Any) -> dict[str, Json]:
+    """A hook's report, without what it does not say."""
+    *plain, shadow, earlier = values
+    row: dict[str, Json] = dict(zip(REPORTED, plain, strict=False))
+    row |= {"shadow": True} if shadow else {}
+    return row | ({"earlier": [EarlierCall(*each).as_dict() for each in earlier]} if earlier else {})
 
 
 def _effects(decision: Decision, policy: JournalPolicy) -> dict[str, Json]:

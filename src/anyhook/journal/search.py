@@ -21,6 +21,7 @@ from anyhook.journal.files import (
 )
 from anyhook.journal.machines import NUMBER_STEP, journals_of, name_of
 from anyhook.journal.read import JournalLine, parsed, reached, read_line
+from anyhook.journal.record import known_by
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 
@@ -295,6 +296,18 @@ def _follow_all(many: list[tuple[int, str]], wanted: Wanted, last: list[JournalL
         yield None
         fresh = [placed(place, journal, iter(one.__next__, None)) for place, journal, one in each]
         yield from sorted((line for lines in fresh for line in lines), key=_time)
+
+
+def record_of_call(state_dir: str, host: str, session: str, who: str, at_ns: int) -> int | None:
+    """The number of the record of a call that a session's memory knows: the first one about it after it was asked
+    about. Of a call without an id, it is the first of its session."""
+    until_ns = at_ns + 10 * SLACK_NS
+    for line in search(state_dir, Wanted(since_ns=at_ns, until_ns=until_ns, agent=host)):
+        call_id = line.data.get("call_id")
+        is_it = known_by(host, str(call_id)) == who if call_id else line.tool and line.session == session
+        if is_it:
+            return line.n
+    return None
 
 
 def record_of(state_dir: str, name: str) -> JournalLine | None:

@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     Statuses = dict[HookState, HookStatus]
 
 
+class EarlierCall(Record):
+    """A call of the session that made a rule hold later."""
+
+    call: int
+    """Its number in the session."""
+    at: int
+    """When it was asked about, in nanoseconds."""
+    record: int | None = None
+    """The journal's record of it; None if there is none."""
+
+    def as_dict(self) -> dict[str, Json]:
+        """The fields; `record` only if there is one."""
+        return {field: value for field in self.fields if (value := getattr(self, field)) is not None}
+
+
 class Report(Record):
     """What happened to one hook of the catalog in one event."""
 
@@ -33,10 +48,14 @@ class Report(Record):
     verdict: Verdict = "none"
     shadow: bool = False
     """Whether the hook itself is in shadow mode, so that its verdict does not count."""
+    earlier: tuple[EarlierCall, ...] = ()
+    """Calls of the session without which the rule would not hold."""
 
     def as_dict(self) -> dict[str, Json]:
-        """All fields; `shadow` only if it is so."""
-        return {field: getattr(self, field) for field in self.fields if field != "shadow" or self.shadow}
+        """All fields; `shadow` and `earlier` only if they say something."""
+        made = {field: getattr(self, field) for field in self.fields if field not in ("shadow", "earlier")}
+        made |= {"shadow": True} if self.shadow else {}
+        return made | ({"earlier": [each.as_dict() for each in self.earlier]} if self.earlier else {})
 
 
 IDLE: Statuses = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
 
+from anyhook.model.record import Record
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
@@ -29,20 +30,20 @@ if TYPE_CHECKING:
     class SessionPast(Protocol):
         """What a call can see of its session; either raises if that is not known."""
 
-        def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> str | None:
-            """The earlier call that met a condition, as text; None if there is none. Paths that a rule leaves out do
-            not count."""
+        def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> Before | None:
+            """The earlier call that met a condition; None if there is none. Paths that a rule leaves out do not
+            count."""
 
-        def made_it(self, how: str) -> str | None:
-            """The earlier call that wrote, or downloaded, a file that this one runs, as text; None if there is none."""
+        def made_it(self, how: str) -> Before | None:
+            """The earlier call that wrote, or downloaded, a file that this one runs; None if there is none."""
 
-        def came_back(self) -> str | None:
-            """The earlier call that printed a secret which is in this one, as text; None if there is none."""
+        def came_back(self) -> Before | None:
+            """The earlier call that printed a secret which is in this one; None if there is none."""
 
         def is_over(self, limit: float, counted: str, period: str) -> bool: ...
 
-        def tells(self, counted: str, period: str) -> str:
-            """A number that the agent told, and when, as text; "" for what we count."""
+        def tells(self, counted: str, period: str) -> Before | None:
+            """A number that the agent told, and when; None for what we count."""
 
 
 MAX_TEXT = 200_000
@@ -51,6 +52,17 @@ OVERLAP = 4_000
 
 
 NOT_ASKED = "not asked"
+
+
+class Before(Record):
+    """What was before a call, and makes a rule hold for it."""
+
+    text: str
+    call: int = 0
+    """The number of the earlier call in its session; 0 if it is not about one."""
+    at_s: float = 0.0
+    who: str = ""
+    """What the session's memory knows that call by."""
 
 
 class PastLost(Exception):  # noqa: N818 (it says what is wrong)
@@ -130,7 +142,7 @@ class Hits:
 
     def __init__(self, spared: tuple[PathPattern, ...] = ()) -> None:
         self.paths: list[str] = []
-        self.earlier: list[str] = []
+        self.earlier: list[Before] = []
         """What was before, and counts: calls, and numbers that the agent told."""
         self.spared = spared
         """Patterns of paths that do not count for this rule."""
@@ -138,6 +150,12 @@ class Hits:
         """The files that what made it true is in, if it is not the call itself."""
         self.lost = ""
         """What would be lost, if a rule asked and git said it."""
+
+    def after(self, before: Before | None) -> bool:
+        """Whether there was something before; it is named once."""
+        if before is not None and before not in self.earlier:
+            self.earlier.append(before)
+        return before is not None
 
 
 def applies(condition: Condition, call: RuleCall, hits: Hits) -> bool:
@@ -385,9 +403,8 @@ def _host(address: str) -> str:
 def _secret(tree: Node, call: RuleCall, hits: Hits) -> bool:
     if not _says(tree[1], call.facts.secrets):
         return False
-    told = call.past.came_back() if "seen" in tree[1] and call.past is not None else None
-    if told is not None and told not in hits.earlier:
-        hits.earlier.append(told)
+    if "seen" in tree[1] and call.past is not None:
+        hits.after(call.past.came_back())
     return True
 
 
@@ -469,10 +486,7 @@ def _earlier(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, inner, key, text = tree
     if call.past is None:
         return False
-    told = call.past.made_it(inner[1]) if inner[0] == "made" else call.past.told(key, text, hits.spared)
-    if told is not None and told not in hits.earlier:
-        hits.earlier.append(told)
-    return told is not None
+    return hits.after(call.past.made_it(inner[1]) if inner[0] == "made" else call.past.told(key, text, hits.spared))
 
 
 def _asks(_tree: Node, _call: RuleCall, _hits: Hits) -> bool:
@@ -484,8 +498,7 @@ def _over(tree: Node, call: RuleCall, hits: Hits) -> bool:
     _, limit, counted, period = tree
     if call.past is None or not call.past.is_over(limit, counted, period):
         return False
-    if (told := call.past.tells(counted, period)) and told not in hits.earlier:
-        hits.earlier.append(told)
+    hits.after(call.past.tells(counted, period))
     return True
 
 

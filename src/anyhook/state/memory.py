@@ -13,7 +13,7 @@ from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record
 from anyhook.platform.store import DAY_S, KINDS, Store
-from anyhook.rules.evaluate import PastLost
+from anyhook.rules.evaluate import Before, PastLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,14 +76,16 @@ class Met(Record):
     at_s: float
     what: str
     """What made the condition true."""
+    who: str
 
-    def told(self, text: str) -> str:
+    def told(self, text: str) -> Before:
         """Which call it was, and what it did; `text` is the condition as its author wrote it."""
         text = " ".join(text.strip("()").split())
         if len(text) > CONDITION_SHOWN:
             text = "" if self.what else f"{text[:CONDITION_SHOWN]}…"
         did = " ".join(filter(None, (text, f"({self.what})" if self.what and text else self.what)))
-        return f"call {self.call} of this session, at {strftime('%H:%M', localtime(self.at_s))}: {did}"
+        said = f"call {self.call} of this session, at {strftime('%H:%M', localtime(self.at_s))}: {did}"
+        return Before(said, self.call, self.at_s, self.who)
 
 
 class Seen(Record):
@@ -104,13 +106,14 @@ class Seen(Record):
     told_s: float = 0.0
     """When it told."""
 
-    def tells(self, counted: str) -> str:
-        """A number that the agent told, and how old it is; "" for what we count."""
+    def tells(self, counted: str) -> Before | None:
+        """A number that the agent told, and how old it is; None for what we count."""
         if counted not in self.spent:
-            return ""
+            return None
         number = f"{self.spent[counted]:,.{2 if counted == 'dollars' else 0}f} {counted} were used"
         at = strftime("%H:%M", localtime(self.told_s))
-        return f"{number}, as the agent told at {at}, {max(0.0, self.now_s - self.told_s) / 60:.0f} minutes before"
+        age = f"{max(0.0, self.now_s - self.told_s) / 60:.0f} minutes before"
+        return Before(f"{number}, as the agent told at {at}, {age}")
 
     def is_over(self, limit: float, counted: str) -> bool:
         match counted:
@@ -410,11 +413,11 @@ def _seen(book: Book, deed: Deed, now_s: float) -> Seen:
     same = rows[-1][1] if rows and rows[-1][0] == deed.facts else 1
     given, failures = book.get("failed", ("", 0))
     failures = (failures if given == deed.given else 0) + (not deed.failed)
-    met = {key: Met(*found[:3]) for key, found in book["met"].items() if found[3] != who}
+    met = {key: Met(*found) for key, found in book["met"].items() if found[3] != who}
     for other, number, _, keys, standing, at_s in book["last"]:
         if other != who and standing == IT_COUNTS:
             for key, what in keys.items():
-                met.setdefault(key, Met(number, at_s, what))
+                met.setdefault(key, Met(number, at_s, what, other))
     spent = {"tokens": sum(book["spent"].values()), "dollars": sum(book.get("dollars", {}).values())}
     return Seen(book["calls"], same, failures, book["first"], now_s, met, spent, book.get("told", 0.0))
 

@@ -93,6 +93,9 @@ def _considered(line: JournalLine) -> Iterator[str]:
     requests = requests_of(line)
     for hook in line.decision.hooks if line.decision is not None else ():
         yield from _hook_lines(hook, calls.pop(hook.id, []), requests.get(hook.id))
+        for each in hook.earlier:
+            record = f"record {each.record + line.offset}" if each.record is not None else "a call without a record"
+            yield f"      after   {record}: call {each.call} of the session, at {when(each.at_ns, '%H:%M:%S')}"
     for identity, asked in calls.items():  # a product's built-in hook that did nothing
         yield f"  · {identity}  ran"
         for call in asked:

@@ -62,6 +62,8 @@ class Row(Record):
     """Whether the call ran although it was refused."""
     machine: str = ""
     """The machine that it is from, if it is one of many."""
+    earlier: tuple[int, ...] = ()
+    """The records of earlier calls that it is because of."""
 
     @property
     def said(self) -> str:
@@ -89,7 +91,13 @@ class Row(Record):
     @property
     def why(self) -> str:
         """Who, and why, if there is something to show."""
-        return f"{self.hook}: {self.reason}" if self.hook and self.reason else self.hook or self.reason
+        who = f"{self.hook} (after {self.after})" if self.earlier else self.hook
+        return f"{who}: {self.reason}" if who and self.reason else who or self.reason
+
+    @property
+    def after(self) -> str:
+        """The records of earlier calls, as text."""
+        return f"record {', '.join(map(str, self.earlier))}"
 
     def as_dict(self) -> dict[str, Json]:
         own = {field: getattr(self, field) for field in self.fields}
@@ -139,6 +147,7 @@ def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:
         found.events,
         bool(breach),
         found.machine,
+        tuple(found.earlier),
     )
 
 

@@ -78,9 +78,10 @@ function rowLine(row) {
   time.title = [row.n === null ? "" : `record ${row.n}`, row.at ? new Date(row.at / 1e6).toString() : ""].join("\n");
   const event = row.events > 1 ? `${row.event} × ${row.events.toLocaleString()}` : row.event;
   const warns = row.said.startsWith("!") || (row.shadow && row.verdict === "block");
+  const why = cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]);
+  for (const number of row.earlier) why.append("after ", Object.assign(linkTo(number), { tabIndex: -1 }), " ");
   line.append(time, cell("from", [row.machine.slice(0, SHORT_NAME), "quiet"], [row.host]), cell("what", [event], [row.tool, "strong"], [row.about, "reason"]),
-    cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]),
-    cell("why", [row.reason], [row.hook, row.reason ? "reason" : ""]));
+    cell("said", [row.said, `verdict ${warns ? "warns" : row.verdict}`]), cell("number", [millis(row.ms)]), why);
   return line;
 }
 
@@ -463,8 +464,17 @@ localStorage.setItem("anyhook", location.pathname.split("/")[1]); // for the lin
 
 // --- one record
 
+// The record of an earlier call.
+function linkTo(number) {
+  const link = make("a", "", `record ${number}`);
+  link.href = `#${number}`;
+  return link;
+}
+
 function lineOf(text, tone) {
-  const made = make("span", tone, `${text}\n`);
+  const after = /^( {6}after {3})record (\d+)(:.*)$/.exec(text);
+  const made = make("span", tone, after ? after[1] : `${text}\n`);
+  if (after) made.append(linkTo(after[2]), `${after[3]}\n`);
   // What does not fit goes on below its own beginning, behind the word that names it.
   made.style.setProperty("--hang", `${/^ *(\S{1,8} {2,})?(?=\S)/.exec(text)?.[0].length ?? 0}ch`);
   return made;
