@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anyhook.programs import statements
-from anyhook.programs.statements import RESERVED, plain_words, read_line
+from anyhook.programs.loose import RESERVED
+from anyhook.programs.statements import plain_words, read_line
 from each_of import each_of
 
 RUNS = [

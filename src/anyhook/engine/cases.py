@@ -22,7 +22,8 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.beside import watched
 from anyhook.platform.places import find_program
-from anyhook.programs.commands import SHELLS, expand_home, words_of
+from anyhook.programs.commands import expand_home, words_of
+from anyhook.programs.quick import SHELLS
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.rows import Scene
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native

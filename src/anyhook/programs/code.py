@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from anyhook.programs.collect import Collector
     from anyhook.programs.program import Program
+    from anyhook.programs.rows import Language
 
 
 def look_at_code(program: Program, into: Collector) -> None:
@@ -38,7 +39,7 @@ def look_at_code(program: Program, into: Collector) -> None:
         _others(program, into)
 
 
-NOT_BY_CALLS = ("", "sh", "othersh", "guile", "powershell")
+NOT_BY_CALLS: tuple[Language, ...] = ("", "sh", "othersh", "guile", "powershell")
 """Languages that are not read by their calls."""
 
 
@@ -95,7 +96,7 @@ SCRIPT_TICKS = re.compile(r"\$\\?`([^`]+?)\\?`")
 
 WORD_LISTS = re.compile(r"\*?(?:\bqw|%[wW])\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>)")
 """`qw(rm -rf x)` of perl, `%w[rm -rf x]` of ruby."""
-OTHER_QUOTES = {
+OTHER_QUOTES: dict[Language, re.Pattern[str]] = {
     "perl": re.compile(r"\bqq?\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>|([|/!])([^|/!]*)[|/!])"),
     "ruby": re.compile(r"(?<![\w)\]])%[qQ]?(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>|([|!])([^|!]*)[|!])"),
     "lua": re.compile(r"\[=*\[(.*?)\]=*\]", re.DOTALL),
@@ -105,7 +106,7 @@ OTHER_QUOTES = {
 """Quotes of some languages besides the usual two. The text is in the last group that matched."""
 
 
-def _plainly_quoted(code: str, language: str) -> str:
+def _plainly_quoted(code: str, language: Language) -> str:
     """The code with its texts in double quotes."""
 
     def inside(found: re.Match[str]) -> str:

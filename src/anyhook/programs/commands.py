@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 # The `echo` of other shells expands escapes, which breaks hooks that pass the payload through it.
 SHELL = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 """What runs a shell line."""
-SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
-INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "deno", "bun"}
-"""Programs that run the script given as an argument."""
-STARTERS = INTERPRETERS | {"uv", "npx", "env"}
-"""Programs that say nothing about what a command does."""
+STARTERS = frozenset({
+    "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "node", "ruby", "perl", "deno", "bun", "uv", "npx", "env",
+})  # fmt: skip
+"""Programs that no hook is named after. (Not read from the table: a new row would rename hooks.)"""
 LANGUAGES = {
     "python": "python3", "py": "python3", "javascript": "node", "js": "node", "node": "node", "ruby": "ruby",
     "perl": "perl", "bash": "bash", "sh": "bash", "shell": "bash",
@@ -28,12 +27,6 @@ POWERSHELL = ("powershell", "pwsh", "cmd.exe")
 def is_powershell(name: str) -> bool:
     """Whether a tool or a shell of this name has a grammar that differs from that of POSIX shells."""
     return any(each in name.lower() for each in POWERSHELL)
-
-
-def starts_powershell(line: str) -> bool:
-    """Whether a line starts PowerShell or cmd, which reads the rest of it."""
-    first = line.split(None, 1)[:1]
-    return bool(first) and first[0].removesuffix(".exe") in ("powershell", "pwsh", "cmd")
 
 
 def check_text(value: Json) -> str | None:

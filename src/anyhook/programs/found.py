@@ -63,13 +63,13 @@ def search_roots(words: Sequence[Word]) -> list[Word]:
 def _lists_files(program: Program, row: ProgramRow) -> bool:
     """Whether it prints names of files below the current folder."""
     texts = [word.text for word in program.words]
-    if row.name == "git":
+    if row.finds == "git":
         given = {*texts}
         shows = not given.isdisjoint(("ls-files", "--name-only")) or {"grep", "-l"} <= given
         return shows and given.isdisjoint(("-d", "--deleted"))
     short = "".join(text[1:] for text in texts if text.startswith("-") and not text.startswith("--"))
     has_list = "l" in short or "L" in short or any(text.startswith("--files-with") for text in texts)
-    return row.name in ("grep", "rg", "ag") and has_list and not any(text.startswith("/") for text in texts)
+    return row.finds == "matches" and has_list and not any(text.startswith("/") for text in texts)
 
 
 def producers_words(producers: Sequence[Program]) -> list[Word]:
@@ -80,13 +80,13 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
     origins = tuple(producers)
     for program in reversed(producers):
         row = row_of(program.name)
-        if row.name == "find":
+        if row.finds == "find":
             found = found_files((Word("find", "find"), *program.words), origins)
             tests = [word.text for word in program.words if word.text in FILTERS]
             return [*found, Word("\0", f"$(find {tests[0]})", False, origins)] if tests else found
         if _lists_files(program, row):
             return [Word("./**", "./**", True, origins)]
-        if row.name == "ls":
+        if row.finds == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
             return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
         if not row.has("filters"):

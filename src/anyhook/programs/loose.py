@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from anyhook.programs.commands import SHELLS
+from anyhook.programs.quick import SHELLS
 
 SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
+RESERVED = frozenset({
+    "[[", "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if",
+    "in", "local", "readonly", "select", "then", "time", "typeset", "unset", "unsetenv", "until", "while",
+})  # fmt: skip
+"""Words that make more of a line than a simple command."""
 HIDDEN = ("$(", "`", "<(", ">(")
 """Marks of commands inside a command, whose words cannot be found without a shell."""
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.platform.other_programs import ask
+from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +59,7 @@ def _is_thrown_away(operation: GitOperation, facts: Facts, is_temporary: Callabl
     if not operation.in_folder:
         return False
     makes = any(each.verb in ("clone", "init", "worktree add") for each in facts.git)
-    made = [path for kind, path, name in facts.doers if kind == "writes" and (makes or name != "git")]
+    made = [path for kind, path, name in facts.doers if kind == "writes" and (makes or row_of(name).special != "git")]
     is_new = any(f"{folder}/".startswith(f"{each}/") for each in made) and not os.path.lexists(folder)
     return is_new or is_temporary(folder)
 

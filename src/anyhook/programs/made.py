@@ -63,6 +63,6 @@ def _downloads(facts: Facts) -> Iterator[str]:
 def _outputs(program: Program) -> Iterator[str]:
     """The files that a program's output goes to."""
     written = [each.target for each in program.redirections if each.writes]
-    if program.name == "tee":
+    if row_of(program.name).special == "tee":
         written += [word for word in program.words if not word.text.startswith("-")]
     yield from (resolve(word, program.cwd) for word in written if word.known)

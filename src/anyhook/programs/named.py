@@ -9,6 +9,7 @@ import stat
 import sys
 
 from anyhook.programs.commands import expand_home
+from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +21,6 @@ SEPARATORS = {ord(char): " " for char in "\t\n\r;&|<>()=:,@'\"`{}"}
 """What may be between two paths inside one word: a shell line after `-c`, an assignment, a list."""
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "Makefile", "main.go")
 """What runs if a folder is named instead of a script."""
-READ_BY = {
-    "make": ("Makefile", "makefile", "GNUmakefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    "rake": ("Rakefile",),
-    **dict.fromkeys(("pytest", "py.test"), ("conftest.py",)),
-}
-"""What well-known programs read and run in their current folder by default."""
 MAX_FOLDERS = 8
 GLOB = frozenset("*?[")
 
@@ -215,7 +208,8 @@ class _Search:
     def conventions(self, pieces: Sequence[str]) -> None:
         for place, piece in enumerate(pieces):
             name = piece.rsplit("/", 1)[-1]
-            for read in READ_BY.get(name, ()):
+            row = row_of(name)
+            for read in () if row.wraps else row.reads_here.split():  # (`engine/loads.py` reads a package.json)
                 self.add(f"{folder}/{read}" for folder in self.folders)
             module = pieces[place + 1] if piece == "-m" and place + 1 < len(pieces) else ""
             if module and all(part.isidentifier() for part in module.split(".")):

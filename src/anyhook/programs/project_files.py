@@ -68,7 +68,7 @@ class Recipes:
 
     def __init__(self, row: ProgramRow, find: Callable[[str], Iterable[tuple[str, str]]]) -> None:
         """`find` gives the paths and texts of what an include names."""
-        self.of_just = row.name == "just"
+        self.of_just = row.recipes == "just"
         self.is_cut = False
         """Whether more files are included than are read."""
         self.path = ""

@@ -7,6 +7,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+SHELLS = frozenset({"ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "yash", "zsh"})
+"""Shells whose `-c LINE` is in the language of POSIX shells."""
 HIDING = (
     "7z", "7za", "7zr", "7zz", "az", "bcp", "buildah", "codecov", "codecov-cli", "codecovcli", "cqlsh", "crane",
     "curl", "curlie", "docker", "doppler", "gh", "helm", "htpasswd", "http", "https", "ipmitool", "isql",
@@ -29,7 +31,7 @@ REMOVERS = frozenset({
 })  # fmt: skip
 """Programs that can remove a whole folder, or hide what is in it."""
 CODE_READERS = frozenset({
-    ".", "R", "Rscript", "ash", "bash", "bmake", "bun", "csh", "dash", "deno", "elixir", "elvish", "fish",
+    ".", "R", "Rscript", "ash", "bash", "bmake", "bun", "cmd", "csh", "dash", "deno", "elixir", "elvish", "fish",
     "gmake", "groovy", "guile", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs",
     "npm", "nu", "osascript", "perl", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python", "python3",
     "rbash", "ruby", "sh", "source", "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash",

@@ -17,19 +17,22 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     """`sh` is the language of POSIX shells and their relatives, `othersh` of shells with another grammar, in which a
     simple command is much the same."""
-    Runs = Literal["", "shell", "each", "found", "git", "module", "schedule"]
+    Runs = Literal["", "shell", "each", "listed", "found", "git", "module", "schedule"]
     Special = Literal[
         "", "git", "dd", "tar", "find", "chmod", "curl", "wget", "socat", "awk", "sed", "unzip", "patch", "apply_patch",
         "in_place", "cloud", "az", "split", "emptied", "tee", "cpio", "database", "editor", "environment",
     ]  # fmt: skip
     Tree = Literal[
-        "", "copy", "tar", "unzip", "git", "seven", "unrar", "here", "dpkg", "module", "wget", "cloud", "patch", "stow"
-    ]
+        "", "copy", "over", "sync", "move", "tar", "unzip", "git", "seven", "unrar", "here", "ar", "dpkg", "module",
+        "wget", "cloud", "patch", "stow",
+    ]  # fmt: skip
     Escape = Literal[
         "", "editor", "psql", "mysql", "sqlite", "debugger", "bang", "pager", "ssh", "sftp", "tar", "socat", "finder",
         "apt", "git", "tcl", "called", "julia", "make",
     ]  # fmt: skip
     OwnFiles = Literal["", "sqlite", "psql", "mysql", "emacs"]
+    Finds = Literal["", "find", "fd", "ls", "matches", "git"]
+    Recipes = Literal["", "make", "just"]
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",
         "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq",
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     Trait = Literal[
         "assigns", "builtin", "containers", "copies", "environment", "fed", "filters", "halts", "hands on", "hidden",
-        "history", "kills", "lists", "looks", "makes", "managed", "packages", "project", "removes",
+        "history", "kills", "lists", "looks", "managed", "packages", "project", "removes",
         "schedules", "scripts", "slashes", "spares", "tags", "text", "versions", "whole",
     ]  # fmt: skip
 
@@ -68,6 +71,10 @@ class Wraps(Record):
     """Its sub-commands that run something; without one of them it runs nothing."""
     packages: bool = False
     """Whether it runs programs of packages, whose names may carry a version: `rimraf@5`."""
+    program_if: str | None = None
+    """If it runs nothing but the line of an option: the options with which it runs a program after all."""
+    typed_after: str = ""
+    """The word before a line that it types into a shell."""
 
 
 class ProgramRow(Record):
@@ -127,6 +134,8 @@ class ProgramRow(Record):
     """What its arguments do, if that needs a function,"""
     tree: Tree = ""
     """and which trees it copies or unpacks."""
+    finds: Finds = ""
+    """How its output names files, for what reads it or is run for each of them."""
     own_files: OwnFiles = ""
     """The language in which it is told about files."""
 
@@ -150,6 +159,8 @@ class ProgramRow(Record):
     """How its own language contains shell lines."""
     arguments_in: str = ""
     """A variable with arguments that it gets before its own."""
+    recipes: Recipes = ""
+    """In which grammar the recipes are written that it runs."""
     reads_here: str = ""
     """Files of its folder that say what it runs,"""
     beside: str = ""
@@ -211,7 +222,6 @@ TRAITS: dict[Trait, str] = {
     "kills": "it ends processes",
     "lists": "it reads names and sizes of files, not their contents",
     "looks": "it changes and runs nothing, whatever its arguments are",
-    "makes": "it runs the recipes of a makefile",
     "managed": "package.json may say which version of it runs",
     "packages": "it installs and removes packages",
     "project": "it runs what files of the project say, in ways that are not read",

@@ -67,7 +67,7 @@ def scripts_named(program: Program) -> Iterator[Word]:
 
 
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    if row.has("makes"):
+    if row.recipes:
         yield from _recipes(program, row)
     elif row.has("scripts") and (found := [*_package_lines(program)]):
         yield from found

@@ -15,7 +15,7 @@ from anyhook.programs.program import Word
 from anyhook.programs.scripts import inputs
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
-from anyhook.programs.trees import CLOUD_VALUES, dashed, look_at_trees
+from anyhook.programs.trees import copied_between, dashed, look_at_trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -371,7 +371,7 @@ def _split(program: Program, row: ProgramRow, into: Collector) -> None:
     """`split FILE PREFIX` and `csplit -f PREFIX`: files whose names begin with it."""
     by_table(program, row, into)
     options = sort_options(program.words, row.values)
-    prefixes = options.values("-f", "--prefix") if program.name == "csplit" else options.rest[1:2]
+    prefixes = options.values(*row.name_by.split()) if row.name_by else options.rest[1:2]
     for word in prefixes:
         if not program.remote:
             into.write(Word(f"{word.text}*", f"{word.source}*", True), program.cwd)
@@ -465,19 +465,14 @@ def _in_place(program: Program, row: ProgramRow, into: Collector) -> None:
 
 def _cloud(program: Program, row: ProgramRow, into: Collector) -> None:
     """A copy between this machine and others."""
-    rest = list(sort_options(program.words, CLOUD_VALUES).rest)
-    texts = [word.text for word in rest]
-    for verb in [each.split() for each in row.copies.split("|")]:
-        place = next((at for at in range(len(rest)) if texts[at : at + len(verb)] == verb), -1)
-        if place >= 0 and not program.remote:
-            operands = rest[place + len(verb) :]
-            for word in operands[:-1]:
-                if not is_address(word, into):
-                    into.read(word, program.cwd)
-            for word in copied(operands[-1:], operands[:-1], program.cwd, is_folder=False):
-                if not is_address(word, into):
-                    into.write(word, program.cwd)
-            return
+    if not program.remote and (operands := copied_between(program, row)):
+        for word in operands[:-1]:
+            if not is_address(word, into):
+                into.read(word, program.cwd)
+        for word in copied(operands[-1:], operands[:-1], program.cwd, is_folder=False):
+            if not is_address(word, into):
+                into.write(word, program.cwd)
+        return
     for word in program.words:
         for url in URL.findall(word.source):
             into.connect(url)
@@ -498,7 +493,7 @@ def _emptied(program: Program, row: ProgramRow, into: Collector) -> None:
     by_table(program, row, into)
     options = sort_options(program.words, row.values)
     size = [value.text for value in options.values("-s", "--size")]
-    is_copy = row.name == "cp" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
+    is_copy = row.writes == "copied" and options.rest[:1] and options.rest[0].text in ("/dev/null", "/dev/zero")
     if not program.remote and (is_copy or size == ["0"]):
         for word in options.rest[1:] if is_copy else options.rest:
             into.empty(word, program.cwd)

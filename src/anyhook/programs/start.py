@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from anyhook.model.record import Record
 from anyhook.platform.places import head as first_bytes
-from anyhook.programs.commands import INTERPRETERS, SHELLS, expand_home
-from anyhook.programs.loose import is_assignment, loose_words
+from anyhook.programs.commands import expand_home
+from anyhook.programs.loose import RESERVED, is_assignment, loose_words
+from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,21 +24,11 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 SCRIPT_ENDINGS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
-# What a shell finds without looking on the PATH: its own commands and the words of its grammar.
-SHELL_WORDS = frozenset({
-    ".", ":", "[", "[[", "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "declare", "do",
-    "done", "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fi", "for", "function",
-    "getopts", "hash", "if", "in", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return",
-    "select", "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "typeset", "ulimit",
-    "umask", "unalias", "unset", "until", "wait", "while",
-})  # fmt: skip
 STANDS_FOR = {
     "python": ("/__main__.py",),
-    **dict.fromkeys(
-        ("node", "bun"), (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json")
-    ),
+    "node": (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json"),
 }
-"""Interpreters that find a script in a folder, or without its ending."""
+"""Languages whose interpreters find a script in a folder, or without its ending."""
 _SHELL_SIGNS = frozenset("$`*?[]{}()<>|&;!#\n")
 _OPERATOR = re.compile(r"\|\|?|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9-])?|&>>?")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -70,9 +61,10 @@ def fault_of(argv: Sequence[str], context: StartContext, *, in_shell: bool = Fal
     if name == "env":
         rest = [word for word in argv[1:] if not is_assignment(word)]
         return fault_of(rest, context, in_shell=in_shell) if rest and not rest[0].startswith("-") else None
-    if name in SHELLS and len(argv) > 2 and argv[1] in ("-c", "-ec", "-lc"):
+    row = row_of(name)
+    if row.is_shell and len(argv) > 2 and argv[1] in ("-c", "-ec", "-lc"):
         return _line_fault(argv[2], context)
-    return _script_fault(name, argv[1:], context) if name in INTERPRETERS else None
+    return _script_fault(name, argv[1:], context) if row.language else None
 
 
 def _program_fault(program: str, context: StartContext, in_shell: bool) -> Fault | None:
@@ -166,7 +158,7 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
     if _SHELL_SIGNS & set(script) or not ("/" in script or script.endswith(SCRIPT_ENDINGS)):
         return None
     path = os.path.normpath(os.path.join(context.cwd, script))
-    if any(os.path.isfile(f"{path}{end}") for end in STANDS_FOR.get(interpreter.rstrip("0123456789."), ())):
+    if any(os.path.isfile(f"{path}{end}") for end in STANDS_FOR.get(row_of(interpreter).language, ())):
         return None
     if not os.path.exists(path):
         return _nothing_there(script, path, context)
@@ -174,7 +166,7 @@ def _script_fault(interpreter: str, words: Sequence[str], context: StartContext)
         what = f"{path} is a directory" if os.path.isdir(path) else f"{path} cannot be read"
         return Fault("program-missing", f"{what}, so {interpreter} cannot run it", "Name a script that can be read.")
     head = first_bytes(path) or b""
-    if interpreter in SHELLS and head.split(b"\n", 1)[0].endswith(b"\r"):
+    if row_of(interpreter).is_shell and head.split(b"\n", 1)[0].endswith(b"\r"):
         what = f"the lines of {path} end in carriage returns, which {interpreter} takes for part of each word"
         return Fault("bad-first-line", what, f"Save it with Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}")
     return None
@@ -188,10 +180,15 @@ def _line_fault(line: str, context: StartContext) -> Fault | None:
         has_own_path |= words.pop(0).startswith("PATH=")
     if has_own_path and words and "/" not in words[0]:
         return None
-    if not words or words[0] in SHELL_WORDS or _SHELL_SIGNS & set(words[0]) or words[1:2] == ["()"]:
+    if not words or _is_of_shell(words[0]) or _SHELL_SIGNS & set(words[0]) or words[1:2] == ["()"]:
         return None
     end = next((place for place, word in enumerate(words) if _OPERATOR.fullmatch(word)), len(words))
     return fault_of(words[:end], context, in_shell=True) if end and words[0] else None
+
+
+def _is_of_shell(word: str) -> bool:
+    """Whether a shell finds it without looking on the PATH: a command of its own, or a word of its grammar."""
+    return word in RESERVED or row_of(word).has("builtin")
 
 
 def _expanded(word: str, context: StartContext) -> str:
@@ -211,7 +208,7 @@ def shell_signs(command: Json) -> list[str]:
         words = shlex.split(str(command), posix=False)
     except ValueError:
         return []
-    if words and os.path.basename(words[0].strip("'\"")) in SHELLS:
+    if words and row_of(os.path.basename(words[0].strip("'\""))).is_shell:
         return [word for word in words if _OPERATOR.fullmatch(word)]
     return [word for word in words if _is_sign(word)] or [word for word in words[:1] if is_assignment(word)]
 

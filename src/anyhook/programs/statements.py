@@ -11,7 +11,7 @@ from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
 from anyhook.programs.found import producers_words
 from anyhook.programs.grammar import parse, text_of
-from anyhook.programs.loose import loose_commands
+from anyhook.programs.loose import RESERVED, loose_commands
 from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
@@ -55,7 +55,7 @@ class MadeFiles:
 
     def _fetch(self, program: Program, row: ProgramRow) -> None:
         """Remembers into which file something was downloaded or written by `tee`."""
-        if row.name == "tee":
+        if row.special == "tee":
             for word in program.words:
                 if not word.text.startswith("-") and word.known:
                     self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
@@ -88,7 +88,7 @@ def _fetched(program: Program, row: ProgramRow) -> list[str]:
     """The files that a program downloads to: those that it is told, or with the names of the addresses."""
     texts, options = [word.text for word in program.words], row.fetch_to.split()
     named = [texts[place + 1] for place, text in enumerate(texts[:-1]) if text in options or _bundles(text, options[0])]
-    if named or not (row.name == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)):
+    if named or not (row.special == "wget" or any(_bundles(text, "-O") or text == "--remote-name" for text in texts)):
         return named
     urls = [text for text in texts if "/" in text and not text.startswith("-")]
     return [url.rstrip("/").rpartition("/")[2].partition("?")[0] for url in urls]
@@ -201,7 +201,8 @@ class Commands(MadeFiles):
                 if row_of(name).state in ("read", "mapfile") or not name:
                     stdin = self._printed(redirection.target)
                 stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
-        if name == "xargs" and (file := argument_file(words)) is not None:
+        row = row_of(name)
+        if row.runs in ("each", "listed") and (file := argument_file(row, words)) is not None:
             return self._behind(file) or Stream(None, file.origins)
         return stdin
 
@@ -215,7 +216,7 @@ class Commands(MadeFiles):
     ) -> Stream:
         """A program that is started: those that it runs, or itself."""
         row = row_of(name)
-        given = self._handed_words(stdin) if row.runs == "each" else []
+        given = self._handed_words(stdin) if row.runs in ("each", "listed") else []
         inner = inner_commands(name, row, words, given, self._word_of(stdin))
         if inner:
             return self._wraps(inner, words, redirections, set_, stdin)
@@ -580,9 +581,9 @@ def _readable(word: Word) -> bool:
 
 def _is_handed(name: str, word: Word) -> bool:
     """Whether a word passes other programs' output to a program to read or to run, not only as a name."""
-    if word.source.startswith(("<(", ">(")) or name == "eval":
-        return True
     row = row_of(name)
+    if word.source.startswith(("<(", ">(")) or row.state == "eval":
+        return True
     return bool(row.language) and (row.language != "sh" or row.runs == "shell")
 
 
@@ -671,7 +672,7 @@ def _link(shell: Commands, words: Sequence[Word], _stdin: Stream) -> None:
     shell.scope.files.setdefault(shell._absolute(named[1].text), shell._printed(named[0]))
     if not named[0].text.startswith("/"):
         return
-    if _name_of(words[0]) == "ln" or PROGRAM_FOLDER.match(named[0].text):
+    if row_of(_name_of(words[0])).links or PROGRAM_FOLDER.match(named[0].text):
         shell.scope.links[shell._absolute(named[1].text)] = named[0].text
 
 
@@ -978,12 +979,6 @@ WATCHED = frozenset({
 OPENERS = later(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
 
 """Where a substitution starts in the text."""
-
-RESERVED = frozenset({
-    "case", "coproc", "declare", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if", "in",
-    "local", "readonly", "select", "then", "time", "typeset", "unset", "unsetenv", "until", "while",
-})  # fmt: skip
-"""Words that make more of a line than a simple command."""
 
 HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
 

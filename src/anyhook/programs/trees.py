@@ -26,7 +26,6 @@ GIT_TREES = frozenset({
     "checkout", "switch", "pull", "merge", "reset", "restore", "stash pop", "stash apply", "rebase", "cherry-pick",
     "am", "read-tree", "checkout-index", "revert",
 })  # fmt: skip
-SYNCING = frozenset({"sync", "rsync", "copy", "move", "mirror", "get", "cp", "copyto"})
 
 
 def look_at_trees(program: Program, row: ProgramRow, into: Collector) -> None:
@@ -40,10 +39,10 @@ def _copy(program: Program, row: ProgramRow, into: Collector) -> None:
     options = sort_options(program.words, row.values)
     targets = options.values(*row.target.split())
     sources, target = (options.rest, targets[0]) if targets else (options.rest[:-1], (HERE, *options.rest)[-1])
-    is_ditto, is_rsync = row.name == "ditto", row.name == "rsync"
-    if not (is_ditto or row.name == "mv") and not options.has(*RECURSIVE):
+    is_rsync = row.tree == "sync"
+    if row.tree not in ("over", "move") and not options.has(*RECURSIVE):
         return
-    is_whole = is_ditto or options.has("-T", "--no-target-directory")
+    is_whole = row.tree == "over" or options.has("-T", "--no-target-directory")
     for source in sources:
         text = source.text
         if source.globs:
@@ -120,17 +119,19 @@ def _unrar(program: Program, _row: ProgramRow, into: Collector) -> None:
 
 
 def _here(program: Program, _row: ProgramRow, into: Collector) -> None:
-    """`cpio -i`, `pax -r`, `jar x`: in the current folder, or the one that an option names."""
-    words = program.words
-    options = sort_options(words, "DCfEFIHs directory output dir")
-    first = words[0].text.lstrip("-") if words else ""
-    is_pass = program.name in ("cpio", "pax") and options.has("-p", "--pass-through")
-    if not (options.has("-i", "-r", "-x", "--extract") or (program.name in ("jar", "ar") and "x" in first) or is_pass):
-        return
-    folders = [*options.values("-D", "--directory", "-C", "--output", "--dir")]
-    if is_pass or (not folders and program.name == "pax" and options.has("-w")):
-        folders = list(options.rest[-1:])
-    into.tree((*folders, HERE)[0], None, program.cwd)
+    """`cpio -i` and `pax -r`: in the current folder, or the one that an option names; `-p` and `-rw`: in the last."""
+    options = sort_options(program.words, UNPACKING_VALUES)
+    is_pass = options.has("-p", "--pass-through") or (options.has("-r") and options.has("-w"))
+    if is_pass or options.has("-i", "-r", "-x", "--extract"):
+        folders = options.rest[-1:] if is_pass else options.values(*UNPACKED_INTO)
+        into.tree((*folders, HERE)[0], None, program.cwd)
+
+
+def _ar(program: Program, _row: ProgramRow, into: Collector) -> None:
+    """`jar xf`, `ar x`: the first word has the letter."""
+    options = sort_options(program.words, UNPACKING_VALUES)
+    if options.has("-x", "--extract") or "x" in program.words[0].text if program.words else False:
+        into.tree((*options.values(*UNPACKED_INTO), HERE)[0], None, program.cwd)
 
 
 def _dpkg(program: Program, _row: ProgramRow, into: Collector) -> None:
@@ -156,13 +157,22 @@ def _wget(program: Program, row: ProgramRow, into: Collector) -> None:
         into.tree((*options.values("-P", "--directory-prefix"), HERE)[0], None, program.cwd)
 
 
-def _cloud(program: Program, _row: ProgramRow, into: Collector) -> None:
+def _cloud(program: Program, row: ProgramRow, into: Collector) -> None:
     """Copies from another machine or a container into a folder here."""
+    given = copied_between(program, row)
+    if len(given) > 1 and ":" in given[-2].text:
+        into.tree(given[-1], None, program.cwd)
+
+
+def copied_between(program: Program, row: ProgramRow) -> tuple[Word, ...]:
+    """What a sub-command copies between this machine and others: the sources, and the target."""
     rest = sort_options(program.words, CLOUD_VALUES).rest
-    if len(rest) > 2 and not SYNCING.isdisjoint([word.text for word in rest[:2]]):
-        source = rest[-2]
-        if ":" in source.text:
-            into.tree(rest[-1], None, program.cwd)
+    texts = [word.text for word in rest]
+    for verb in [each.split() for each in row.copies.split("|")]:
+        place = next((at for at in range(len(rest)) if texts[at : at + len(verb)] == verb), -1)
+        if verb and place >= 0:
+            return rest[place + len(verb) :]
+    return ()
 
 
 def _patch(program: Program, row: ProgramRow, into: Collector) -> None:
@@ -190,24 +200,16 @@ def _git(program: Program, _row: ProgramRow, into: Collector) -> None:
         into.tree(operation.folder, None, program.cwd)
 
 
+UNPACKING_VALUES = "DCfEFIHs directory output dir"
+UNPACKED_INTO = ("-D", "--directory", "-C", "--output", "--dir")
 CLOUD_VALUES = "nc profile region endpoint-url exclude include namespace container acl f config"
 """Options with a value of the programs that copy between machines."""
 
 TREES: dict[Tree, Callable[[Program, ProgramRow, Collector], None]] = {
-    "copy": _copy,
-    "tar": _tar,
-    "unzip": _unzip,
-    "git": _git,
-    "seven": _seven,
-    "unrar": _unrar,
-    "here": _here,
-    "dpkg": _dpkg,
-    "module": _modules,
-    "wget": _wget,
-    "cloud": _cloud,
-    "patch": _patch,
-    "stow": _stow,
-}
+    "copy": _copy, "over": _copy, "sync": _copy, "move": _copy, "tar": _tar, "unzip": _unzip, "git": _git,
+    "seven": _seven, "unrar": _unrar, "here": _here, "ar": _ar, "dpkg": _dpkg, "module": _modules, "wget": _wget,
+    "cloud": _cloud, "patch": _patch, "stow": _stow,
+}  # fmt: skip
 
 
 # -- what a tree holds

@@ -151,25 +151,25 @@ def _wrapped(name: str, row: ProgramRow, words: Sequence[Word]) -> list[InnerCom
     rest, options = _past_options(rest, row.values if wraps.values is None else wraps.values)
     given = {option for option, _ in options}
     keep = wraps.keep or not given.isdisjoint(wraps.writes.split())
-    line = _line_of(name, row, wraps, rest, options)
+    line = _line_of(row, wraps, rest, options)
     if line is not None and not row.has("assigns"):
         return [InnerCommand(f"{label} -c", line=line, remote=wraps.remote, keep=keep)]
-    if name in ONLY_LINES and not (name == "runuser" and given & {"-u", "--user"}):
+    if wraps.program_if is not None and given.isdisjoint(wraps.program_if.split()):
         return []
     folder = next((value for option, value in options if option in wraps.folder.split()), None)
     inner = InnerCommand(label, folder=folder, remote=wraps.remote, keep=keep)
-    inner = _placed(name, wraps, inner, rest)
+    inner = _placed(wraps, inner, rest)
     rest, assigned = _assigned(row, _past_operands(row, wraps, rest))
     if line is not None:  # env -S
         return [inner.replace(label="env -S", line=_joined([line, *rest]), set=assigned)]
     return [_as_command(wraps, rest, inner.replace(set=assigned))] if rest else []
 
 
-def _placed(name: str, wraps: Wraps, inner: InnerCommand, rest: Sequence[Word]) -> InnerCommand:
+def _placed(wraps: Wraps, inner: InnerCommand, rest: Sequence[Word]) -> InnerCommand:
     """The same with the name of the other place. (Below `/`, `chroot` stays here.)"""
     if not (rest and wraps.remote and wraps.skip):
         return inner
-    is_here = name == "chroot" and rest[0].text == "/"
+    is_here = rest[0].text == "/"
     return inner.replace(label=f"{inner.label} {rest[0].source}", remote=not is_here)
 
 
@@ -190,24 +190,18 @@ def _as_command(wraps: Wraps, rest: list[Word], inner: InnerCommand) -> InnerCom
     return inner.replace(words=tuple(rest))
 
 
-def _line_of(
-    name: str, row: ProgramRow, wraps: Wraps, rest: Sequence[Word], options: Sequence[tuple[str, Word]]
-) -> Word | None:
+def _line_of(row: ProgramRow, wraps: Wraps, rest: Sequence[Word], options: Sequence[tuple[str, Word]]) -> Word | None:
     """The shell line in an option: before the other words, after them, or in one word with it."""
-    if name == "screen":
-        return next(iter(_after(rest, "stuff")), None)
+    if wraps.typed_after:
+        return next(iter(_after(rest, wraps.typed_after)), None)
     lines = wraps.line.split()
     if not lines:
         return None
     if found := next((value for option, value in (*options, *_later(rest, lines)) if option in lines), None):
         return found
-    places = rest if name in ONLY_LINES else rest[wraps.skip : wraps.skip + 1]
+    places = rest if wraps.program_if is not None else rest[wraps.skip : wraps.skip + 1]
     short = [] if row.has("assigns") else [option for option in lines if len(option) == 2]
     return next((Word(word.text[2:], word.source[2:]) for word in places if word.text[:2] in short), None)
-
-
-ONLY_LINES = ("su", "script", "runuser")
-"""Programs that run nothing but the line of an option: what follows their options is a user or a file."""
 
 
 def _after_verb(name: str, wraps: Wraps, rest: list[Word]) -> tuple[list[Word] | None, str]:
@@ -337,7 +331,7 @@ def _for_each(row: ProgramRow, words: Sequence[Word], stdin: Sequence[Word], scr
     rest, options = _past_options(words[1:], row.values)
     sign = next((value.text or "{}" for option, value in options if option in ("-I", "-i", "--replace")), "")
     given = [*stdin] if script is None or not sign else _by_line(script)
-    if name == "xargs":
+    if row.runs == "each":
         return [InnerCommand(name, tuple(_with_given(rest, sign, given)))] if rest else []
     rest, given = _listed(rest, given)
     if not rest:
@@ -369,9 +363,9 @@ def _listed(rest: list[Word], given: list[Word]) -> tuple[list[Word], list[Word]
     return rest[:place], named_
 
 
-def argument_file(words: Sequence[Word]) -> Word | None:
+def argument_file(row: ProgramRow, words: Sequence[Word]) -> Word | None:
     """The file of `xargs -a FILE`, which it reads instead of its input."""
-    options = _past_options(words[1:], row_of("xargs").values)[1]
+    options = _past_options(words[1:], row.values)[1]
     return next((value for option, value in options if option in ("-a", "--arg-file")), None)
 
 
@@ -390,7 +384,7 @@ def _filled(word: Word, sign: str, given: Sequence[Word]) -> list[Word]:
 
 def _found(name: str, row: ProgramRow, words: Sequence[Word]) -> Iterator[InnerCommand]:
     """What `find` runs for each file: the placeholder stands for anything below the start folders."""
-    is_fd = row.name == "fd"
+    is_fd = row.finds == "fd"
     below = fd_files(words) if is_fd else found_files(words)
     place = 0
     while place < len(words):
@@ -453,7 +447,7 @@ def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
 def _any_wrapped(
     name: str, row: ProgramRow, words: Sequence[Word], _stdin: Sequence[Word], _script: Word | None
 ) -> list[InnerCommand]:
-    only_looks = name == "command" and words[1:] and words[1].text in ("-v", "-V")
+    only_looks = words[1:] and words[1].text in row.not_if.split()
     return [] if row.wraps is None or only_looks else _wrapped(name, row, words)
 
 
@@ -464,6 +458,7 @@ RUN_BY: dict[Runs, Running] = {
         (not row.is_shell and _glued(name, words)) or _shell(name, words)
     ),
     "each": lambda _name, row, words, stdin, script: _for_each(row, words, stdin, script),
+    "listed": lambda _name, row, words, stdin, script: _for_each(row, words, stdin, script),
     "found": lambda name, row, words, _stdin, _script: list(_found(name, row, words)),
     "git": lambda _name, _row, words, _stdin, _script: list(_by_git(words)),
     "module": lambda name, _row, words, _stdin, _script: _module(name, words),

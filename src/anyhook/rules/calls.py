@@ -7,7 +7,7 @@ from anyhook.model import lean_json
 from anyhook.model.pattern import cached, re
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
-from anyhook.programs.commands import LANGUAGES, is_powershell, starts_powershell
+from anyhook.programs.commands import LANGUAGES, is_powershell
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import Program
@@ -326,7 +326,7 @@ def _shell(tool: str, given: dict[str, Json], line: str, cwd: str | None, into: 
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
         into.shell(line.replace("\\", "/").replace("`\n", " ").replace("`", ""), cwd)
         return
-    if starts_powershell(line):
+    if any(row_of(word.removesuffix(".exe")).language == "powershell" for word in line.split(None, 1)[:1]):
         into.unknown.append(f"not read: a line of PowerShell or cmd, `{line[:60]}`")
     into.shell(line, cwd)
 
