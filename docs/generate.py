@@ -12,17 +12,16 @@ from hosts_page import hosts_pages
 from sabotage_page import sabotage_page
 
 from anyhook.extra.testing.conformance.vectors import HERE
+from anyhook.extra.testing.kit.form import KINDS, CaseKey
 from anyhook.extra.testing.kit.keys import (
     EVENT_KEYS,
     EXPECT_KEYS,
     FIELDS,
     FILE_KEYS,
-    KINDS,
     NAME,
     PLACE_KEYS,
     SWITCH_KEYS,
     TABLE,
-    CaseKey,
 )
 from anyhook.model.codes import CODES, GROUPS
 from anyhook.model.event import EVENTS, GATES
@@ -401,7 +400,7 @@ def case_keys() -> str:
 
 
 def _held(key: CaseKey) -> str:
-    return code(*key.choices) if key.choices else KINDS[key.kind][0]
+    return code(*key.choices) if key.choices else KINDS[key.kind].says
 
 
 def _native(table_: Dialect, tool: str) -> str:

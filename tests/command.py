@@ -31,7 +31,8 @@ from command_server import ANY, FRESH
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from anyhook.extra.testing.conformance.runner import Caller, Ended
+    from anyhook.extra.testing.conformance.runner import Caller
+    from anyhook.extra.testing.kit.box import Ended
 
     Answer = tuple[int | None, bytes, bytes]
     """Exit status (None if it was killed at the limit), stdout, stderr."""
@@ -349,7 +350,7 @@ def _request(argv: Sequence[str], env: Mapping[str, str], cwd: str | Path) -> di
 
 
 def call_of_a_vector(modules: tuple[str, ...]) -> Caller:
-    """How vectors call the command; the same as `runner.call`."""
+    """How vectors call the command; the same as `box.call`."""
     return _caller(lambda *call: servers.of(modules).call(*call))
 
 
@@ -359,17 +360,17 @@ def caller_of(path: str) -> Caller:
 
 
 def _caller(asked: Callable[[dict[str, Any], bytes | None, float], Answer]) -> Caller:
-    runner = needed("testing.conformance.runner")
+    box = needed("testing.kit.box")
 
     def call(argv: Sequence[str], stdin: str | None, env: Mapping[str, str], cwd: Path, limit_s: float) -> Ended:
-        if tuple(argv[:3]) != runner.COMMAND[:3] or not forkable(env):
-            ended: Ended = runner.call(argv, stdin, env, cwd, limit_s)
+        if tuple(argv[:3]) != box.COMMAND[:3] or not forkable(env):
+            ended: Ended = box.call(argv, stdin, env, cwd, limit_s)
             return ended
         main, *words = argv[3:]
         data = None if stdin is None else stdin.encode("utf-8", "surrogatepass")
         request = {**_request([MODULE, *words], env, cwd), "main": main, "session": True}
         code, out, err = asked(request, data, limit_s)
-        ended = runner.Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+        ended = box.Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
         return ended
 
     return call

@@ -214,7 +214,7 @@ def test_what_is_expected_of_a_file_is_read_in_the_copy_alone(box: Box) -> None:
     said = told(box.call("test", "--json"))
     assert "hush" not in said
     assert "files: out leads out of the project" in said
-    assert "files: made cannot be read" in said
+    assert "files: made: cannot be read" in said
     assert "files: pipe" not in said, "a pipe is not copied"
 
 

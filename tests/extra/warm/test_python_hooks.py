@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.extra.testing.conformance.runner import call, run_vector
-from anyhook.extra.testing.conformance.vectors import ShellStep, load_suite
+from anyhook.extra.testing.conformance.runner import run_vector
+from anyhook.extra.testing.conformance.vectors import load_suite
+from anyhook.extra.testing.kit.box import call
 from anyhook.extra.warm.warm_python import MAX_ZYGOTES
 from warm_box import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anyhook.extra.testing.conformance.runner import Ended
+    from anyhook.extra.testing.kit.box import Ended
     from conftest import World
     from warm_box import Door
 
@@ -70,7 +71,7 @@ def warmed(
 def test_every_python_hook_of_the_vectors_answers_the_same(door: Door) -> None:
     served, wrong = 0, dict[str, list[str]]()
     for vector in load_suite(None, ()).all():
-        has_peer = any(isinstance(step, ShellStep) for step in vector.steps)  # a server that answers only once
+        has_peer = any(step.sh for step in vector.steps)  # a server that answers only once
         if has_peer or "python" not in repr(vector.layout) + repr(vector.steps):
             continue
         before = interpreters(door)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from anyhook.extra.testing.conformance.vectors import FileEntry
+    from anyhook.extra.testing.kit.form import FileEntry
 
 
 def lay_out(base: Path, entries: Mapping[str, FileEntry]) -> None:

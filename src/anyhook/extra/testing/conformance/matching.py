@@ -102,12 +102,12 @@ def _object(expected: Mapping[str, Json], actual: Json, path: str) -> list[str]:
         here = member(path, key)
         if key in actual:
             found += mismatches(wanted, actual[key], here)
-        elif not _may_be_missing(wanted):
+        elif not may_be_missing(wanted):
             found.append(f"{here}: expected {show(wanted)}, got no such key")
     return found
 
 
-def _may_be_missing(expected: Json) -> bool:
+def may_be_missing(expected: Json) -> bool:
     """Only `$absent`, alone or inside `$in` and `$all`, accepts a missing key."""
     if not is_operation(expected):
         return False
@@ -118,9 +118,9 @@ def _operator_accepts_missing(name: str, operand: Json) -> bool:
     if name == "$absent":
         return True
     if name == "$in" and isinstance(operand, list):
-        return any(_may_be_missing(item) for item in operand)
+        return any(may_be_missing(item) for item in operand)
     if name == "$all" and isinstance(operand, list):
-        return all(_may_be_missing(item) for item in operand)
+        return all(may_be_missing(item) for item in operand)
     return False
 
 

@@ -1,20 +1,23 @@
-"""Loads conformance vectors from their folders and checks their form.
+"""Loads conformance vectors from their folders and checks their form. A vector is a case with an id and the rows that
+it shows, whose calls are written out as steps.
 
 A broken vector is one error that names its file and id; the others still load.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import Path as InZip
 
-from anyhook.extra.testing.conformance.matching import faults, parse_json, show
+from anyhook.extra.testing.conformance.matching import parse_json
+from anyhook.extra.testing.kit.form import CaseKey, FileEntry, check, entries_of, filled, texts
 from anyhook.model.record import Record
+from anyhook.tables.shapes import type_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
 
     from anyhook.model.json_types import Json
@@ -26,48 +29,47 @@ DEFERRED_FILE = "deferred.json"
 ROOMS = ("home", "project", "plugin")
 """The directories of a vector: the first part of its paths."""
 
-_VECTOR_KEYS = {"id", "rows", "title", *ROOMS, "env", "needs", "steps", "files", "absent"}
-_STEP_KEYS = {
-    "run": {"run", "stdin", "exit", "json", "stdout", "stderr"},
-    "write": {"write"},
-    "sh": {"sh", "in"},
+VECTOR_KEYS = (
+    CaseKey("id", "text"), CaseKey("rows", "list of texts"), CaseKey("title", "text"), CaseKey("steps", "rows"),
+    *(CaseKey(room, "files") for room in ROOMS), CaseKey("env", "variables"), CaseKey("needs", "list of texts"),
+    CaseKey("files", "object"), CaseKey("absent", "list of texts"),
+)  # fmt: skip
+MUST_HAVE = ("id", "rows", "title", "steps")
+EXPECTED = ("exit", "json", "stdout", "stderr")
+"""What a call may be expected to do."""
+STEP_KEYS = {
+    "run": (
+        CaseKey("run", "list of texts"),
+        CaseKey("stdin", "text"),
+        *(CaseKey(key, "compared") for key in EXPECTED),
+    ),
+    "write": (CaseKey("write", "files"),),
+    "sh": (CaseKey("sh", "text"), CaseKey("in", "text", choices=ROOMS)),
 }
-_EXPECTED_OF_RUN = ("exit", "json", "stdout", "stderr")
-_MODE = re.compile(r"[0-7]{3,4}")
+FILE_EXPECTED = (CaseKey("text", "compared"), CaseKey("json", "compared"))
 
 
 class VectorError(ValueError):
     """A suite with errors; the message has one line per error."""
 
 
-class FileEntry(Record):
-    """One entry to create on disk: a file, a link or a directory."""
+class VectorStep(Record):
+    """One step: a call of the command and what it is expected to do, files that change, or a shell command that must
+    succeed."""
 
-    text: str | None = None
-    link: str | None = None
-    mode: int | None = None
-
-
-class RunStep(Record):
-    """One call of the command, and its expected result."""
-
-    argv: tuple[str, ...]
+    run: tuple[str, ...]
     stdin: str | None
     expect: dict[str, Json]
-    """Some of `exit`, `json`, `stdout`, `stderr`."""
-
-
-class WriteStep(Record):
-    """Files that change between two calls; their paths start with one of `ROOMS`."""
-
-    entries: dict[str, FileEntry]
-
-
-class ShellStep(Record):
-    """A shell command between two calls; it must succeed."""
-
-    script: str
+    """Some of `EXPECTED`."""
+    write: dict[str, FileEntry]
+    """Their paths start with one of `ROOMS`."""
+    sh: str
     room: str
+
+    @property
+    def title(self) -> str:
+        words = f"sh {self.sh}" if self.sh else " ".join(self.run)
+        return words if len(words) <= 100 else f"{words[:100]}…"
 
 
 class Vector(Record):
@@ -81,16 +83,14 @@ class Vector(Record):
     """Per folder, its content at the start."""
     env: dict[str, str | None]
     needs: tuple[str, ...]
-    steps: tuple[RunStep | WriteStep | ShellStep, ...]
-    files: dict[str, dict[str, Json]]
-    """Per path, what its `text` or `json` must match at the end."""
-    absent: tuple[str, ...]
+    steps: tuple[VectorStep, ...]
+    files: dict[str, Json]
+    """Per path, what is expected there at the end; null for nothing."""
     raw: dict[str, Json]
 
     def filled(self, values: Mapping[str, str]) -> Vector:
         """The same vector with `{name}` replaced in every string."""
-        raw = _fill(self.raw, {f"{{{name}}}": value for name, value in values.items()})
-        return read_vector(raw, self.source)
+        return read_vector(filled(self.raw, values), self.source)
 
 
 class Suite(Record):
@@ -129,16 +129,6 @@ def _own() -> Traversable:
     return folder if folder.is_dir() else InZip(HERE / "vectors.zip")
 
 
-def read_vector(raw: Json, source: str) -> Vector:
-    """One vector from its JSON; a VectorError says what is wrong with it, its id and its file."""
-    name = raw.get("id") if isinstance(raw, dict) else None
-    place = f"{source}: {name}" if isinstance(name, str) and name else f"{source}: a vector without id"
-    try:
-        return _vector(_mapping(raw, "the vector"), source)
-    except VectorError as error:
-        raise VectorError(f"{place}: {error}") from None
-
-
 def _folders(root: Traversable, dialects: Sequence[str], errors: list[str]) -> list[Traversable]:
     if not root.is_dir():
         errors.append(f"{root}: no such directory of vectors")
@@ -170,7 +160,15 @@ def _load_folder(folder: Traversable, known: set[str], seen: dict[str, str], err
     before = len(errors)
     for path in _vector_files(folder):
         source = f"{folder.name}/{path.name}"
-        for raw in _load_list(path, source, errors):
+        try:
+            listed = parse_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            errors.append(f"{source}: cannot be read as JSON: {error}")
+            continue
+        if not isinstance(listed, list) or not listed:
+            errors.append(f"{source}: should be a list with vectors in it")
+            continue
+        for raw in listed:
             try:
                 vector = read_vector(raw, source)
                 _check_against_suite(vector, known, seen)
@@ -182,18 +180,6 @@ def _load_folder(folder: Traversable, known: set[str], seen: dict[str, str], err
     if not found and len(errors) == before:
         errors.append(f"{folder.name}: an empty folder; it should hold vectors")
     return found
-
-
-def _load_list(path: Traversable, source: str, errors: list[str]) -> list[Json]:
-    try:
-        value = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        errors.append(f"{source}: cannot be read as JSON: {error}")
-        return []
-    if isinstance(value, list) and value:
-        return value
-    errors.append(f"{source}: should be a list with vectors in it")
-    return []
 
 
 def _check_against_suite(vector: Vector, known: set[str], seen: Mapping[str, str]) -> None:
@@ -213,13 +199,14 @@ def _all_rows(root: Traversable, errors: list[str]) -> dict[str, dict[str, str]]
     """The rows of each dialect: from one file for all of them, or from the file in each one's folder."""
     found: dict[str, dict[str, str]] = {}
     for folder in (root, *_below(root)):
-        if not (folder / ROWS_FILE).is_file():
+        path = folder / ROWS_FILE
+        if not path.is_file():
             continue
         try:
-            table = _mapping(parse_json((folder / ROWS_FILE).read_text(encoding="utf-8")), "the file")
             if folder is root and not _vector_files(root):
-                return {dialect: _string_map(titles, dialect) for dialect, titles in table.items()}
-            found[folder.name] = _string_map(table, "the file")
+                table = parse_json(path.read_text(encoding="utf-8"))
+                return {dialect: _names(titles) for dialect, titles in _mapping(table).items()}
+            found[folder.name] = _names(parse_json(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             whose = "each dialect to its rows and their titles" if folder is root else "each row to its title"
             errors.append(f"{folder.name}/{ROWS_FILE}: should map {whose}: {error}")
@@ -232,7 +219,7 @@ def _load_deferred(folder: Traversable, known: Mapping[str, str], errors: list[s
     if not path.is_file():
         return {}
     try:
-        reasons = _string_map(parse_json(path.read_text(encoding="utf-8")), "the file")
+        reasons = _names(parse_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         errors.append(f"{source}: should map rows to reasons: {error}")
         return {}
@@ -241,161 +228,125 @@ def _load_deferred(folder: Traversable, known: Mapping[str, str], errors: list[s
     return reasons
 
 
-def _vector(raw: dict[str, Json], source: str) -> Vector:
-    _no_other_keys(raw, _VECTOR_KEYS, "the vector")
-    vector = Vector(
-        id=_text(raw.get("id"), "id"),
-        source=source,
-        rows=_texts(raw.get("rows"), "rows"),
-        title=_text(raw.get("title"), "title"),
-        layout={room: entries_of(raw.get(room, {}), room) for room in ROOMS},
-        env=_env(raw.get("env", {})),
-        needs=_texts(raw.get("needs", []), "needs"),
-        steps=tuple(_step(step, f"step {n}") for n, step in enumerate(_sequence(raw.get("steps"), "steps"), 1)),
-        files=_files(raw.get("files", {})),
-        absent=tuple(_roomed(path, "absent") for path in _texts(raw.get("absent", []), "absent")),
-        raw=raw,
-    )
-    if not vector.rows:
-        raise VectorError("rows should name at least one row")
-    expects = bool(vector.files) or any(isinstance(step, RunStep) and step.expect for step in vector.steps)
-    if not expects:
-        # `absent` alone is also true for a command that does nothing.
-        raise VectorError("has no expectation of the command: give files, or a step exit, json, stdout or stderr")
-    return vector
-
-
-def _step(raw: Json, place: str) -> RunStep | WriteStep | ShellStep:
-    step = _mapping(raw, place)
-    kinds = [kind for kind in _STEP_KEYS if kind in step]
-    if len(kinds) != 1:
-        raise VectorError(f"{place} should have exactly one of run, write and sh")
-    _no_other_keys(step, _STEP_KEYS[kinds[0]], place)
-    if kinds[0] == "write":
-        entries = entries_of(step["write"], f"{place}: write")
-        return WriteStep(entries={_roomed(path, f"{place}: write"): entry for path, entry in entries.items()})
-    if kinds[0] == "sh":
-        room = step.get("in", "project")
-        if room not in ROOMS:
-            raise VectorError(f"{place}: in should be one of {', '.join(ROOMS)}, not {show(room)}")
-        return ShellStep(script=_text(step["sh"], f"{place}: sh"), room=str(room))
-    stdin = step.get("stdin")
-    if stdin is not None and not isinstance(stdin, str):
-        raise VectorError(f"{place}: stdin should be a text")
-    expect = {key: _expectation(step[key], f"{place}: {key}") for key in _EXPECTED_OF_RUN if key in step}
-    argv = _texts(step["run"], f"{place}: run", empty_text=True)
-    if not argv:
-        raise VectorError(f"{place}: run names no verb")
-    return RunStep(argv=argv, stdin=stdin, expect=expect)
-
-
-def _files(raw: Json) -> dict[str, dict[str, Json]]:
-    made: dict[str, dict[str, Json]] = {}
-    for path, wanted in _mapping(raw, "files").items():
-        place = f"files: {path}"
-        expectation = _mapping(wanted, place)
-        _no_other_keys(expectation, {"text", "json"}, place)
-        if not expectation:
-            raise VectorError(f"{place}: should say what text or json matches")
-        made[_roomed(path, "files")] = {key: _expectation(item, place) for key, item in expectation.items()}
-    return made
-
-
-def _expectation(raw: Json, place: str) -> Json:
-    found = faults(raw)
-    if found:
-        raise VectorError(f"{place}: {'; '.join(found)}")
-    return raw
-
-
-def is_inside(path: str) -> bool:
-    """Whether a relative path stays inside its directory."""
-    return bool(path) and not path.startswith("/") and ".." not in path.split("/")
-
-
-def entries_of(raw: Json, place: str) -> dict[str, FileEntry]:
-    made: dict[str, FileEntry] = {}
-    for path, item in _mapping(raw, place).items():
-        if not is_inside(path):
-            raise VectorError(f"{place}: {path!r} should be a path inside the directory")
-        made[path] = _entry(item, f"{place}: {path}")
-    return made
-
-
-def _entry(raw: Json, place: str) -> FileEntry:
-    if isinstance(raw, str):
-        return FileEntry(text=raw)
-    entry = _mapping(raw, place)
-    _no_other_keys(entry, {"text", "link", "dir", "mode"}, place)
-    if len({"text", "link", "dir"} & entry.keys()) != 1 or entry.get("dir", True) is not True:
-        raise VectorError(f'{place}: should be a text, a link or {{"dir": true}}')
-    mode = entry.get("mode")
-    if mode is not None and not (isinstance(mode, str) and _MODE.fullmatch(mode)):
-        raise VectorError(f'{place}: mode should be octal digits in a string, such as "755", not {show(mode)}')
-    return FileEntry(
-        text=_text(entry["text"], place, empty=True) if "text" in entry else None,
-        link=_text(entry["link"], place) if "link" in entry else None,
-        mode=int(str(mode), 8) if mode is not None else None,
-    )
-
-
-def _env(raw: Json) -> dict[str, str | None]:
-    made: dict[str, str | None] = {}
-    for name, value in _mapping(raw, "env").items():
-        if value is not None and not isinstance(value, str):
-            raise VectorError(f"env: {name} should be a string, or null to take it away")
-        made[name] = value
-    return made
-
-
-def _roomed(path: str, place: str) -> str:
-    room, *rest = path.split("/")
-    if room not in ROOMS or not any(rest) or ".." in rest:
-        raise VectorError(f"{place}: {path!r} should begin with project/, home/ or plugin/")
-    return path
-
-
-def _no_other_keys(raw: Mapping[str, Json], allowed: set[str], place: str) -> None:
-    others = sorted(raw.keys() - allowed)
-    if others:
-        raise VectorError(f"{place} has the unknown key {', '.join(others)}; known are {', '.join(sorted(allowed))}")
-
-
-def _mapping(raw: Json, place: str) -> dict[str, Json]:
-    if not isinstance(raw, dict):
-        raise VectorError(f"{place} should be an object, not {show(raw)}")
-    return raw
-
-
-def _string_map(raw: Json, place: str) -> dict[str, str]:
-    return {key: _text(value, f"{place}: {key}", empty=True) for key, value in _mapping(raw, place).items()}
-
-
-def _sequence(raw: Json, place: str) -> list[Json]:
-    if not isinstance(raw, list) or not raw:
-        raise VectorError(f"{place} should be a list with something in it")
-    return raw
-
-
-def _text(raw: Json, place: str, *, empty: bool = False) -> str:
-    if not isinstance(raw, str) or not (raw or empty):
-        raise VectorError(f"{place} should be a text, not {show(raw)}")
-    return raw
-
-
-def _texts(raw: Json, place: str, *, empty_text: bool = False) -> tuple[str, ...]:
-    if not isinstance(raw, list):
-        raise VectorError(f"{place} should be a list of texts, not {show(raw)}")
-    return tuple(_text(item, place, empty=empty_text) for item in raw)
-
-
-def _fill(value: Json, names: Mapping[str, str]) -> Json:
-    if isinstance(value, str):
-        for name, text in names.items():
-            value = value.replace(name, text)
-        return value
-    if isinstance(value, list):
-        return [_fill(item, names) for item in value]
-    if isinstance(value, dict):
-        return {str(_fill(key, names)): _fill(item, names) for key, item in value.items()}
+def _mapping(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise ValueError(f"this is {type_name(value)}")
     return value
+
+
+def _names(value: Json) -> dict[str, str]:
+    found = {key: text for key, text in _mapping(value).items() if isinstance(text, str)}
+    if len(found) != len(_mapping(value)):
+        raise ValueError("not every value is a text")
+    return found
+
+
+# -- one vector
+
+
+def read_vector(raw: Json, source: str) -> Vector:
+    """One vector from its JSON; a VectorError says what is wrong with it, its id and its file."""
+    given = raw if isinstance(raw, dict) else {}
+    name = given.get("id")
+    place = f"{source}: {name}" if isinstance(name, str) and name else f"{source}: a vector without id"
+    mistakes = _mistakes(given) if given is raw else [f"a vector is an object, not {type_name(raw)}."]
+    if mistakes:
+        raise VectorError(f"{place}: {' '.join(mistakes)}")
+    env, steps = given.get("env", {}), given["steps"]
+    assert isinstance(env, dict) and isinstance(steps, list)  # noqa: S101, PT018 (checked above)
+    return Vector(
+        id=str(name),
+        source=source,
+        rows=texts(given["rows"]),
+        title=str(given["title"]),
+        layout={room: entries_of(given.get(room)) for room in ROOMS},
+        env={key: None if value is None else str(value) for key, value in env.items()},
+        needs=texts(given.get("needs")),
+        steps=tuple(_step(step) for step in steps if isinstance(step, dict)),
+        files=_afterwards(given),
+        raw=given,
+    )
+
+
+def _mistakes(raw: dict[str, Json]) -> list[str]:
+    mistakes = [what for _, what in check(raw, VECTOR_KEYS, ())]
+    mistakes += [f"the vector has no `{key}`." for key in MUST_HAVE if not raw.get(key)]
+    if mistakes:
+        return mistakes
+    steps, files = raw["steps"], raw.get("files", {})
+    assert isinstance(steps, list) and isinstance(files, dict)  # noqa: S101, PT018 (checked above)
+    for number, step in enumerate(steps, 1):
+        mistakes += [f"step {number}: {what}" for what in _step_mistakes(step)]
+    mistakes += _file_mistakes(files, texts(raw.get("absent")))
+    if not files and not any(key in step for step in steps if isinstance(step, dict) for key in EXPECTED):
+        # `absent` alone is also true for a command that does nothing.
+        mistakes.append("it has no expectation of the command: give files, or a step exit, json, stdout or stderr.")
+    return mistakes
+
+
+def _file_mistakes(files: dict[str, Json], absent: tuple[str, ...]) -> list[str]:
+    mistakes = _in_no_room([*files, *absent])
+    mistakes += [f"absent: {path!r} is expected under `files`." for path in absent if path in files]
+    for path, wanted in files.items():
+        if isinstance(wanted, dict) and wanted:
+            mistakes += [f"files: {path}: {what}" for _, what in check(wanted, FILE_EXPECTED, ())]
+        else:
+            mistakes.append(f"files: {path}: it should say what `text` or `json` is expected.")
+    return mistakes
+
+
+def _step_mistakes(step: Json) -> list[str]:
+    kinds = [kind for kind in STEP_KEYS if isinstance(step, dict) and kind in step]
+    if not isinstance(step, dict) or len(kinds) != 1:
+        return ["it should have exactly one of run, write and sh."]
+    if not step[kinds[0]]:
+        return [f"`{kinds[0]}` is empty."]
+    wrong = [what for _, what in check(step, STEP_KEYS[kinds[0]], ())]
+    return wrong or _in_no_room(entries_of(step.get("write")))
+
+
+def _in_no_room(paths: Iterable[str]) -> list[str]:
+    parts = {path: path.split("/") for path in paths}
+    lost = [path for path, (room, *rest) in parts.items() if room not in ROOMS or not any(rest) or ".." in rest]
+    return [f"{path!r} should begin with project/, home/ or plugin/." for path in lost]
+
+
+def _step(raw: dict[str, Json]) -> VectorStep:
+    stdin = raw.get("stdin")
+    return VectorStep(
+        texts(raw.get("run")),
+        None if stdin is None else str(stdin),
+        {key: raw[key] for key in EXPECTED if key in raw},
+        entries_of(raw.get("write")),
+        str(raw.get("sh", "")),
+        str(raw.get("in", "project")),
+    )
+
+
+def _afterwards(raw: dict[str, Json]) -> dict[str, Json]:
+    """What is expected at each path, in the words of cases."""
+    found: dict[str, Json] = dict.fromkeys(texts(raw.get("absent")))
+    files = raw.get("files", {})
+    for path, wanted in files.items() if isinstance(files, dict) else ():
+        assert isinstance(wanted, dict)  # noqa: S101 (checked above)
+        wishes: list[Json] = [wanted[key] if key == "text" else {"$json": wanted[key]} for key in wanted]
+        found[path] = wishes[0] if len(wishes) == 1 else {"$all": wishes}
+    return found
+
+
+# -- the rows of the specification, compared with the vectors that show them
+
+
+def coverage(suite: Suite) -> tuple[str, list[str]]:
+    """How the rows of the suite's dialects are accounted for, in one line; then a line for each that needs work."""
+    shown: dict[str, list[str]] = {}
+    for row, name in ((row, vector.id) for vector in suite.all() for row in vector.rows):
+        shown.setdefault(row, []).append(name)
+    titles = {row: title for dialect in suite.vectors for row, title in suite.rows.get(dialect, {}).items()}
+    deferred = {*itertools.chain(*suite.deferred.values())} & titles.keys()
+    missing = [row for row in titles if row not in deferred and row not in shown]
+    work = [f"row {row} has no vector and no reason: {titles[row]}" for row in missing]
+    stale = [row for row in titles if row in deferred and row in shown]
+    work += [f"row {row} is deferred although shown by {', '.join(shown[row])}" for row in stale]
+    count = len(titles.keys() & shown.keys())
+    return f"rows: {count} of {len(titles)} shown by vectors, {len(deferred) - len(stale)} deferred", work

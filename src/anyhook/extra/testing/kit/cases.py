@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from typing import TYPE_CHECKING
 
 from anyhook.documents.locate import lines_of
 from anyhook.documents.parse import parse_yaml
 from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.extra.testing.conformance.matching import faults
-from anyhook.extra.testing.conformance.vectors import VectorError, entries_of, is_inside
 from anyhook.extra.testing.kit import ENDINGS, is_case_file
+from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.events import check_field, check_sent
+from anyhook.extra.testing.kit.form import CaseKey, FileEntry, check, entries_of, filled, is_inside, texts
 from anyhook.extra.testing.kit.keys import (
     ANSWER,
     CASE_KEYS,
@@ -21,10 +20,8 @@ from anyhook.extra.testing.kit.keys import (
     EXPECT_KEYS,
     FIELDS,
     FILE_KEYS,
-    KINDS,
     LISTED,
     MERGED,
-    CaseKey,
 )
 from anyhook.model.outcome import EFFECTS, STRENGTH
 from anyhook.model.record import Record
@@ -34,17 +31,8 @@ from anyhook.tables.shapes import guess, type_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from anyhook.extra.testing.conformance.vectors import FileEntry
+    from anyhook.extra.testing.kit.form import Mistake, Place
     from anyhook.model.json_types import Json
-
-    Place = tuple[str | int, ...]
-    Mistake = tuple[Place, str]
-
-LIMIT_S = 60.0
-TYPES: dict[str, tuple[type, ...]] = {
-    "text": (str,), "flag": (bool,), "number": (int, float), "object": (dict,), "variables": (dict,), "files": (dict,),
-    "rows": (list,), "list of texts": (list,), "texts": (str, list),
-}  # fmt: skip
 
 WORDS: dict[str, tuple[str, ...]] = {"verdict": tuple(STRENGTH), "effect": EFFECTS}
 """Values that can occur under `expect`."""
@@ -138,7 +126,7 @@ def _lines(text: str, places: Iterable[Place]) -> dict[Place, int]:
 def _read(document: Json, path: str, text: str) -> tuple[list[Case], list[Mistake]]:
     if not isinstance(document, dict):
         return [], [((), f"a case file is a mapping with the key `cases`, not {type_name(document)}.")]
-    mistakes = _check(document, FILE_KEYS, ())
+    mistakes = check(document, FILE_KEYS, ())
     if "cases" not in document:
         mistakes.append(((), "the key `cases` is missing: a list of cases."))
     if mistakes:
@@ -170,7 +158,7 @@ def _check_raw(raw: Json, keys: Sequence[CaseKey], place: Place) -> list[Mistake
     """A case as it is written, or the defaults of all, in which texts may name columns of a table."""
     if not isinstance(raw, dict):
         return [(place, f"a case is a mapping, not {type_name(raw)}.")]
-    return _check(raw, keys, place, open_ends=True) + _check_expect(raw.get("expect"), place, open_ends=True)
+    return check(raw, keys, place, open_ends=True) + _check_expect(raw.get("expect"), place, open_ends=True)
 
 
 def _merged(defaults: dict[str, Json], raw: Json) -> dict[str, Json]:
@@ -183,62 +171,16 @@ def _merged(defaults: dict[str, Json], raw: Json) -> dict[str, Json]:
     return made
 
 
-def _check(raw: dict[str, Json], keys: Sequence[CaseKey], place: Place, open_ends: bool = False) -> list[Mistake]:
-    known = {key.name: key for key in keys}
-    mistakes: list[Mistake] = []
-    for name, value in raw.items():
-        here = (*place, name)
-        key = known.get(name)
-        if key is None:
-            hint = guess(name, known) or f" Keys: {', '.join(known)}."
-            mistakes.append((here, f"there is no key `{name}` here.{hint}"))
-        elif not (isinstance(value, str) and "{" in value and open_ends):  # else checked once its columns are filled in
-            mistakes += _check_value(key, value, here)
-    return mistakes
-
-
-def _check_value(key: CaseKey, value: Json, here: Place) -> list[Mistake]:
-    name = key.name
-    if key.kind == "variables" and isinstance(value, dict):
-        return [
-            ((*here, each), f"`{each}` under `{name}` takes a text, not {type_name(item)}. Put it in quotes.")
-            for each, item in value.items()
-            if item is not None and not isinstance(item, str)
-        ]
-    if not _fits(value, key.kind):
-        return [(here, f"`{name}` takes {KINDS[key.kind][0]}, not {type_name(value)}.")]
-    if key.choices and value not in key.choices:
-        return [(here, f"`{name}` is one of {', '.join(key.choices)}, not {value!r}.")]
-    return []
-
-
-def _fits(value: Json, kind: str) -> bool:
-    types = TYPES.get(kind)
-    if types is None:
-        return True
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        return False
-    if kind == "number":
-        return isinstance(value, (int, float)) and value > 0
-    if kind == "rows":
-        return bool(value)
-    if kind in ("texts", "list of texts"):
-        return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
-    return True
-
-
-def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mistake]:
+def _check_expect(raw: Json, place: Place, *, open_ends: bool = False) -> list[Mistake]:
     if not isinstance(raw, dict):
         return []
     here = (*place, "expect")
-    mistakes = _check(raw, EXPECT_KEYS, here, open_ends)
-    for name, value in raw.items():
-        mistakes += [((*here, name), f"{line}.") for line in faults(value, name)]
-        if isinstance(value, str) and name in WORDS and value not in WORDS[name] and not (open_ends and "{" in value):
-            known = ", ".join(WORDS[name])
-            mistakes.append(
-                ((*here, name), f"there is no {name} `{value}`.{guess(value, WORDS[name])} There are: {known}.")
-            )
+    mistakes = check(raw, EXPECT_KEYS, here, open_ends=open_ends)
+    for name, known in WORDS.items():
+        value = raw.get(name)
+        if isinstance(value, str) and value not in known and not (open_ends and "{" in value):
+            what = f"there is no {name} `{value}`.{guess(value, known)} There are: {', '.join(known)}."
+            mistakes.append(((*here, name), what))
     files = raw.get("files")
     for path in files if isinstance(files, dict) else ():
         if not is_inside(path):
@@ -249,27 +191,18 @@ def _check_expect(raw: Json, place: Place, open_ends: bool = False) -> list[Mist
 def _case(raw: dict[str, Json], path: str, line: int, project: str) -> tuple[Case | None, list[Mistake]]:
     """One case without a table, or None and its mistakes."""
     agent = str(raw.get("agent", ""))
-    mistakes = _check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
+    mistakes = check(raw, CASE_KEYS, ()) + _check_expect(raw.get("expect"), ()) or _wrong(raw, agent)
     if mistakes:
         return None, mistakes
-    files: dict[str, dict[str, FileEntry]] = {}
-    for key in ("files", "home"):
-        try:
-            files[key] = entries_of(raw.get(key, {}), key)
-        except VectorError as error:
-            mistakes.append(((key,), f"{error}."))
-    given = raw.get("data", {})
-    dialects = raw.get("dialect", [])
-    if mistakes:
-        return None, mistakes
-    expect = raw["expect"]
+    given, expect = raw.get("data", {}), raw["expect"]
     assert isinstance(given, dict) and isinstance(expect, dict)  # noqa: S101, PT018 (checked above)
     fields = {**given, **{name: raw[name] for name in FIELDS if name in raw}}
     case = Case(
         path, line, str(raw["name"]), project, str(raw["event"]), fields, bool(raw.get("hosted", False)), agent,
-        raw.get("payload"), raw.get("stdin"), raw.get("env", {}), files["files"], files["home"],  # type: ignore[arg-type]
-        _texts(raw.get("bring", [])), str(raw.get("setup", "")), _texts(dialects), str(raw.get("on_failure", "")),
-        str(raw.get("mode", "")), _texts(raw.get("plugin_dirs", [])), float(raw.get("limit_s", LIMIT_S)),  # type: ignore[arg-type]
+        raw.get("payload"), raw.get("stdin"), raw.get("env", {}), entries_of(raw.get("files")),  # type: ignore[arg-type]
+        entries_of(raw.get("home")), texts(raw.get("bring")), str(raw.get("setup", "")), texts(raw.get("dialect")),
+        str(raw.get("on_failure", "")), str(raw.get("mode", "")), texts(raw.get("plugin_dirs")),
+        float(raw.get("limit_s", LIMIT_S)),  # type: ignore[arg-type]
         str(raw.get("skip", "")), {name: _listed(name, value) for name, value in expect.items()},
     )  # fmt: skip
     return case, []
@@ -314,7 +247,7 @@ def _unknown_names(raw: dict[str, Json], agent: str) -> list[Mistake]:
             mistakes.append((("data",), str(error)))
     if not mistakes and agent:
         mistakes += _not_sent(raw, agent, event)
-    for name in _texts(raw.get("dialect", [])):
+    for name in texts(raw.get("dialect")):
         if name not in DIALECTS:
             what = f"there is no dialect `{name}`.{guess(name, DIALECTS)} Dialects: {', '.join(DIALECTS)}."
             mistakes.append((("dialect",), what))
@@ -351,10 +284,6 @@ def _not_sent(raw: dict[str, Json], agent: str, event: str) -> list[Mistake]:
         except ValueError as error:
             mistakes.append(((place,), str(error)))
     return mistakes
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _listed(name: str, value: Json) -> Json:
@@ -412,17 +341,3 @@ def expanded(raw: dict[str, Json]) -> tuple[list[dict[str, Json]], list[tuple[Pl
     unused = [column for column in first if f"{{{column}}}" not in text]
     mistakes += [(("table", 0, column), f"no text of the case has `{{{column}}}` in it.") for column in unused]
     return made, mistakes
-
-
-def filled(value: Json, row: dict[str, Json]) -> Json:
-    """A text that is only a column's name becomes the value itself, of any type."""
-    if isinstance(value, str):
-        if value[:1] == "{" and value[1:-1] in row and value[-1:] == "}":
-            return row[value[1:-1]]
-        marks = "|".join(re.escape(f"{{{column}}}") for column in row)
-        return re.sub(marks, lambda found: str(row[found[0][1:-1]]), value)
-    if isinstance(value, list):
-        return [filled(item, row) for item in value]
-    if isinstance(value, dict):
-        return {str(filled(key, row)): filled(item, row) for key, item in value.items()}
-    return value

@@ -7,8 +7,8 @@ import difflib
 import os
 from typing import TYPE_CHECKING
 
-from anyhook.documents.read import Unreadable, read_bytes
-from anyhook.extra.testing.conformance.matching import is_operation, mismatches, parse_json
+from anyhook.extra.testing.conformance.matching import is_operation, mismatches
+from anyhook.extra.testing.kit.box import unlike_file, unlike_json
 from anyhook.extra.testing.kit.keys import DECISION_FIELDS
 from anyhook.extra.testing.kit.one_shot import means
 from anyhook.journal.read import objects
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from anyhook.extra.testing.kit.run import Fired
     from anyhook.model.json_types import Json
 
-MAX_READ = 64_000_000
-"""Bytes of a file that is compared."""
 STARTED = ("ran", "background", "broken")
 
 
@@ -34,7 +32,7 @@ def differences(expect: dict[str, Json], fired: Fired) -> list[str]:
         elif key in ("exit", "stdout", "stderr"):
             found += different(wanted, getattr(fired, key), key)
         elif key == "json":
-            found += _json(wanted, fired.stdout)
+            found += unlike_json(wanted, fired.stdout, "json: stdout", "json")
         elif key == "files":
             found += _files(wanted, fired.project)
         else:
@@ -56,27 +54,14 @@ def different(wanted: Json, actual: Json, name: str) -> list[str]:
     return ["\n".join([f"{name}:", *body])]
 
 
-def _json(wanted: Json, text: str) -> list[str]:
-    try:
-        return mismatches(wanted, parse_json(text), "json")
-    except ValueError as error:
-        return [f"json: stdout is not one JSON value ({error}): {text!r}"]
-
-
 def _files(wanted: Json, project: str) -> list[str]:
     found: list[str] = []
     for path, text in wanted.items() if isinstance(wanted, dict) else ():
         place = os.path.realpath(os.path.join(project, path))
-        if not within(place, os.path.realpath(project)):
+        if within(place, os.path.realpath(project)):
+            found += unlike_file(text, place, f"files: {path}", different)
+        else:
             found.append(f"files: {path} leads out of the project, to {place}; it is not read")
-            continue
-        try:
-            there = os.path.lexists(place)
-            actual: Json = read_bytes(place, MAX_READ).decode("utf-8", "replace") if there else None
-        except (Unreadable, OSError) as error:
-            found.append(f"files: {path} cannot be read: {getattr(error, 'what', error)}")
-            continue
-        found += different(text, actual, f"files: {path}")
     return found
 
 

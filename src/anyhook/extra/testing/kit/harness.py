@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from anyhook.extra.testing.conformance.matching import parse_json
-from anyhook.extra.testing.conformance.vectors import entries_of
-from anyhook.extra.testing.kit.cases import LIMIT_S
+from anyhook.extra.testing.kit.box import LIMIT_S
 from anyhook.extra.testing.kit.compare import hook_notes, reports
 from anyhook.extra.testing.kit.events import ByAgent, ByDialect, Events
+from anyhook.extra.testing.kit.form import entries_of
 from anyhook.extra.testing.kit.keys import LISTED
 from anyhook.extra.testing.kit.one_shot import Task
 from anyhook.extra.testing.kit.run import bridge_in, fire_in
@@ -83,7 +83,7 @@ class Harness:
         self._sandbox = Sandbox(str(project), options.get("bring", ()))
         try:
             files, home = dict(options.get("files") or {}), dict(options.get("home") or {})
-            self._sandbox.lay_out(entries_of(files, "files"), entries_of(home, "home"))
+            self._sandbox.lay_out(entries_of(files), entries_of(home))
             self._sandbox.set(options.get("env") or {})
         except BaseException:
             self.close()

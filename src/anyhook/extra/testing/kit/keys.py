@@ -4,51 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.extra.testing.kit.form import CaseKey
 from anyhook.model.outcome import STRENGTH
-from anyhook.model.record import Record
 from anyhook.model.words import MODE, ON_FAILURE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anyhook.model.json_types import Json
 
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
-
-KINDS: Mapping[str, tuple[str, dict[str, Json]]] = {
-    "text": ("a text", {"type": "string"}),
-    "flag": ("true or false", {"type": "boolean"}),
-    "number": ("a number above 0", {"type": "number", "exclusiveMinimum": 0}),
-    "object": ("a mapping", {"type": "object"}),
-    "texts": ("a text or a list of texts", {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/texts"}]}),
-    "list of texts": ("a list of texts", {"$ref": "#/$defs/texts"}),
-    "variables": (
-        "a mapping of names to texts; null removes one",
-        {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
-    ),
-    "files": (
-        "a mapping of paths to texts",
-        {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/file"}]}},
-    ),
-    "rows": ("a list of mappings", {"type": "array", "minItems": 1, "items": {"type": "object", "minProperties": 1}}),
-    "anything": ("anything", {}),
-    "comparison": ("a value or a comparison", {}),
-}
-"""The types of values: as text for people, and as a schema."""
-
-
-class CaseKey(Record):
-    """One key."""
-
-    name: str
-    kind: str
-    says: str
-    choices: tuple[str, ...] = ()
-
-    def schema(self) -> dict[str, Json]:
-        made: dict[str, Json] = {"description": self.says, **KINDS[self.kind][1]}
-        return {**made, "enum": list(self.choices)} if self.choices else made
-
 
 FIELDS = ("tool", "input", "output", "tool_error", "prompt", "message", "source", "trigger", "reason", "agent_type",
           "call_id", "session")  # fmt: skip
@@ -87,30 +50,34 @@ SWITCH_KEYS = (
     CaseKey("skip", "text", "Why this case is not run."),
 )
 EXPECT_KEYS = (
-    CaseKey("verdict", "comparison", f"What all hooks together say: {', '.join(STRENGTH)}."),
-    CaseKey("effect", "comparison", "What a block does here, such as `deny_tool`."),
-    CaseKey("reason", "comparison", "Why it was blocked."),
-    CaseKey("hook", "comparison", "The id of the hook that blocked."),
-    CaseKey("tool_input", "comparison", "The rewritten input; null if there must be none."),
-    CaseKey("tool_output", "comparison", "The replaced output."),
-    CaseKey("prompt", "comparison", "The replaced prompt."),
-    CaseKey("context", "comparison", "Context for the model: a list, or a text that one of its entries contains."),
-    CaseKey("messages", "comparison", "Messages for the user, in the same way."),
-    CaseKey("follow_ups", "comparison", "Messages that make the agent go on, in the same way."),
-    CaseKey("history", "comparison", "The conversation that replaces the current one."),
-    CaseKey("recipe", "comparison", "The recipe to run."),
-    CaseKey("end_turn", "comparison", "Whether the turn ends."),
-    CaseKey("enforced", "comparison", "Whether the decision counts; false in shadow mode."),
-    CaseKey("exit", "comparison", "The exit status of `anyhook fire`, or of the bridge."),
-    CaseKey("stdout", "comparison", "What the bridge answers; needs `agent`."),
-    CaseKey("stderr", "comparison", "What it prints on stderr; needs `agent`."),
-    CaseKey("json", "comparison", "Its answer, read as JSON; needs `agent`."),
+    CaseKey("verdict", "compared", f"What all hooks together say: {', '.join(STRENGTH)}."),
+    CaseKey("effect", "compared", "What a block does here, such as `deny_tool`."),
+    CaseKey("reason", "compared", "Why it was blocked."),
+    CaseKey("hook", "compared", "The id of the hook that blocked."),
+    CaseKey("tool_input", "compared", "The rewritten input; null if there must be none."),
+    CaseKey("tool_output", "compared", "The replaced output."),
+    CaseKey("prompt", "compared", "The replaced prompt."),
+    CaseKey("context", "compared", "Context for the model: a list, or a text that one of its entries contains."),
+    CaseKey("messages", "compared", "Messages for the user, in the same way."),
+    CaseKey("follow_ups", "compared", "Messages that make the agent go on, in the same way."),
+    CaseKey("history", "compared", "The conversation that replaces the current one."),
+    CaseKey("recipe", "compared", "The recipe to run."),
+    CaseKey("end_turn", "compared", "Whether the turn ends."),
+    CaseKey("enforced", "compared", "Whether the decision counts; false in shadow mode."),
+    CaseKey("exit", "compared", "The exit status of `anyhook fire`, or of the bridge."),
+    CaseKey("stdout", "compared", "What the bridge answers; needs `agent`."),
+    CaseKey("stderr", "compared", "What it prints on stderr; needs `agent`."),
+    CaseKey("json", "compared", "Its answer, read as JSON; needs `agent`."),
     CaseKey("ran", "list of texts", "Hooks that ran, by id, name or part of the id."),
     CaseKey("not_ran", "list of texts", "Hooks that exist but did not run."),
     CaseKey("failed", "list of texts", "Hooks that broke. Any other that breaks fails the case."),
-    CaseKey("hooks", "object", "By id, name or part of the id: what the hook's record in `fire --json` contains."),
+    CaseKey(
+        "hooks", "all compared", "By id, name or part of the id: what the hook's record in `fire --json` contains."
+    ),
     CaseKey("problems", "list of texts", "The codes of all problems; [] for no problems."),
-    CaseKey("files", "object", "By path: the text of a file in the project afterwards; null if it must not exist."),
+    CaseKey(
+        "files", "all compared", "By path: what a file in the project holds afterwards; null if it must not exist."
+    ),
 )
 DECISION_FIELDS = tuple(key.name for key in EXPECT_KEYS[:14])
 LISTED = ("context", "messages", "follow_ups")

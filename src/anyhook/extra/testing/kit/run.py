@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from anyhook.extra.testing.conformance.matching import parse_json
 from anyhook.extra.testing.kit.approval import approve_copy, check_copy
+from anyhook.extra.testing.kit.box import LATE_EVERY_S, in_parallel
 from anyhook.extra.testing.kit.compare import differences, reports
 from anyhook.extra.testing.kit.events import payload_of_agent
 from anyhook.extra.testing.kit.one_shot import BAD_TASK, Task
@@ -23,7 +23,7 @@ from anyhook.tables.registry import host
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from anyhook.extra.testing.conformance.runner import Ended
+    from anyhook.extra.testing.kit.box import Ended
     from anyhook.extra.testing.kit.cases import Case
     from anyhook.journal.read import JournalLine
     from anyhook.model.json_types import Json
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 BACKGROUND_S = 10.0
 """How long a case waits for background hooks, whose own limits may be longer."""
-TAIL_LINES = 12
 
 
 class CannotRun(Exception):  # noqa: N818 (it says what happened)
@@ -77,18 +76,8 @@ class Result(Record):
 
 
 def run_all(cases: Sequence[tuple[Case, str]], jobs: int, trust: str = "ask") -> Iterator[Result]:
-    """The results in the order of the cases, each as soon as it and those before it are done. An interruption kills the
-    running cases."""
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            yield from pool.map(lambda pair: run_case(pair[0], pair[1], trust), cases)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            while Sandbox.in_use:  # again, because one may have been about to start something
-                for sandbox in list(Sandbox.in_use):
-                    sandbox.end()
-                time.sleep(0.05)
-            raise
+    """The results of cases, each with its project, in their order."""
+    return in_parallel(lambda pair: run_case(pair[0], pair[1], trust), cases, jobs)
 
 
 def run_case(case: Case, project: str, trust: str = "ask") -> Result:
@@ -202,8 +191,7 @@ def _ended_well(ended: Ended, what: str, limit_s: float) -> None:
     if ended.exit_code == 0:
         return
     how = f"did not end within {limit_s:g} s" if ended.exit_code is None else f"exited with status {ended.exit_code}"
-    said = "\n".join(ended.stderr.strip().splitlines()[-TAIL_LINES:])
-    raise CannotRun(f"{what} {how}{': ' if said else ''}{said}")
+    raise CannotRun(": ".join(filter(None, [f"{what} {how}", "\n".join(ended.tail)])))
 
 
 def _journal(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[JournalLine]:
@@ -215,7 +203,7 @@ def _journal(sandbox: Sandbox, decision: dict[str, Json] | None) -> list[Journal
         begun = sum(row.get("status") == "background" for row in rows)
         if sum(line.background is not None for line in lines) >= begun or time.monotonic() > deadline:
             return lines
-        time.sleep(0.05)
+        time.sleep(LATE_EVERY_S)
 
 
 def _failed(lines: Iterable[JournalLine]) -> dict[str, str]:

@@ -6,14 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from anyhook.documents.files import Files
 from anyhook.extra.testing.conformance.layout import lay_out
-from anyhook.extra.testing.conformance.runner import COMMAND, Ended, call, remove
-from anyhook.platform.leftovers import end_all_in
+from anyhook.extra.testing.kit.box import COMMAND, Box, Ended, call
 from anyhook.platform.places import state_dir
 from anyhook.programs.named import within
 from anyhook.tables.registry import DIALECTS, dialect
@@ -21,9 +19,8 @@ from anyhook.tables.rows import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from types import TracebackType
 
-    from anyhook.extra.testing.conformance.vectors import FileEntry
+    from anyhook.extra.testing.kit.form import FileEntry
     from anyhook.extra.testing.kit.one_shot import Task
 
 LEFT_OUT = frozenset(
@@ -43,15 +40,12 @@ class NoSandbox(Exception):  # noqa: N818 (it says what is missing)
     """Why there is no copy to fire at."""
 
 
-class Sandbox:
+class Sandbox(Box):
     """A place for one case, or for any number of events of a test program."""
-
-    in_use: ClassVar[set[Sandbox]] = set()
 
     def __init__(self, project: str, bring: Sequence[str] = ()) -> None:
         """Copies the project; raises NoSandbox if that fails."""
-        self.root = os.path.realpath(tempfile.mkdtemp(prefix="anyhook-test-"))
-        self.in_use.add(self)
+        super().__init__()
         self.project, self.home = f"{self.root}/project", f"{self.root}/home"
         self.source = os.path.realpath(project)
         try:
@@ -78,24 +72,6 @@ class Sandbox:
         """`ask` if only what this sandbox's ledger approves may run."""
         self.waiting: dict[str, str] = {}
         """Hooks of the project that its user has not approved as they are: `new` or `changed`."""
-
-    def __enter__(self) -> Sandbox:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Kills what still runs here, and deletes everything."""
-        try:
-            self.end()
-            remove(Path(self.root))
-        finally:
-            self.in_use.discard(self)
-
-    def end(self) -> None:
-        """Kills what still runs here."""
-        end_all_in(self.root)
 
     @property
     def state_dir(self) -> str:
