@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from anyhook import Event
-from anyhook.journal.files import full_paths, lines_backwards, number_of, open_all
-from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.journal.files import number_of, open_all
+from anyhook.journal.writer import Bounds, JournalWriter, full_paths, lines_backwards
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from anyhook.journal.files import full_paths, words_path
 from anyhook.journal.word_search import WORTH
+from anyhook.journal.writer import full_paths, words_path
 from bench import past
 from bench.promises import Place
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from anyhook.engine.match import match
 from anyhook.engine.present import payload
-from anyhook.engine.routes import match
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json

@@ -12,7 +12,7 @@ from anyhook.documents import budget as rules
 from anyhook.documents.budget import BYTES, HASHED, HOOKS, LIMITS, LOOKS, NAMES, PROBLEMS, VALUES, Budget, TooLarge
 from anyhook.documents.files import MAX_LOCATED_BYTES, Files
 from anyhook.engine.catalog import Loaded, build, within_budget
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.platform.places import MAX_HASHED_BYTES
 from conftest import World
 from each_of import each_of

@@ -16,15 +16,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anyhook.documents import read
-from anyhook.documents.parse import (
-    MAX_DEPTH,
-    parse_json,
-    parse_toml,
-    parse_yaml,
-    repeated_key,
-    split_front_matter,
-)
-from anyhook.documents.read import Unreadable, read_bytes
+from anyhook.documents.parse import parse_json, parse_toml, parse_yaml, repeated_key, split_front_matter
+from anyhook.documents.read import MAX_DEPTH, Unreadable, read_bytes
 from anyhook.model.json_types import Json
 from each_of import each_of
 from examples import examples

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anyhook.documents import yaml_tree
-from anyhook.documents.parse import clean, escape_backslashes, parse_yaml
-from anyhook.documents.read import Unreadable
+from anyhook.documents.parse import escape_backslashes, parse_yaml
+from anyhook.documents.read import Unreadable, clean
 from anyhook.model.json_types import Json
 from each_of import each_of
 from examples import examples

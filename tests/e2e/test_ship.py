@@ -19,7 +19,6 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 
 import anyhook
 from anyhook.journal import search as journal_search
-from anyhook.journal.files import current_path, full_path
 from anyhook.journal.machines import MACHINE, NUMBER_STEP
 from anyhook.journal.record import JournalPolicy, head_of
 from anyhook.journal.record import record as journal_line
@@ -27,7 +26,7 @@ from anyhook.journal.run_index import index_elsewhere, known_runs
 from anyhook.journal.search import Wanted, record_of, search
 from anyhook.journal.ship import BATCH_LINES, STATUS_FILE, CannotShip, Directory, MachineStatus, Shipper, said_by
 from anyhook.journal.stats import of_machines
-from anyhook.journal.writer import JournalWriter
+from anyhook.journal.writer import JournalWriter, current_path, full_path
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event
 from anyhook.platform.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anyhook.engine.routes import match
+from anyhook.engine.match import match
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook
 from anyhook.model.json_types import Json

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from anyhook.journal.files import current_path, full_paths
 from anyhook.journal.journal import Journal
 from anyhook.journal.verify import Proof, verify
-from anyhook.journal.writer import Bounds, JournalWriter, link_of
+from anyhook.journal.writer import Bounds, JournalWriter, current_path, full_paths, link_of
 from conftest import World
 
 

@@ -19,10 +19,10 @@ import pytest
 from journal_box import made
 
 from anyhook import Event, Outcome
-from anyhook.journal.files import full_paths
 from anyhook.journal.journal import Journal
 from anyhook.journal.search import Wanted, newest, search
 from anyhook.journal.verify import verify
+from anyhook.journal.writer import full_paths
 from conftest import World
 
 FIRES = """

@@ -17,12 +17,11 @@ from journal_box import Box, made
 
 from anyhook.cli.view.console import drawn
 from anyhook.cli.view.stats_table import cost_bar, sparkline
-from anyhook.journal.files import full_paths
 from anyhook.journal.journal import Journal
 from anyhook.journal.run_index import known_runs
 from anyhook.journal.search import Wanted, follow, newest, record_of, search
 from anyhook.journal.stats import figures
-from anyhook.journal.writer import Bounds, JournalWriter
+from anyhook.journal.writer import Bounds, JournalWriter, full_paths
 from conftest import World
 
 

@@ -10,8 +10,8 @@ import pytest
 from journal_box import Box
 
 from anyhook import Event
-from anyhook.journal.files import full_path
 from anyhook.journal.word_search import blocks_with, make_all, tokens_of
+from anyhook.journal.writer import full_path
 from anyhook.state.settings import Settings
 from conftest import World
 

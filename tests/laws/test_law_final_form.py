@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anyhook import Event
-from anyhook.engine.present import stdin_of
-from anyhook.engine.walk import StartedHook
+from anyhook.engine.present import StartedHook, stdin_of
 from anyhook.model.call import Call, Run
 from conftest import World
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from anyhook import Engine
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import HookStep
+    from anyhook.engine.match import HookStep
     from anyhook.model.json_types import Json
     from anyhook.tables.rows import Scene
 

@@ -13,13 +13,12 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anyhook.journal.files import full_path
 from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, head_of, record
 from anyhook.journal.runs import columns_of, parts_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import MEMORY_TABLE, WordSearch, make_all, query_of, text_of
-from anyhook.journal.writer import START, sealed
+from anyhook.journal.writer import START, full_path, sealed
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Decision, Report
 from anyhook.model.event import Event

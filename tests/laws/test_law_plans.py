@@ -20,7 +20,8 @@ from anyhook.cli import fire as cli_fire
 from anyhook.cli.options import FireOptions, parse
 from anyhook.engine.catalog import build
 from anyhook.engine.engine import EngineOptions, open_engine
-from anyhook.engine.routes import Catalog, fingerprint, from_plan, made_catalog, to_plan
+from anyhook.engine.match import Catalog
+from anyhook.engine.routes import fingerprint, from_plan, made_catalog, to_plan
 from anyhook.engine.rules import condition_of
 from anyhook.model.event import EVENTS, Event
 from anyhook.state.plans import TELLING, CatalogPlan, Setup, read_plan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli.fire import project_of
 from anyhook.engine.catalog import build
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from anyhook.cli import BadCall, render
 from anyhook.cli.options import Options, option
 from anyhook.cli.view.progress import progress
-from anyhook.journal.files import UnreadableJournal, current_path, full_paths
+from anyhook.journal.files import UnreadableJournal
 from anyhook.journal.machines import machines_in
 from anyhook.journal.run_index import index_elsewhere, index_path, known_runs
 from anyhook.journal.search import Wanted
 from anyhook.journal.timespec import parse_time
+from anyhook.journal.writer import current_path, full_paths
 from anyhook.model.event import EVENTS
 from anyhook.model.outcome import STRENGTH
 from anyhook.platform.places import state_dir

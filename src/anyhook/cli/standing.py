@@ -21,7 +21,7 @@ from anyhook.tables.registry import past
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.gates.agents import AgentStatus
     from anyhook.gates.gate import GateStatus
     from anyhook.replay.past import PastLine

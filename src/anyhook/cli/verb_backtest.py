@@ -34,9 +34,10 @@ from anyhook.documents.files import Files
 from anyhook.engine.catalog import load, pinned
 from anyhook.engine.engine import Engine, EngineOptions, open_engine
 from anyhook.engine.hook_names import hooks_meant, likely
+from anyhook.engine.match import match
 from anyhook.engine.merge import posture_of
 from anyhook.engine.present import own_scene, present, scene_of
-from anyhook.engine.routes import match, open_catalog
+from anyhook.engine.routes import open_catalog
 from anyhook.engine.rules import Rules, remembering
 from anyhook.handlers.function import function_call
 from anyhook.journal.machines import journals_of
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
-    from anyhook.engine.routes import Catalog, HookStep
+    from anyhook.engine.match import Catalog, HookStep
     from anyhook.journal.read import JournalLine
     from anyhook.journal.search import Wanted
     from anyhook.model.event import Event

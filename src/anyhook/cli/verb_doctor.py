@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem

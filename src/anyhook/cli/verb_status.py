@@ -31,7 +31,7 @@ from anyhook.tables.registry import INSTALLABLE, dialect, host, hosts, past
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.gates.agents import AgentStatus
     from anyhook.gates.gate import GateStatus
     from anyhook.model.json_types import JsonView

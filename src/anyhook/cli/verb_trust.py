@@ -18,7 +18,7 @@ from anyhook.cli.verbs import verb
 from anyhook.cli.view.review_text import review_lines, summary
 from anyhook.cli.view.text import visible
 from anyhook.engine.catalog import Loaded, build, folders_of, open_ledger, within_budget
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.gates.review import APPROVED, REMOVED, contents, differences, review
 from anyhook.gates.status import MIN_ALIKE
 from anyhook.model.record import Record

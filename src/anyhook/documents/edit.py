@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from anyhook.documents import edit_json
-from anyhook.documents.parse import BLANK, BOM, parse_toml, parse_yaml
-from anyhook.documents.read import Unreadable
+from anyhook.documents.parse import BLANK, parse_toml, parse_yaml
+from anyhook.documents.read import BOM, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

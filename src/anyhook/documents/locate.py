@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from anyhook.documents.parse import clean
-from anyhook.documents.read import Unreadable
+from anyhook.documents.read import Unreadable, clean
 from anyhook.documents.toml_layout import TomlLayout, unquoted_key
 from anyhook.model.pattern import later
 

@@ -7,8 +7,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING
 
-from anyhook.documents.parse import MAX_DIGITS, NotFinite, line_at
-from anyhook.documents.read import Unreadable
+from anyhook.documents.read import MAX_DIGITS, NotFinite, Unreadable, line_at
 
 if TYPE_CHECKING:
     from json import JSONDecodeError

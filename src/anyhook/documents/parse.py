@@ -5,7 +5,20 @@ Bad content raises only `Unreadable`.
 
 from __future__ import annotations
 
-from anyhook.documents.read import Unreadable
+from anyhook.documents.read import (
+    BOM,
+    MAX_BITS,
+    MAX_DEPTH,
+    NO_BRACKETS,
+    NotFinite,
+    Unreadable,
+    bound_depth,
+    bound_toml,
+    clean,
+    line_at,
+    too_deep,
+    utf8,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,20 +30,11 @@ if TYPE_CHECKING:
     Place = tuple[str | int, ...]
     Syntax = Literal["json", "toml", "yaml"]
 
-MAX_DEPTH = 64
-MAX_KEY_PARTS = 16
-"""The most parts of one dotted TOML key; tomllib needs quadratic time and memory for them."""
-MAX_DIGITS = 4_300
-"""Python refuses to read or print longer decimal numbers."""
-MAX_BITS = 14_000
 
-BOM = "\ufeff"
 BLANK = f"{BOM} \t\r\n"
 _MAX_COUNTED = 50
 """How many keys are searched for one by one."""
-_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_NO_BRACKETS = bytes(code for code in range(256) if code not in _STEPS)
-_NO_SIGNS = _NO_BRACKETS.replace(b'"', b"")
+_NO_SIGNS = NO_BRACKETS.replace(b'"', b"")
 _NO_ESCAPES = bytes(code for code in _NO_SIGNS if code not in b"\\/bfnrtu")
 
 
@@ -46,7 +50,7 @@ def parse_json(text: str) -> Json:
     import json
 
     text = text.removeprefix(BOM)
-    coded = _bound_json(_utf8(text))
+    coded = _bound_json(utf8(text))
     try:
         value: Json = json.loads(text, parse_constant=_refuse_number, parse_float=_finite)
     except (ValueError, NotFinite) as error:
@@ -97,12 +101,8 @@ def _bound_json(data: bytes) -> bool:
         data = data.translate(None, _NO_ESCAPES).replace(rb"\\", b"").replace(rb"\"", b"")
         coded = b"\\" in data and rb"\u" in data
     signs = data.translate(None, _NO_SIGNS).replace(b'""', b"")
-    _bound_depth(b"".join(signs.split(b'"')[::2]))
+    bound_depth(b"".join(signs.split(b'"')[::2]))
     return coded
-
-
-class NotFinite(Exception):  # noqa: N818 - a property of the document, as above
-    """A number that is not finite; the argument is how it was written."""
 
 
 def _refuse_number(literal: str) -> float:
@@ -162,26 +162,6 @@ def parse_toml(text: str) -> Json:
     return _plain_toml(value, (), text)
 
 
-def bound_toml(text: str) -> None:
-    """Refuses a depth or a key that would overload a parser. Strings and comments are removed first; if one has no end,
-    the parsers fail there too."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH and text.count(".") < MAX_KEY_PARTS:
-        return
-    import re
-
-    noise = (
-        r'"""(?:[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?'
-        r"|'''(?:[^']+|'(?!''))*+(?:'{3,5})?"
-        r'|"(?:[^"\\\n]+|\\.)*+"?'
-        r"|'[^'\n]*+'?"
-        r"|#[^\n]*"
-    )
-    outside = re.sub(noise, "", text, flags=re.DOTALL)
-    _bound_depth(outside.encode().translate(None, _NO_BRACKETS))
-    if any(piece.count(".") >= MAX_KEY_PARTS for piece in re.split(r"[=,\[\]{}\n]", outside)):
-        raise Unreadable(f"a key has more than {MAX_KEY_PARTS} parts", "write it flatter")
-
-
 def _plain_toml(value: object, place: Place, text: str) -> Json:
     if isinstance(value, dict | list) and len(place) >= MAX_DEPTH:
         raise too_deep()
@@ -226,41 +206,3 @@ def split_front_matter(text: str) -> tuple[str, int] | None:
             return text[start:at], 1
         at = end + 1
     raise Unreadable("the front matter has no end", "add a line with --- after its last field", 1)
-
-
-def too_deep() -> Unreadable:
-    return Unreadable(f"nested more than {MAX_DEPTH} levels deep", "write it flatter")
-
-
-def _bound_depth(brackets: bytes) -> None:
-    """Refuses too many nested brackets, without recursion, which parsers use. Removing empty pairs lowers the depth by
-    at most one each time, and is enough for ordinary documents; the rest is counted."""
-    from itertools import accumulate
-
-    peeled = brackets
-    for _ in range(MAX_DEPTH // 8):
-        peeled = peeled.replace(b"{}", b"").replace(b"[]", b"")
-        if not peeled:
-            return
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
-        raise too_deep()
-
-
-def clean(text: str) -> str:
-    """The text without a byte order mark, if it is text."""
-    text = text.removeprefix(BOM)
-    if not text.isascii():
-        _utf8(text)
-    return text
-
-
-def _utf8(text: str) -> bytes:
-    """A lenient decoder turns bytes that are not UTF-8 into halves of surrogate pairs."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise Unreadable("it is not UTF-8", "save the file as UTF-8", line_at(text, error.start)) from None
-
-
-def line_at(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1

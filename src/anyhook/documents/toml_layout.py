@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from anyhook.documents.parse import MAX_KEY_PARTS, bound_toml
+from anyhook.documents.read import MAX_KEY_PARTS, bound_toml
 from anyhook.model.pattern import later
 from anyhook.model.record import Record
 

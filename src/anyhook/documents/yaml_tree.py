@@ -13,8 +13,7 @@ import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from anyhook.documents.mistakes import merge_conflict
-from anyhook.documents.parse import MAX_BITS, MAX_DEPTH, MAX_DIGITS, too_deep
-from anyhook.documents.read import Unreadable
+from anyhook.documents.read import MAX_BITS, MAX_DEPTH, MAX_DIGITS, Unreadable, too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

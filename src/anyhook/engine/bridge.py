@@ -7,10 +7,10 @@ from os.path import exists
 from time import monotonic
 
 from anyhook.engine.express import completed, express
-from anyhook.engine.receive import receive, recognised
+from anyhook.engine.receive import Unusable, receive, recognised
 from anyhook.guard.guard import refusal
 from anyhook.model import lean_json
-from anyhook.model.event import GATES
+from anyhook.model.event import ABOUT_CALLS, AFTER_CALL, GATES
 from anyhook.model.firing import NO_OPINION, Answer, Firing, Part
 from anyhook.model.hook import BROKEN, CHANGED, UNTRUSTED
 from anyhook.model.record import Record
@@ -45,15 +45,8 @@ MAX_HURRIED_S = 3.0
 """Hooks for the end of a session cannot stop it. If the agent waits no longer than this, they run in the background."""
 NOT_RUN = (126, 127)
 """A shell's exit statuses for a program that it cannot start."""
-AFTER_CALLS = ("post_tool", "post_tool_failure")
-"""The events of a call that ran; a failed run counts."""
-ABOUT_CALLS = ("pre_tool", "permission_request", *AFTER_CALLS)
 KEEPING = ("stop", "subagent_stop")
 """Events on which a block keeps the agent working."""
-
-
-class Unusable(Exception):  # noqa: N818 (it says what is wrong)
-    """A payload that cannot be judged."""
 
 
 class Incoming(Record):
@@ -265,7 +258,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     decision, index = _combined(incoming, decided) if received.split else (decision, 0)
     if recent is not None:
         recent.keep(decision)
-    if first.name in AFTER_CALLS and concerns_refused(context.setup.env, incoming):
+    if first.name in AFTER_CALL and concerns_refused(context.setup.env, incoming):
         from anyhook.engine.disobeyed import with_breach
 
         decision, told = with_breach(context.setup.env, incoming, decision)
@@ -374,7 +367,7 @@ def _settle_and_record(
         from anyhook.engine.bridge_failure import sentence
 
         answer = answer.replace(stderr=sentence(incoming.where, "; ".join(incoming.doubts)))
-    if received.events[0].name not in AFTER_CALLS:
+    if received.events[0].name not in AFTER_CALL:
         _remember_refusal(context, incoming, settled)
     if settled.problems:
         decision = as_carried_out(decision, settled)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from anyhook.engine.bridge import Unusable
 from anyhook.engine.express import express
+from anyhook.engine.receive import Unusable
 from anyhook.model.event import GATES
 from anyhook.model.firing import Answer
 from anyhook.model.words import MODE, OFF, ON_FAILURE, RECORD, word_of

@@ -8,12 +8,12 @@ import os
 from sys import getrefcount
 
 from anyhook.engine.interpret import interpret
+from anyhook.engine.match import Route, match
 from anyhook.engine.merge import Judged, ignore_block, judge, merge, posture_of
 from anyhook.engine.near_miss import unless_never_ran
-from anyhook.engine.present import own_scene, scene_of
-from anyhook.engine.routes import Route, match
-from anyhook.engine.walk import NotAsked, Prepared, SharedReading, start_hook
-from anyhook.handlers import inside_hook
+from anyhook.engine.present import Prepared, own_scene, scene_of, start_hook
+from anyhook.model.call import Call, Run
+from anyhook.model.decision import Report
 from anyhook.model.event import GATES, Event
 from anyhook.model.hook import ARMED, BROKEN, Hook
 from anyhook.model.lean_json import same
@@ -22,6 +22,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.beside import watched
 from anyhook.platform.places import find_program
+from anyhook.platform.spawn import inside_hook
 from anyhook.programs.commands import expand_home, words_of
 from anyhook.programs.quick import SHELLS
 from anyhook.tables.patterns import check_pattern
@@ -34,14 +35,16 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import Callback, HookStep
+    from anyhook.engine.match import Callback, HookStep, Route
     from anyhook.engine.walk import Progress, Queue
     from anyhook.gates.gate import GateStatus
     from anyhook.model.call import Call, Run
     from anyhook.model.decision import Report
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
+    from anyhook.model.words import HookStatus
     from anyhook.state.plans import Setup
-    from anyhook.tables.rows import Dialect, EventRow, Launch
+    from anyhook.tables.rows import Dialect, EventRow, Launch, Scene
 
 # Together: the hooks of a dialect that runs them in parallel. All are started before the first is waited for; their
 # answers still count in the order of the queue.
@@ -659,3 +662,24 @@ def outcome_of(answer: object) -> Outcome:
     if answer.verdict not in STRENGTH:
         return Outcome(failure=Failure("output", f"it returned the verdict {answer.verdict!r}"))
     return answer
+
+
+class NotAsked(Record):
+    """What counts for a hook that was not asked, and what its report says."""
+
+    status: HookStatus
+    why: str
+    outcome: Outcome
+
+
+class SharedReading(Record):
+    """How all dialects that declare a program read its answer."""
+
+    step: HookStep
+    """The declaration that it counts for."""
+    outcome: Outcome
+    """The strictest reading."""
+    done: tuple[int, ...] = ()
+    """The positions of the other declarations that it counts for."""
+    also: tuple[tuple[str, str], ...] = ()
+    """Dialect and native event of those whose reading counts."""

@@ -13,7 +13,7 @@ from anyhook.documents.files import Files, Fingerprint
 from anyhook.documents.managed import SCOPE, managed_dir
 from anyhook.documents.pins import FOLDER, packages_in
 from anyhook.engine.loads import Loads, Reader
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.gates.diagnosis import entry_faults
 from anyhook.install.used_packs import rule_file
 from anyhook.model import lean_json

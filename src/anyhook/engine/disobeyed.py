@@ -3,7 +3,7 @@ told to the person."""
 
 from __future__ import annotations
 
-from anyhook.engine.bridge import ABOUT_CALLS, AFTER_CALLS
+from anyhook.model.event import ABOUT_CALLS, AFTER_CALL
 from anyhook.model.problem import Problem
 from anyhook.model.texts import text_of
 from anyhook.platform.places import state_dir
@@ -29,7 +29,7 @@ def refused_call(env: Mapping[str, str], incoming: Incoming) -> RefusedCall | No
 def remember(env: Mapping[str, str], incoming: Incoming, reason: str | None) -> None:
     """Note what the agent was told about a call; `reason` is None unless it was refused."""
     call = refused_call(env, incoming)
-    if call is None or incoming.received.events[0].name in AFTER_CALLS:
+    if call is None or incoming.received.events[0].name in AFTER_CALL:
         return
     if reason is not None:
         call.note(reason)
@@ -43,7 +43,7 @@ def with_breach(env: Mapping[str, str], incoming: Incoming, decision: Decision) 
     event, table, says = incoming.received.events[0], incoming.table, incoming.row.says
     call = refused_call(env, incoming)
     said = "\n".join(text_of(event.data.get(name) or "") for name in ("tool_error", "output"))
-    if call is None or event.name not in AFTER_CALLS or not call.ran(said):
+    if call is None or event.name not in AFTER_CALL or not call.ran(said):
         return decision, ""
     what = f"{table.title} ran a call of `{event.data.get('tool')}` that was refused"
     fix = f"Do not rely on guards in {table.title}; find out why: anyhook doctor --live {table.name}"

@@ -9,8 +9,9 @@ import sys
 from time import monotonic
 
 from anyhook.engine.context import Context
+from anyhook.engine.match import Catalog
 from anyhook.engine.present import scene_of
-from anyhook.engine.routes import Catalog, Routes, open_catalog
+from anyhook.engine.routes import Routes, open_catalog
 from anyhook.engine.walk import Walk, begin
 from anyhook.journal.journal import Recorder, Trace
 from anyhook.model.event import Event
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from anyhook.engine.bridge import Incoming
-    from anyhook.engine.routes import Callback
+    from anyhook.engine.match import Callback
     from anyhook.engine.switches import FireSwitches
     from anyhook.handlers.model_client import AnyModel
     from anyhook.model.decision import Decision

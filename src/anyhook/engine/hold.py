@@ -10,7 +10,7 @@ import threading
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
-from anyhook.engine.merge import merge
+from anyhook.engine.merge import lasts, merge
 from anyhook.journal.read import about
 from anyhook.journal.record import clean
 from anyhook.model import lean_json
@@ -266,11 +266,6 @@ def _what(event: Event) -> str:
 
 def _name(hook: Hook) -> str:
     return hook.short_name if hook.condition is not None else hook.id
-
-
-def lasts(hook: Hook) -> bool:
-    """Whether a person may answer once for the rest of a session: for a rule of theirs whose answer it is to ask."""
-    return hook.condition is not None and hook.spec.get("then") == "ask" and hook.scope != "managed"
 
 
 def _always(rules: Sequence[Hook], project: str) -> list[str]:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from anyhook.tables.rows import Dialect, EventRow
 
     Rejoin = Callable[[dict[str, Json], int, dict[str, Json]], dict[str, Json] | None]
+    from collections.abc import Callable
+
+    from anyhook.model.json_types import Json
 
 GATING = STOPPING - {"keep_working"}
 """The effects of a block by a hook that cannot be started, in dialects that fail closed: all but keeping the agent
@@ -344,7 +347,6 @@ def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> P
             what = f"`{hook.name}` refused this call, and a person let it pass once"
             return Problem("allowed-once", what, hook.where(), outcome.reason or "", severity=WARNING)
     if outcome.verdict == "ask" and exists(f"{folder}/granted"):
-        from anyhook.engine.hold import lasts
         from anyhook.state.approvals import is_granted
 
         session = str(event.data.get("session") or "")
@@ -415,3 +417,8 @@ def _name(event: Event) -> str:
 def _distinct(said: Iterable[Texts]) -> Texts:
     """Without repetitions, because the hooks of every part often say the same."""
     return Texts(dict.fromkeys(text for texts in said for text in texts))
+
+
+def lasts(hook: Hook) -> bool:
+    """Whether a person may answer once for the rest of a session: for a rule of theirs whose answer it is to ask."""
+    return hook.condition is not None and hook.spec.get("then") == "ask" and hook.scope != "managed"

@@ -1,11 +1,20 @@
-"""Present: a hook and an event → the call to make, with the payload that its dialect documents. It starts nothing."""
+"""Present: a hook and an event → the call to make, with the payload that its dialect documents; and the hook that was
+started with it."""
 
 from __future__ import annotations
 
-from anyhook.model.call import Call
+from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
+from time import monotonic
+
+from anyhook.handlers import start
+from anyhook.model.call import Call, Run
+from anyhook.model.hook import Hook
 from anyhook.model.lean_json import LONG, encode
+from anyhook.model.record import Record
 from anyhook.model.words import ASKED_AGAIN, HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
 from anyhook.platform.places import state_dir
+from anyhook.platform.run import start as start_process
+from anyhook.platform.spawn import here
 from anyhook.state.entry_places import own_env
 from anyhook.state.start_variables import COMPILED, NOT_COMPILED
 from anyhook.tables.rows import Scene
@@ -13,14 +22,21 @@ from anyhook.tables.rows import Scene
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.engine.context import Context
+    from anyhook.engine.match import HookStep
+    from anyhook.handlers import Waitable
     from anyhook.journal.journal import Trace
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.tables.rows import Dialect, EventRow
+    from anyhook.tables.rows import Dialect, EventRow, Scene
 
 SHOWN = ("callable", "function", "prompt", "url", "server", "tool")
 """The keys that describe a handler other than a command."""
+GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
+"""How long an async caller's loop waits for a hook before a thread takes over, plus an allowance per byte of payload.
+Switching to a thread costs more time than most native hooks need."""
+MIN_LIMIT_S = 0.01
+"""The limit of a hook that starts when the host's time is already up. It counts as one that timed out."""
 
 
 def payload(dialect: Dialect, row: EventRow, scene: Scene) -> dict[str, Json]:
@@ -109,3 +125,52 @@ def call_of(
         if trace is not None:
             told = trace.enter(env, scene.session)
     return Call(launch.argv, stdin, env, launch.cwd, hook.limit_s, mark, told), launch.missing
+
+
+class StartedHook(Record):
+    """A hook that was started."""
+
+    call: Call
+    model: str
+    """The model that it asks, or ""."""
+    run: Waitable | Run
+    """What to wait for; or how it ended, if it could not be started or ended at once."""
+    grace_s: float = GRACE_S
+    """How long an async caller's loop waits for it."""
+
+
+class Prepared(Record):
+    """What is known about a hook before its turn comes."""
+
+    matched: tuple[str | None, str] | None = None
+    """What `match` said; None if it has not been asked."""
+    same_as: str = ""
+    """The id of an earlier hook that runs for both."""
+    started: StartedHook | None = None
+    """Its run, if it was started before its turn."""
+    seen: Event | None = None
+    """The event that it was started with."""
+
+
+UNPREPARED = Prepared()
+
+
+def start_hook(context: Context, step: HookStep, scene: Scene) -> StartedHook:
+    """Start a hook. A process gets its input while it starts."""
+    hook, table = step.hook, step.dialect
+    late = hook.handler == "command" and context.recorder.listener is None
+    stdin = b"" if late else stdin_of(table, step.row, scene)
+    call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
+    if context.deadline_s is not None:  # it gets no more time than the host has left for all hooks
+        call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
+    if missing:
+        return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
+    if here.warm_child is not None and context.config.may_be_warm(hook):
+        call = call.replace(may_be_warm=True)
+    if hook.handler == "command":
+        child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
+        if isinstance(child, Run):
+            return StartedHook(call, "", child)
+        return StartedHook(call, "", child, min(GRACE_S + child.sent * GRACE_PER_BYTE_S, MAX_GRACE_S))
+    asked, model = context.asked(hook, table)
+    return StartedHook(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))

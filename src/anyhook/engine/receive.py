@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from anyhook.engine.bridge import Incoming
+    from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.tables.host_rows import Host, HostEvent, HostTool, Sign
 
@@ -207,3 +208,7 @@ def row_of(caller: Host, row: HostEvent) -> HostEvent | None:
     if not row.canonical:
         return caller.row(row.native)
     return next((each for each in caller.events if row.canonical[0] in each.canonical), None)
+
+
+class Unusable(Exception):  # noqa: N818 (it says what is wrong)
+    """A payload that cannot be judged."""

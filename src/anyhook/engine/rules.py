@@ -9,7 +9,7 @@ from _bisect import bisect_left
 from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
-from anyhook.engine.routes import match
+from anyhook.engine.match import match
 from anyhook.journal.record import known_by
 from anyhook.model import lean_json
 from anyhook.model.decision import EarlierCall, idle_report
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import HookStep
+    from anyhook.engine.match import HookStep
     from anyhook.model.decision import Decision, Report
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook

@@ -6,14 +6,10 @@ and return values, and the walk lets those count."""
 
 from __future__ import annotations
 
-from _functools import partial  # type: ignore[import-not-found]  # `functools` is this and much more
-from time import monotonic
-
 from anyhook.engine.interpret import read_again
+from anyhook.engine.match import match
 from anyhook.engine.merge import REFUSING, Judged, judge, merge, posture_of, unless_exempt
-from anyhook.engine.present import call_of, own_scene, present, scene_of, stdin_of
-from anyhook.engine.routes import match
-from anyhook.handlers import inside_hook, start
+from anyhook.engine.present import GRACE_S, UNPREPARED, Prepared, present, scene_of, start_hook
 from anyhook.journal.record import call_text, head_of
 from anyhook.model.call import Call, Run
 from anyhook.model.decision import Report, idle_report
@@ -24,16 +20,16 @@ from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
 from anyhook.platform.kept_code import RULES, load
-from anyhook.platform.run import start as start_process
-from anyhook.platform.spawn import here
+from anyhook.platform.spawn import inside_hook
 from anyhook.tables.translate import REWRITES, completed, rewritten, to_host, to_native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
+    from anyhook.engine.cases import NotAsked
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import HookStep, Route
+    from anyhook.engine.match import HookStep, Route
     from anyhook.engine.rules import CallMemory, Rules
     from anyhook.handlers import Waitable
     from anyhook.model.decision import Decision
@@ -42,12 +38,7 @@ if TYPE_CHECKING:
     from anyhook.model.words import HookStatus, Posture, Verdict
     from anyhook.tables.rows import Dialect, EventRow, Scene
 
-GRACE_S, GRACE_PER_BYTE_S, MAX_GRACE_S = 0.002, 4e-9, 0.01
-"""How long an async caller's loop waits for a hook before a thread takes over, plus an allowance per byte of payload.
-Switching to a thread costs more time than most native hooks need."""
 NO_REWRITE: dict[str, None] = {"tool_input": None, "prompt": None, "tool_output": None}
-MIN_LIMIT_S = 0.01
-"""The limit of a hook that starts when the host's time is already up. It counts as one that timed out."""
 
 
 class Stop(Record):
@@ -102,55 +93,6 @@ class Queue(Record):
         elif hook.scope == BUILTIN and outcome.recipe is not None:
             stop = stop or Stop(hook.id, "", everywhere=False)
         return Queue(event, seen, self.dialect, stop)
-
-
-class StartedHook(Record):
-    """A hook that was started."""
-
-    call: Call
-    model: str
-    """The model that it asks, or ""."""
-    run: Waitable | Run
-    """What to wait for; or how it ended, if it could not be started or ended at once."""
-    grace_s: float = GRACE_S
-    """How long an async caller's loop waits for it."""
-
-
-class Prepared(Record):
-    """What is known about a hook before its turn comes."""
-
-    matched: tuple[str | None, str] | None = None
-    """What `match` said; None if it has not been asked."""
-    same_as: str = ""
-    """The id of an earlier hook that runs for both."""
-    started: StartedHook | None = None
-    """Its run, if it was started before its turn."""
-    seen: Event | None = None
-    """The event that it was started with."""
-
-
-UNPREPARED = Prepared()
-
-
-class NotAsked(Record):
-    """What counts for a hook that was not asked, and what its report says."""
-
-    status: HookStatus
-    why: str
-    outcome: Outcome
-
-
-class SharedReading(Record):
-    """How all dialects that declare a program read its answer."""
-
-    step: HookStep
-    """The declaration that it counts for."""
-    outcome: Outcome
-    """The strictest reading."""
-    done: tuple[int, ...] = ()
-    """The positions of the other declarations that it counts for."""
-    also: tuple[tuple[str, str], ...] = ()
-    """Dialect and native event of those whose reading counts."""
 
 
 class Progress(Record):
@@ -568,27 +510,6 @@ class Walk:
             else:
                 self.runs.append(HookRun(hook, call, posture_of(self.context, hook)))
                 self.context.start_in_background(hook, call)
-
-
-def start_hook(context: Context, step: HookStep, scene: Scene) -> StartedHook:
-    """Start a hook. A process gets its input while it starts."""
-    hook, table = step.hook, step.dialect
-    late = hook.handler == "command" and context.recorder.listener is None
-    stdin = b"" if late else stdin_of(table, step.row, scene)
-    call, missing = call_of(hook, table, scene, next(context.ids), context.trace, stdin)
-    if context.deadline_s is not None:  # it gets no more time than the host has left for all hooks
-        call = call.replace(limit_s=min(call.limit_s, max(context.deadline_s - monotonic(), MIN_LIMIT_S)))
-    if missing:
-        return StartedHook(call, "", Run("not_started", None, b"", b"", 0, 0.0, missing))
-    if here.warm_child is not None and context.config.may_be_warm(hook):
-        call = call.replace(may_be_warm=True)
-    if hook.handler == "command":
-        child = start_process(call, partial(stdin_of, table, step.row, scene) if late else None)
-        if isinstance(child, Run):
-            return StartedHook(call, "", child)
-        return StartedHook(call, "", child, min(GRACE_S + child.sent * GRACE_PER_BYTE_S, MAX_GRACE_S))
-    asked, model = context.asked(hook, table)
-    return StartedHook(call, model, start(hook, table, call, own_scene(hook, scene), asked, context.config))
 
 
 def begin(context: Context, event: Event) -> Walk | Decision:

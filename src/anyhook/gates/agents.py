@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.gates.diagnosis import Diagnosis
     from anyhook.gates.gate import GateStatus
     from anyhook.install.lean import Tools

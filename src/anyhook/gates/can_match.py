@@ -7,8 +7,8 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from anyhook.engine.match import known
 from anyhook.engine.receive import recalled
-from anyhook.engine.routes import known
 from anyhook.gates.inspect import inspect
 from anyhook.model.event import EVENTS, Event
 from anyhook.model.hook import ARMED

@@ -24,7 +24,7 @@ from anyhook.engine.catalog import (
     within_budget,
 )
 from anyhook.engine.hook_names import hooks_meant, likely
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.engine.rules import condition_of
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anyhook.engine.match import match
 from anyhook.engine.present import present, stdin_of
-from anyhook.engine.routes import match
 from anyhook.journal.journal import Trace
 from anyhook.model.decision import idle_report
 from anyhook.model.hook import ASKING
 from anyhook.tables.isolation import error_line
 
 if TYPE_CHECKING:
-    from anyhook.engine.routes import HookStep
+    from anyhook.engine.match import HookStep
     from anyhook.engine.rules import Rules
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook

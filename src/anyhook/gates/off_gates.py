@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anyhook.engine.routes import HookStep, known
+from anyhook.engine.match import HookStep, known
 from anyhook.engine.settle import is_gate
 from anyhook.gates.gate import GateStatus
 from anyhook.gates.status import dropped, off_gate, unreadable
@@ -15,7 +15,8 @@ from anyhook.tables.registry import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anyhook.engine.routes import Catalog, Routes
+    from anyhook.engine.match import Catalog
+    from anyhook.engine.routes import Routes
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
     from anyhook.state.plans import Setup

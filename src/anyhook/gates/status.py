@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import approval_of
-from anyhook.engine.routes import as_loaded
+from anyhook.engine.match import as_loaded
 from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.gates.gate import OFF_STATES, UNREADABLE, GateStatus
@@ -25,7 +25,7 @@ from anyhook.tables.registry import host as host_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.model.hook import Hook
     from anyhook.model.problem import Problem
     from anyhook.model.words import GateCause, GateState, Mode

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from anyhook.engine.bridge import Incoming
     from anyhook.engine.context import Context
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.model.decision import Decision, Report
     from anyhook.model.hook import Hook
     from anyhook.state.plans import Setup

@@ -10,8 +10,8 @@ import sys
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.kept_code import ENGINE, RULES, load
-from anyhook.platform.places import INSTALLS, RealPaths, config_file, home_of, read_object, runtime_dir, state_dir
-from anyhook.programs.quick import CODE_READERS, CONTENTS, LOOKERS, REMOVERS
+from anyhook.platform.places import INSTALLS, RealPaths, home_of, read_object, state_dir
+from anyhook.programs.quick import CODE_READERS, CONTENTS, IMPORTABLE, LOOKERS, REMOVERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ SPECIAL = (
 """Shell characters with which a line can name other paths than it shows, and variables that move settings."""
 RUNS = ("./", ". ", ".sh", ".py", ".js")
 """What shows that a line runs a script, which may do anything."""
-IMPORTABLE = (".py", ".pyc", ".so")
-"""Endings of Python modules."""
 LINE_KEYS = ("command", "cmd", "description")
 """Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
@@ -247,8 +245,3 @@ def _only_looks(given: dict[str, Json]) -> bool:
             if any(words and words[0] not in LOOKERS for words in commands):
                 return False
     return True
-
-
-def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Folders in which everything is ours."""
-    return state_dir(env), os.path.dirname(config_file(env)), runtime_dir(env)

@@ -9,12 +9,20 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
 
-from anyhook.guard.guard import IMPORTABLE, own_folders
 from anyhook.guard.own_programs import OURS
 from anyhook.guard.same_file import SameFiles
 from anyhook.model.record import Record
-from anyhook.platform.places import APPROVALS_FILE, RealPaths, find_program, home_of, state_dir
+from anyhook.platform.places import (
+    APPROVALS_FILE,
+    RealPaths,
+    config_file,
+    find_program,
+    home_of,
+    runtime_dir,
+    state_dir,
+)
 from anyhook.programs.named import MODULE_ENDS, Installed, is_standard
+from anyhook.programs.quick import IMPORTABLE
 from anyhook.state.entry_places import roots_of
 
 TYPE_CHECKING = False
@@ -320,3 +328,8 @@ def _ends_like(path: str, held: Protected) -> str:
         if own.endswith(f"/{tail}") or f"/{tail}/".find("/" + "/".join(own.rsplit("/", 2)[1:]) + "/") >= 0:
             return own
     return ""
+
+
+def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Folders in which everything is ours."""
+    return state_dir(env), os.path.dirname(config_file(env)), runtime_dir(env)

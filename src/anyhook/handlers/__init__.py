@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from _contextvars import ContextVar  # `contextvars` only re-exports this, from one more file
-
 from anyhook.model.call import Run
 from anyhook.model.lean_json import encode
 from anyhook.model.words import never
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
         def wait(self, grace_s: float | None = None) -> Run | None: ...
 
         def end(self, ending: Ending = "cancelled") -> None: ...
-
-
-inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
-"""True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
 
 def start(

@@ -10,7 +10,6 @@ import threading
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
-from anyhook.handlers import inside_hook
 from anyhook.handlers.key_variables import key_names, without_keys
 from anyhook.handlers.question import question
 from anyhook.handlers.roles import role_of
@@ -18,6 +17,7 @@ from anyhook.handlers.tools import Workplace
 from anyhook.model.call import Call, Run
 from anyhook.model.extras import install_command
 from anyhook.platform.child import OUTPUT_LIMIT
+from anyhook.platform.spawn import inside_hook
 
 if TYPE_CHECKING:
     from anyhook.handlers.model_client import AnyModel, Client

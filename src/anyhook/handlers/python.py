@@ -13,10 +13,10 @@ from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFi
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
-from anyhook.handlers import inside_hook
 from anyhook.hooks.worker import SourceOnly
 from anyhook.model import lean_json as json
 from anyhook.model.call import Call, Run
+from anyhook.platform.spawn import inside_hook
 from anyhook.tables.registry import module_of
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 from errno import EINVAL
+from io import BytesIO
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 from anyhook.journal.machines import journals_of
-from anyhook.journal.writer import CURRENT
+from anyhook.journal.writer import BLOCK, current_path, full_paths
 from anyhook.platform.places import read_at
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
@@ -21,37 +22,9 @@ class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)
     """A file of the journal that exists and cannot be read."""
 
 
-BLOCK = 65_536
 LARGE_BLOCK = 1 << 18
 PART = 4 << 20
 """How much of a file one process reads at once, if several share it."""
-
-
-def current_path(state_dir: str) -> str:
-    return f"{state_dir}/{CURRENT}"
-
-
-def full_path(state_dir: str, last: int) -> str:
-    """The name that a full file gets, by the number of its last record."""
-    return f"{state_dir}/journal-{last:012d}.jsonl"
-
-
-def words_path(full: str) -> str:
-    """The path of the word index of a full file."""
-    return f"{full.removesuffix('.jsonl')}.words.sqlite"
-
-
-def full_paths(state_dir: str) -> list[str]:
-    """The files that are full, oldest first."""
-    try:
-        names = os.listdir(state_dir)
-    except OSError:
-        return []
-    return [f"{state_dir}/{name}" for name in sorted(names) if is_full_name(name)]
-
-
-def is_full_name(name: str) -> bool:
-    return name.startswith("journal-") and name.endswith(".jsonl") and name[8:-6].isdigit()
 
 
 def open_all(folder: str) -> list[tuple[str, BinaryIO]]:
@@ -131,8 +104,6 @@ def blocks_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
 
 def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
     """The same line by line."""
-    from io import BytesIO
-
     for block in blocks_of(descriptor, first, last):
         yield from BytesIO(block)
 
@@ -188,27 +159,6 @@ def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
             continue
         yield block[cut:]
         position, size = start + cut, LARGE_BLOCK
-
-
-def lines_backwards(file: BinaryIO, end: int | None = None, start: int = 0) -> Iterator[bytes]:
-    """The complete lines of a file up to a position, the last one first. Nothing is read before `start`."""
-    position = file.seek(0, os.SEEK_END) if end is None else end
-    rest = b""
-    begun = False
-    while position > start:
-        step = min(BLOCK, position - start)
-        position -= step
-        file.seek(position)
-        rest = file.read(step) + rest
-        if b"\n" not in rest:
-            continue
-        first, *lines = rest.split(b"\n")
-        # What stands behind the last line break is a line that is being written.
-        for line in reversed(lines if begun else lines[:-1]):
-            yield line + b"\n"
-        begun, rest = True, first
-    if begun and position == 0:
-        yield rest + b"\n"
 
 
 def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:

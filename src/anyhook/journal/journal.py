@@ -11,7 +11,7 @@ from anyhook.journal.record import JournalPolicy, head_of, record, record_quiet,
 from anyhook.journal.writer import Bounds, JournalWriter, forks
 from anyhook.model.firing import Firing, Part
 from anyhook.model.lean_json import short_digest
-from anyhook.model.words import FULL, RECORD, TRACEPARENT
+from anyhook.model.words import FULL, RECORD, RUN_VARIABLE, TRACEPARENT
 from anyhook.platform.places import state_dir
 
 TYPE_CHECKING = False
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from _thread import LockType
     from collections.abc import Callable, Mapping
 
-    from anyhook.journal.recording import Recording
+    from anyhook.journal.record import JournalPolicy
     from anyhook.model.decision import Decision
     from anyhook.model.event import Event
+    from anyhook.model.firing import Part
     from anyhook.model.json_types import Json
     from anyhook.model.problem import Problem
     from anyhook.model.words import Mode
@@ -141,11 +142,8 @@ class Recorder:
         self.policy = JournalPolicy(secrets_of(env), bodies, frozenset(env), {}, self.session, caller)
         bounds = {key: value for key in Bounds.fields if isinstance(value := settings.get(key), int)}
         self.journal: Journal | None = Journal(state_dir(env), Bounds(**bounds))
-        self._recording: Recording | None = None
-        if RECORD in env:
-            from anyhook.journal.recording import recording_of
-
-            self._recording = recording_of(env, self.policy)
+        is_recorded = RECORD in env and RUN_VARIABLE not in env  # what a hook itself fires reaches no hook
+        self._recording = Recording(env[RECORD], self.policy) if is_recorded else None
         self.listener: Callable[[Firing], None] | None = None
         """Called with every firing that reached a hook, before it is written."""
         self._waits = not one_shot and self._recording is None
@@ -271,3 +269,15 @@ class Trace:
             known = self._ids[session] = short_digest(session)  # the trace of a session whose caller is in none
         made = env[TRACEPARENT] = f"00-{known}-{span:016x}-01"
         return made
+
+
+class Recording:
+    """While `anyhook record -- COMMAND` runs, every event is also written in full into the recorder's folder, whatever
+    the journal keeps; an event that cannot be written is missing there only."""
+
+    def __init__(self, folder: str, policy: JournalPolicy) -> None:
+        self._journal, self._policy = Journal(folder), policy.replace(bodies=FULL)
+
+    def add(self, part: Part, mode: Mode) -> None:
+        head = head_of(part.event, mode, self._policy, cut=False)  # a case with half an input shows nothing
+        self._journal.put(record(head, part.decision, part.runs, self._policy))

@@ -9,6 +9,7 @@ from _operator import attrgetter  # `operator` would be another file to load
 from anyhook.journal.suspect import TEXT_LIMIT, is_suspect
 from anyhook.model import lean_json as json
 from anyhook.model.decision import EarlierCall
+from anyhook.model.json_types import Digits
 from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
 from anyhook.model.words import FULL, HASHED, NOT_MET
@@ -243,7 +244,7 @@ def clipped(value: Json, depth: int = 0) -> Json:
         return value if len(value) <= TEXT_LIMIT else f"{_begin(value, TEXT_LIMIT)}… [{len(value)} characters in all]"
     if isinstance(value, (dict, list)) and depth > DEPTH_LIMIT:
         return "…"
-    if isinstance(value, json.Digits):
+    if isinstance(value, Digits):
         return clipped(value.text)
     if isinstance(value, dict):
         cut = {

@@ -9,10 +9,11 @@ from array import array
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from anyhook.journal.files import current_path, lines_of, open_all, parts_of_file
+from anyhook.journal.files import lines_of, open_all, parts_of_file
 from anyhook.journal.machines import name_of
 from anyhook.journal.runs import Columns, columns_of
 from anyhook.journal.search import SLACK_NS
+from anyhook.journal.writer import current_path
 from anyhook.model import lean_json
 from anyhook.platform.parallel import parallel_map
 from anyhook.platform.places import make_private_dir

@@ -14,10 +14,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from anyhook.journal.files import blocks_of, current_path, full_paths, words_path
+from anyhook.journal.files import blocks_of
 from anyhook.journal.machines import journals_of
 from anyhook.journal.read import read_line
 from anyhook.journal.search import chooser, open_parts, placed
+from anyhook.journal.writer import current_path, full_paths, words_path
 from anyhook.model import lean_json
 from anyhook.platform.locks import locked
 from anyhook.platform.other_programs import outlive

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Link = tuple[int, bytes]
     """Number and hash of a record; the next one's hash is over this one's."""
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 CURRENT = "journal.jsonl"
 """The file that is written to."""
@@ -161,7 +163,6 @@ class JournalWriter:
 
     def _last_of_all(self, end: int) -> tuple[Link, int]:
         """The last sealed line in any file, and how many bytes of a torn line are at the end of the current one."""
-        from anyhook.journal.files import full_paths, lines_backwards
 
         torn = 0
         if end:
@@ -194,7 +195,6 @@ def _with(line: bytes, more: bytes) -> bytes:
 
 
 def _free_name(state_dir: str, number: int) -> str:
-    from anyhook.journal.files import full_path
 
     while os.path.exists(path := full_path(state_dir, number)):
         number += 1  # left over from a journal that somebody has moved away
@@ -203,7 +203,6 @@ def _free_name(state_dir: str, number: int) -> str:
 
 def _delete_old(state_dir: str, bounds: Bounds) -> None:
     """Delete the files that are full and too old, or too much."""
-    from anyhook.journal.files import full_paths, words_path
 
     left = bounds.keep_mb << 20
     for path in reversed(full_paths(state_dir)):
@@ -246,3 +245,54 @@ def link_of(line: bytes) -> Link | None:
 def follows(line: bytes, before: bytes) -> bool:
     """Whether a sealed line is as it was written, after the record with that hash."""
     return digest(before + line[:-_HASHED]).encode() == line[-len(_END) - 64 : -len(_END)]
+
+
+BLOCK = 65_536
+
+
+def current_path(state_dir: str) -> str:
+    return f"{state_dir}/{CURRENT}"
+
+
+def full_path(state_dir: str, last: int) -> str:
+    """The name that a full file gets, by the number of its last record."""
+    return f"{state_dir}/journal-{last:012d}.jsonl"
+
+
+def words_path(full: str) -> str:
+    """The path of the word index of a full file."""
+    return f"{full.removesuffix('.jsonl')}.words.sqlite"
+
+
+def full_paths(state_dir: str) -> list[str]:
+    """The files that are full, oldest first."""
+    try:
+        names = os.listdir(state_dir)
+    except OSError:
+        return []
+    return [f"{state_dir}/{name}" for name in sorted(names) if is_full_name(name)]
+
+
+def is_full_name(name: str) -> bool:
+    return name.startswith("journal-") and name.endswith(".jsonl") and name[8:-6].isdigit()
+
+
+def lines_backwards(file: BinaryIO, end: int | None = None, start: int = 0) -> Iterator[bytes]:
+    """The complete lines of a file up to a position, the last one first. Nothing is read before `start`."""
+    position = file.seek(0, os.SEEK_END) if end is None else end
+    rest = b""
+    begun = False
+    while position > start:
+        step = min(BLOCK, position - start)
+        position -= step
+        file.seek(position)
+        rest = file.read(step) + rest
+        if b"\n" not in rest:
+            continue
+        first, *lines = rest.split(b"\n")
+        # What stands behind the last line break is a line that is being written.
+        for line in reversed(lines if begun else lines[:-1]):
+            yield line + b"\n"
+        begun, rest = True, first
+    if begun and position == 0:
+        yield rest + b"\n"

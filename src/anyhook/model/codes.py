@@ -3,8 +3,8 @@ dialect's table."""
 
 from __future__ import annotations
 
-from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.record import Record
+from anyhook.model.words import ERROR, WARNING
 
 
 class Code(Record):

@@ -7,7 +7,7 @@ import re
 from json import decoder
 from typing import TYPE_CHECKING
 
-from anyhook.model.lean_json import Digits, leaf
+from anyhook.model.json_types import Digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,9 +107,9 @@ def _number(text: str, whole: bool) -> Json:
     return Digits(text) if number in _INFINITE else number  # type: ignore[return-value]
 
 
-def write(value: object, *, ensure_ascii: bool) -> str:
-    """The JSON text of a value of any depth, `Digits` as they were written. TypeError for what is not JSON, ValueError
-    for what holds itself."""
+def write(value: object, leaf: Callable[[object], str]) -> str:
+    """The JSON text of a value of any depth, `Digits` as they were written; `leaf` writes what holds nothing. TypeError
+    for what is not JSON, ValueError for what holds itself."""
     made: list[str] = []
     open_ids: set[int] = set()
     left: list[tuple[str | None, object]] = [(None, value)]
@@ -124,14 +124,14 @@ def write(value: object, *, ensure_ascii: bool) -> str:
             if id(item) in open_ids:
                 raise ValueError("a value holds itself")
             open_ids.add(id(item))
-            left.extend(reversed(_pieces(item, ensure_ascii)))
+            left.extend(reversed(_pieces(item, leaf)))
         else:
-            made.append(leaf(item, ensure_ascii=ensure_ascii))
+            made.append(leaf(item))
     return "".join(made)
 
 
 def _pieces(
-    item: dict[object, object] | list[object] | tuple[object, ...], ensure_ascii: bool
+    item: dict[object, object] | list[object] | tuple[object, ...], leaf: Callable[[object], str]
 ) -> list[tuple[str | None, object]]:
     """Text to write, or a value to look at, in their order. The last piece names the container that it closes."""
     keyed = isinstance(item, dict)
@@ -139,7 +139,7 @@ def _pieces(
     for count, part in enumerate(item):
         before = ", " if count else ""
         if isinstance(item, dict):
-            pieces += [(before + leaf({part: 0}, ensure_ascii=ensure_ascii)[1:-2], None), (None, item[part])]
+            pieces += [(before + leaf({part: 0})[1:-2], None), (None, item[part])]
         else:
             pieces += [(before, None), (None, part)]
     pieces.append(("}" if keyed else "]", item))

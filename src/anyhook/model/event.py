@@ -77,6 +77,8 @@ GATES = frozenset(
 )
 
 AFTER_CALL = ("post_tool", "post_tool_failure")
+"""The events of a call that ran; a failed run counts."""
+ABOUT_CALLS = ("pre_tool", "permission_request", *AFTER_CALL)
 
 # Every canonical field and the empty value it has where the caller gives none, so that payloads are always complete.
 FIELDS: dict[str, Json] = {

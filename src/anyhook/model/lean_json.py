@@ -11,6 +11,7 @@ try:  # the C module itself: `hashlib` loads a whole library of others with it
 except ImportError:
     from hashlib import blake2b
 
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
     _Encoder = Callable[[object, int], tuple[str, ...]]
 
 _BLANKS = " \t\n\r"
-
-
-class Digits:
-    """A number from a host that Python cannot hold or parse quickly, as it was written."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Digits) and other.text == self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
 
 def every_text(value: Json) -> Iterator[str]:
@@ -139,7 +122,7 @@ def dumps(value: Json, *, ensure_ascii: bool = True) -> str:
     except (RecursionError, TypeError):  # too deep, or with `Digits` in it
         from anyhook.model.deep_json import write
 
-        return write(value, ensure_ascii=ensure_ascii)
+        return write(value, lambda item: leaf(item, ensure_ascii=ensure_ascii))
 
 
 def loads_any(text: str) -> Json:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from anyhook.model.record import Record
+from anyhook.model.words import ERROR, WARNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.words import HookScope, Severity
 
-ERROR: Severity = "error"
-WARNING: Severity = "warning"
+__all__ = ["ERROR", "WARNING", "Problem"]
 
 
 class Problem(Record):

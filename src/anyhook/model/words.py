@@ -66,6 +66,8 @@ NONE: Verdict = "none"
 ALLOW: Verdict = "allow"
 ASK: Verdict = "ask"
 BLOCK: Verdict = "block"
+ERROR: Severity = "error"
+WARNING: Severity = "warning"
 VERDICTS: dict[str, Verdict] = {"none": "none", "allow": "allow", "ask": "ask", "block": "block"}
 """Weakest first, by the texts that tables and records use."""
 ENDINGS: dict[str, Ending] = {

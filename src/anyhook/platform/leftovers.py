@@ -13,6 +13,7 @@ import os
 import signal
 import time
 
+from anyhook.platform.spawn import OwnMark
 from anyhook.platform.tree import Tree
 
 VARIABLE = "ANYHOOK_AGENT"
@@ -20,12 +21,6 @@ VARIABLE = "ANYHOOK_AGENT"
 HUGE_US = 1 << 60
 """The limit is how long a process with real-time priority may run without a pause, in microseconds. This is more than
 30,000 years."""
-
-
-class OwnMark:
-    """The mark of this process, or ""."""
-
-    mark = ""
 
 
 def mark_of(name: str) -> str:
@@ -42,19 +37,6 @@ def mark_this_process(mark: str) -> None:
     except (OSError, ValueError):
         return  # the system's own limit is lower, so only the variable marks them
     OwnMark.mark = mark
-
-
-def unmark(pid: int) -> None:
-    """Remove the mark from a child whose work must continue after this process ends."""
-    if not OwnMark.mark:
-        return
-    import resource
-
-    try:
-        hard = resource.prlimit(pid, resource.RLIMIT_RTTIME)[1]
-        resource.prlimit(pid, resource.RLIMIT_RTTIME, (hard, hard))
-    except (OSError, ValueError):
-        return  # it has already ended
 
 
 def end_marked(mark: str) -> None:

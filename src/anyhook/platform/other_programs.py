@@ -7,8 +7,8 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from anyhook.platform.leftovers import unmark
 from anyhook.platform.run import leave_alone
+from anyhook.platform.spawn import unmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _contextvars import ContextVar  # `contextvars` only re-exports this, from one more file
 
 from anyhook.platform.places import after_fork
 
@@ -72,6 +73,8 @@ class Here:
 
 here = Here()
 after_fork(here.alive.clear)  # a fork of the host must not kill its parent's hooks
+inside_hook: ContextVar[bool] = ContextVar("inside_hook", default=False)
+"""True in the context in which an in-process hook runs: events fired from there reach no hook."""
 
 
 def is_running(pid: object) -> bool:
@@ -143,3 +146,22 @@ def _by_popen(call: Call, program: str, stdin: int, stdout: int, stderr: int) ->
         process_group=0,
     )
     return popen.pid, popen
+
+
+class OwnMark:
+    """The mark of this process, or ""."""
+
+    mark = ""
+
+
+def unmark(pid: int) -> None:
+    """Remove the mark from a child whose work must continue after this process ends."""
+    if not OwnMark.mark:
+        return
+    import resource
+
+    try:
+        hard = resource.prlimit(pid, resource.RLIMIT_RTTIME)[1]
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, (hard, hard))
+    except (OSError, ValueError):
+        return  # it has already ended

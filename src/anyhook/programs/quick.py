@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 SHELLS = frozenset({"ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "yash", "zsh"})
 """Shells whose `-c LINE` is in the language of POSIX shells."""
+IMPORTABLE = (".py", ".pyc", ".so")
+"""Endings of Python modules."""
 HIDING = (
     "7z", "7za", "7zr", "7zz", "az", "bcp", "buildah", "codecov", "codecov-cli", "codecovcli", "cqlsh", "crane",
     "curl", "curlie", "docker", "doppler", "gh", "helm", "htpasswd", "http", "https", "ipmitool", "isql",

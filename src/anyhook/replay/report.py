@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anyhook.engine.catalog import is_packaged
-from anyhook.engine.routes import HookStep
+from anyhook.engine.match import HookStep
 from anyhook.engine.rules import Rules
 from anyhook.journal.read import about
 from anyhook.journal.search import PROOF, Wanted

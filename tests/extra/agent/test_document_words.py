@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anyhook.engine.match import match
 from anyhook.engine.present import payload
-from anyhook.engine.routes import match
 from anyhook.extra.agent.chat.loop import RESUME, USER_EXIT
 from anyhook.extra.agent.headless import REASONS, SIGNALS, STATUS
 from anyhook.model.event import Event

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.engine.engine import Engine, EngineOptions
 from anyhook.engine.engine import open_engine as built
-from anyhook.engine.routes import Catalog
+from anyhook.engine.match import Catalog
 from anyhook.state.plans import Setup
 
 if TYPE_CHECKING:

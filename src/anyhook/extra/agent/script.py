@@ -20,7 +20,7 @@ from pydantic_ai.usage import RequestUsage
 from anyhook.extra.agent.settings import BadSetup, Failed
 from anyhook.extra.frameworks.messages import plain
 from anyhook.extra.frameworks.run_state import running
-from anyhook.handlers import inside_hook
+from anyhook.platform.spawn import inside_hook
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

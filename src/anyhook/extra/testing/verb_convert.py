@@ -18,8 +18,8 @@ from anyhook.documents.files import Files
 from anyhook.engine.cases import program_of
 from anyhook.engine.catalog import build, pinned
 from anyhook.engine.engine import Engine, EngineOptions, open_engine
+from anyhook.engine.match import Catalog, match
 from anyhook.engine.present import own_scene
-from anyhook.engine.routes import Catalog, match
 from anyhook.extra.testing.convert_script import shim
 from anyhook.extra.testing.new_hook import CannotScaffold, Order, write
 from anyhook.journal.search import Wanted, newest

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from anyhook.engine.routes import Catalog
+    from anyhook.engine.match import Catalog
     from anyhook.model.json_types import Json
 
 BAD_TASK = 3
