@@ -67,6 +67,8 @@ def _take_warm_mark(mark: str) -> Callable[[], None] | None:
 def _status_of(words: list[str], *, debug: bool, may_ask_server: bool) -> int:
     """Run the verb."""
     verb, status = words[0] if words else "", None
+    if verb in ("fire", "bridge"):
+        gc.disable()  # it would walk through every loaded module, and this process ends soon
     if verb == "bridge":
         load(BRIDGE)
         from anyhook.state.entry_places import fix_places
@@ -131,8 +133,6 @@ def _tell(what: str, status: int = 1) -> int:
 def _fast(verb: str, words: list[str]) -> int | None:
     """The exit status of a plain call of a verb that an agent waits for; None if the full command line has to look
     at it."""
-    gc.disable()  # it would walk through every loaded module, and this process ends soon
-
     from anyhook.cli import BAD_CALL, BadCall
     from anyhook.cli.options import BridgeOptions, FireOptions, parse
 

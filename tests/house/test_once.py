@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sources import SOURCE, nodes_of
 
-from anyhook.programs.table import BY_NAME
+from anyhook.programs.table import PROGRAMS as KNOWN
 
 
 def _calls(*names: str) -> list[str]:
@@ -96,7 +96,7 @@ OTHER_WORDS = """
     set sh skill source strings task test timeout times true type view watch yes anyhook anyhook-python
 """
 """Names of programs that mean something else where the code has them: kinds of handlers, keys, verbs, languages."""
-PROGRAMS = {name for name in BY_NAME if name.isidentifier() or len(name) > 2} - {*OTHER_WORDS.split()}
+PROGRAMS = {name for name in KNOWN if name.isidentifier() or len(name) > 2} - {*OTHER_WORDS.split()}
 NAMES_ELSEWHERE = {
     "cli/verb_add.py": 1,  # a pack of rules that is called `git`
     "cli/verb_completion.py": 1,  # the shells that completion is written for

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 MAIN = """
 import sys
+from anyhook.platform import kept_code
 from anyhook.platform.kept_code import BRIDGE, keep, load
 load(BRIDGE)
-kept = BRIDGE in sys.modules
+kept = not kept_code.missed
 import anyhook.cli.bridge as bridge
 keep()
 right = bridge.__spec__.origin == bridge.__file__ and sys.modules["anyhook.cli"].bridge is bridge
@@ -29,11 +30,14 @@ print(kept, bridge.ANSWER, bridge.words.__name__, right)
 SOURCES = {
     "anyhook/__init__.py": "",
     "anyhook/cli/__init__.py": "",
+    "anyhook/cli/options.py": "",
+    "anyhook/engine/__init__.py": "",
+    "anyhook/engine/disobeyed.py": "",
     "anyhook/cli/bridge.py": "from anyhook.model import words\nANSWER = words.ANSWER\n",
     "anyhook/model/__init__.py": "",
     "anyhook/model/words.py": "ANSWER = 'no'\n",
 }
-PART = "anyhook.cli.bridge"
+PART = "anyhook.bridge"
 
 
 class Package:
@@ -85,9 +89,10 @@ def test_a_copy_of_the_package_counts_for_itself(package: Package, tmp_path: Pat
 def test_where_nothing_can_be_put_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(kept_code, "file_of", lambda part: f"/proc/none/{part}")
-    monkeypatch.setattr(kept_code.Begun, "misses", [kept_code.BRIDGE])
-    monkeypatch.setattr(kept_code.Begun, "at", {kept_code.BRIDGE: 0})
-    monkeypatch.delitem(sys.modules, kept_code.CATALOG, raising=False)
+    monkeypatch.setattr(kept_code, "missed", {kept_code.BRIDGE: []})
+    monkeypatch.setitem(sys.modules, kept_code.USUAL, kept_code)
+    for name in kept_code.UNUSUAL:
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(kept_code, "_write", lambda *_: pytest.fail("it was prepared"))
     kept_code.keep()
 

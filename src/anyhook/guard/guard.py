@@ -74,6 +74,8 @@ def refusal(
     telling = told_by(env, project, (*places, *entries), host)
     if not (matters := _matters(given, project, telling)):
         return None
+    for part in (ENGINE, RULES):  # the next to be asked
+        load(part)
     if matters == "code" and _runs_nothing_of_ours(event, env, project, telling):
         return None
     from anyhook.guard.calls import refused
@@ -84,8 +86,6 @@ def refusal(
 def _runs_nothing_of_ours(event: Event, env: Mapping[str, str], project: str, telling: Telling) -> bool:
     """Whether a line that concerns nothing protected by itself runs only files that do not either. Their texts are
     looked at as the line's own, and the facts are those that rules ask for next."""
-    for part in (ENGINE, RULES):  # the next to be asked
-        load(part)
     from anyhook.rules.calls import read_event
 
     home = home_of(env)

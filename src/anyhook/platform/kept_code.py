@@ -19,43 +19,49 @@ if TYPE_CHECKING:
     Kept = tuple[str, CodeType, str, bool, int, int]
     """Name, code and source file of a module, whether it is a package, and the time and size of that file."""
 
-BRIDGE, ENGINE, RULES = "anyhook.cli.bridge", "anyhook.engine.engine", "anyhook.engine.rules"
-"""The parts of a call in their order, by the module that each begins with: what every call of an agent loads, what a
+USUAL, OWN = "anyhook.cli.bridge", "anyhook.agents.anyhook"
+BRIDGE, ENGINE, RULES = "bridge", "engine", "rules"
+PARTS = {
+    BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.disobeyed"),
+    ENGINE: ("anyhook.engine.engine", "anyhook.engine.walk", "anyhook.engine.dedupe", "anyhook.engine.settle", OWN),
+    RULES: ("anyhook.engine.rules", "anyhook.rules.calls"),
+}
+"""The parts of a call in their order, by the modules that each begins with: what every call of an agent loads, what a
 call that something is hooked to loads, and what a call loads that rules are asked about."""
 OF_AGENTS = "anyhook.agents"
-"""Each call needs other agents' modules, so they are not kept."""
-CATALOG = "anyhook.engine.catalog"
-"""Loaded if hook files were read, which calls rarely do: then this is not what a call usually loads."""
+"""Each call needs other agents' modules, so they are not kept, except those for our own hooks."""
+UNUSUAL = ("anyhook.cli.app", "anyhook.engine.catalog")
+"""A call that loads one of them reads its words or the hook files in full, and loads what others do not, or earlier."""
 
-
-class Begun:
-    """The parts of this call that were imported as usual."""
-
-    at: dict[str, int] = {}  # noqa: RUF012 (one for the process)
-    """How many modules were loaded when each part began. Only those that are loaded from files are noted."""
-    misses: list[str] = []  # noqa: RUF012
+missed: dict[str, list[str]] = {}
+"""The parts of this call that were imported as usual, with the modules that this loaded."""
 
 
 def file_of(part: str) -> str:
     """Where a part is kept; "" if Python keeps no files."""
     beside = anyhook.__spec__.cached
-    return f"{os.path.dirname(beside)}/{part}{os.path.basename(beside).removeprefix('__init__')}" if beside else ""
+    folder, name = os.path.split(beside or "")
+    return f"{folder}/anyhook.{part}{name.removeprefix('__init__')}" if beside else ""
 
 
 def load(part: str) -> None:
-    """Import what is kept for a part of a call, unless this process has it already."""
-    if part in sys.modules or part in Begun.at:
+    """Import a part of a call, unless this process has it already: from what is kept, or as usual."""
+    if all(name in sys.modules for name in PARTS[part]):
         return
-    Begun.at[part] = len(sys.modules)
+    before = len(sys.modules)
     try:
         kept = _read(part)
-        if kept is None:
-            Begun.misses.append(part)
-        else:
-            for name, code, source, is_package, _, _ in kept:
-                _execute(name, code, source, is_package)
+        for name, code, source, is_package, _, _ in kept or ():
+            _execute(name, code, source, is_package)
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the modules' own files know better)
-        Begun.misses.append(part)
+        kept = None
+    try:
+        for name in PARTS[part]:
+            __import__(name)
+    except Exception:  # noqa: BLE001 (who needs it says so)
+        return
+    if kept is None:
+        missed[part] = [*sys.modules][before:]
 
 
 def _read(part: str) -> list[Kept] | None:
@@ -109,24 +115,23 @@ def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
 
 def keep() -> None:
     """Keep what this call has imported, for the next one."""
-    if sys.dont_write_bytecode or not Begun.misses or CATALOG in sys.modules:
+    if sys.dont_write_bytecode or not missed or USUAL not in sys.modules:
+        return
+    if any(name in sys.modules for name in UNUSUAL):
         return
     if not os.access(os.path.dirname(file_of(BRIDGE)), os.W_OK):  # of another user, so it would fail at each call
         return
-    loaded, parts = [*sys.modules], [*Begun.at]
-    for part in Begun.misses:
-        following = parts.index(part) + 1
-        until = Begun.at[parts[following]] if following < len(parts) else len(loaded)
+    for part, names in missed.items():
         try:
-            _write(part, loaded[Begun.at[part] : until])
+            _write(part, names)
         except Exception:  # noqa: BLE001, S112 (it saves time and nothing else)
             continue
 
 
 def forget() -> None:
     """Delete what is kept: the program that installed us does not know it, and would leave it behind."""
-    Begun.misses.clear()
-    for part in (BRIDGE, ENGINE, RULES):
+    missed.clear()
+    for part in PARTS:
         try:
             os.unlink(file_of(part))
         except OSError:
@@ -137,7 +142,9 @@ def _write(part: str, names: list[str]) -> None:
     found: dict[str, Kept] = {}
     for name in names:
         spec = sys.modules[name].__spec__
-        if not name.startswith("anyhook.") or name.startswith(OF_AGENTS) or spec is None or spec.origin is None:
+        if not name.startswith("anyhook.") or spec is None or spec.origin is None:
+            continue
+        if name.startswith(OF_AGENTS) and name != OWN:
             continue
         seen, code = os.stat(spec.origin), SourceFileLoader(name, spec.origin).get_code(name)
         if code is not None:
@@ -166,6 +173,8 @@ def _ordered(codes: dict[str, CodeType]) -> list[str]:
         begun.add(name)
         visit(name.rpartition(".")[0])
         named = codes[name].co_names
+        if "TYPE_CHECKING" in named:  # the imports above it are for more than types
+            named = named[: named.index("TYPE_CHECKING")]
         for one in named:
             visit(one)
             if one.startswith("anyhook"):

@@ -16,7 +16,7 @@ from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
 from anyhook.programs.program import UNKNOWN, Program, Redirection, ShellLine, UnreadError, Word
 from anyhook.programs.scope import NOTHING, Scope, Stream, together
-from anyhook.programs.table import BY_NAME, row_of
+from anyhook.programs.table import PROGRAMS, row_of
 from anyhook.programs.wrappers import LINE_VARIABLES, argument_file, inner_commands, likely_programs
 
 TYPE_CHECKING = False
@@ -562,7 +562,7 @@ def _name_of(program: Word) -> str:
     as `RM`."""
     name = program.text.rpartition("/")[2] if program.known else ""
     low = name.lower()
-    return low if low in BY_NAME and name not in BY_NAME else name
+    return low if low in PROGRAMS and name not in PROGRAMS else name
 
 
 def _quoted(node: Node) -> Iterator[Node]:

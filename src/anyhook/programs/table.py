@@ -7,9 +7,20 @@ from anyhook.programs.rows import UNKNOWN_ROW, ProgramRow, Wraps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from anyhook.programs.rows import Trait
 
-R = ProgramRow
+    R = ProgramRow
+else:
+
+    def _written(names, **cells):
+        return names, cells
+
+    R = _written
+    """A row as it is written. It is made when a line names its program: most name one or two of them."""
+
+
 RECURSIVE, FORCE = "-r -R --recursive", "-f --force"
 GREP = (
     "efmABCD regexp file max-count include exclude include-dir exclude-dir color context after-context before-context"
@@ -29,7 +40,7 @@ KUBE = "nslo namespace context cluster user kubeconfig server token as selector"
 TMUX = "new-session new new-window neww send-keys send split-window run-shell"
 PLAIN = Wraps()
 
-KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
+_WRITTEN: Any = (
     # -- shells, and what belongs to them
     R("sh bash", values="oO rcfile init-file", runs="shell", language="sh", loads="--rcfile --init-file",
         not_if="-n", traits=("hands on", "hidden"),
@@ -812,21 +823,34 @@ KNOWN_PROGRAMS: tuple[ProgramRow, ...] = (
         examples=("anyhook status -> nothing", "anyhook export -o f -> writes f")),
 )  # fmt: skip
 
-BY_NAME: dict[str, ProgramRow] = {name: row for row in KNOWN_PROGRAMS for name in row.names.split()}
+PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {name: row for row in _WRITTEN for name in row[0].split()}
+"""The row of each name, as it is written."""
+_made: dict[str, ProgramRow] = {}
+
+
+def known_programs() -> list[ProgramRow]:
+    """Every row."""
+    return [ProgramRow(names, **cells) for names, cells in _WRITTEN]
+
+
+def _row(name: str) -> ProgramRow:
+    names, cells = PROGRAMS[name]
+    return _made.get(names) or _made.setdefault(names, ProgramRow(names, **cells))
+
+
 FAMILIES = ("mkfs", "newfs")
 """Programs with relatives for each kind of file system: `mkfs.ext4`, `newfs_msdos`."""
 
 
 def row_of(name: str) -> ProgramRow:
     """What is known about a program; nothing about one without a row."""
-    found = BY_NAME.get(name)
-    if found is not None:
-        return found
+    if name in PROGRAMS:
+        return _row(name)
     base = name.rstrip("0123456789.")
-    if base != name and (found := BY_NAME.get(base)) is not None and found.has("versions"):
-        return found
+    if base in PROGRAMS and _row(base).has("versions"):
+        return _row(base)
     if name.startswith(FAMILIES):
-        return BY_NAME[name[: 4 if name[0] == "m" else 5]] if name[5:] and ("." in name or "_" in name) else UNKNOWN_ROW
+        return _row(name[: 4 if name[0] == "m" else 5]) if name[5:] and ("." in name or "_" in name) else UNKNOWN_ROW
     return UNKNOWN_ROW
 
 
@@ -841,4 +865,4 @@ def removes(verb: str) -> bool:
 def named(*traits: Trait) -> list[str]:
     """The names of all programs with one of these traits."""
     wanted = set(traits)
-    return [name for row in KNOWN_PROGRAMS if not wanted.isdisjoint(row.traits) for name in row.names.split()]
+    return [name for name, (_, cells) in PROGRAMS.items() if not wanted.isdisjoint(cells.get("traits", ()))]
