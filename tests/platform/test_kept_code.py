@@ -91,7 +91,7 @@ def test_where_nothing_can_be_put_nothing_is_prepared(monkeypatch: pytest.Monkey
     monkeypatch.setattr(kept_code, "file_of", lambda part: f"/proc/none/{part}")
     monkeypatch.setattr(kept_code, "missed", {kept_code.BRIDGE: []})
     monkeypatch.setitem(sys.modules, kept_code.USUAL, kept_code)
-    for name in kept_code.UNUSUAL:
+    for name in kept_code.NOT_USUAL:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(kept_code, "_write", lambda *_: pytest.fail("it was prepared"))
     kept_code.keep()

@@ -11,9 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from time import monotonic
 
-from anyhook.cli import BLOCKED, BadCall, render
-from anyhook.cli.fire import project_of as checked
-from anyhook.cli.fire import quiet
+from anyhook.cli import BLOCKED, BadCall
 from anyhook.engine.bridge import (
     concerns_refused,
     lost_record,
@@ -23,7 +21,6 @@ from anyhook.engine.bridge import (
     refusal_of,
     with_self_protection,
 )  # fmt: skip
-from anyhook.engine.express import completed
 from anyhook.engine.receive import project_of
 from anyhook.model.firing import NO_OPINION
 from anyhook.model.words import RECORD, RUN_VARIABLE
@@ -96,8 +93,14 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     table, row, events = incoming.table, incoming.row, incoming.received.events
     if not events:
         return NO_OPINION
+    if options.project:
+        from anyhook.cli.fire import project_of as checked
+
+        project = checked(options.project)
+    else:
+        project = project_of(table, incoming.payload, os.environ)
     setup = setup_of(
-        checked(options.project) if options.project else project_of(table, incoming.payload, os.environ),
+        project,
         options.dialect,
         options.trust or "ask",
         options.plugin_dir,
@@ -113,6 +116,8 @@ def _answer(incoming: Incoming, options: BridgeOptions, watchdog: Watchdog) -> A
     sways = swaying(Caller.given or setup.env, setup.project, state_dir(setup.env))
     incoming = incoming.replace(sways=sways) if sways else incoming
     if plan is not None and _is_quiet(plan, incoming, setup):
+        from anyhook.cli.fire import quiet
+
         lost = lost_record(quiet(setup, plan, events, table.name, options))
         return NO_OPINION.replace(stderr=lost) if lost else NO_OPINION
     load(ENGINE)
@@ -170,7 +175,12 @@ def _is_inside_hook(mark: bytes) -> bool:
 def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
     ready()
     if row.silence is not None:
+        from anyhook.engine.express import completed
+
         answer = completed(answer, row.silence)
+    if not answer.stderr and not answer.stdout:
+        return answer.status
+    from anyhook.cli import render
 
     if answer.stderr:
         render.say(answer.stderr)

@@ -198,7 +198,6 @@ class Routes:
         route = self._reaching(event, self.steps(event))
         if self._nested or not any(hook.listens for hook in self.catalog.hooks):
             return route
-        load(RULES)
         from anyhook.engine.rules import remembering
 
         wants = remembering(self.catalog.hooks, event.name)
@@ -284,7 +283,10 @@ class Routes:
 
             callbacks.insert(0, hook_of(event.name, refusal, NAME, None))
         found: list[HookStep] = []
-        for hook in (*callbacks, *self.catalog.for_event(event.name)):
+        hooks = (*callbacks, *self.catalog.for_event(event.name))
+        if any(hook.condition is not None for hook in hooks):
+            load(RULES)
+        for hook in hooks:
             table = dialect(hook.dialect)
             row = next((row for row in table.events if row.native == hook.native_event), None)
             if row is not None or (row := table.row_for(event.name)) is not None:

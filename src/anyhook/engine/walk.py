@@ -19,7 +19,6 @@ from anyhook.model.hook import BROKEN, BUILTIN, Hook
 from anyhook.model.outcome import BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.problem import WARNING, Problem
 from anyhook.model.record import Record
-from anyhook.platform.kept_code import RULES, load
 from anyhook.platform.spawn import inside_hook
 from anyhook.tables.translate import REWRITES, completed, rewritten, to_host, to_native
 
@@ -269,7 +268,6 @@ class Walk:
     def asked_rules(self) -> Rules:
         """What the rules say about this event."""
         if self.rules is None:
-            load(RULES)
             from anyhook.engine.rules import Rules
 
             self.rules = Rules(self.context, str(self.event.data.get("session") or self.context.session), self.past)

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 USUAL, OWN = "anyhook.cli.bridge", "anyhook.agents.anyhook"
 BRIDGE, ENGINE, RULES = "bridge", "engine", "rules"
-PARTS = {
+BEGINS_WITH = {
     BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.disobeyed"),
-    ENGINE: ("anyhook.engine.engine", "anyhook.engine.walk", "anyhook.engine.dedupe", "anyhook.engine.settle", OWN),
-    RULES: ("anyhook.engine.rules", "anyhook.rules.calls"),
+    ENGINE: ("anyhook.engine.engine", "anyhook.engine.walk", "anyhook.engine.dedupe", "anyhook.engine.settle"),
+    RULES: ("anyhook.engine.rules", "anyhook.rules.calls", OWN),
 }
 """The parts of a call in their order, by the modules that each begins with: what every call of an agent loads, what a
 call that something is hooked to loads, and what a call loads that rules are asked about."""
 OF_AGENTS = "anyhook.agents"
 """Each call needs other agents' modules, so they are not kept, except those for our own hooks."""
-UNUSUAL = ("anyhook.cli.app", "anyhook.engine.catalog")
+NOT_USUAL = ("anyhook.cli.app", "anyhook.engine.catalog")
 """A call that loads one of them reads its words or the hook files in full, and loads what others do not, or earlier."""
 
 missed: dict[str, list[str]] = {}
@@ -46,7 +46,7 @@ def file_of(part: str) -> str:
 
 def load(part: str) -> None:
     """Import a part of a call, unless this process has it already: from what is kept, or as usual."""
-    if all(name in sys.modules for name in PARTS[part]):
+    if all(name in sys.modules for name in BEGINS_WITH[part]):
         return
     before = len(sys.modules)
     try:
@@ -56,7 +56,7 @@ def load(part: str) -> None:
     except Exception:  # noqa: BLE001 (whatever is wrong with it, the modules' own files know better)
         kept = None
     try:
-        for name in PARTS[part]:
+        for name in BEGINS_WITH[part]:
             __import__(name)
     except Exception:  # noqa: BLE001 (who needs it says so)
         return
@@ -98,6 +98,7 @@ def _execute(name: str, code: CodeType, source: str, is_package: bool) -> None:
         begin["__path__"] = spec.submodule_search_locations
         spec.submodule_search_locations.append(os.path.dirname(source))
     above, _, own_name = name.rpartition(".")
+    __import__(above)
     with _ModuleLockManager(name):
         if name in sys.modules:  # another thread was faster
             return
@@ -117,7 +118,7 @@ def keep() -> None:
     """Keep what this call has imported, for the next one."""
     if sys.dont_write_bytecode or not missed or USUAL not in sys.modules:
         return
-    if any(name in sys.modules for name in UNUSUAL):
+    if any(name in sys.modules for name in NOT_USUAL):
         return
     if not os.access(os.path.dirname(file_of(BRIDGE)), os.W_OK):  # of another user, so it would fail at each call
         return
@@ -131,7 +132,7 @@ def keep() -> None:
 def forget() -> None:
     """Delete what is kept: the program that installed us does not know it, and would leave it behind."""
     missed.clear()
-    for part in PARTS:
+    for part in BEGINS_WITH:
         try:
             os.unlink(file_of(part))
         except OSError:
