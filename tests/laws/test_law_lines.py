@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anyhook.journal.read import read_line
 from anyhook.journal.record import JournalPolicy, head_of, record
-from anyhook.journal.runs import columns_of, parts_of, runs_of
+from anyhook.journal.runs import columns_of, runs_of
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import MEMORY_TABLE, WordSearch, make_all, query_of, text_of
 from anyhook.journal.writer import START, full_path, sealed
@@ -108,7 +108,7 @@ def journals(draw: st.DrawFn) -> list[bytes]:
 
 @examples(80)
 @given(journals())
-def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
+def test_columns_have_every_run(journal: list[bytes]) -> None:
     found = [
         (at, runs.hook, tuple(runs.kinds[kind]), spent)
         for runs in columns_of(journal).hooks
@@ -116,23 +116,6 @@ def test_runs_are_those_that_parsing_finds(journal: list[bytes]) -> None:
     ]
     # Sorted by repr: of two runs with the same time and hook, one may lack fields that the other has.
     assert sorted(found, key=repr) == sorted((run for line in journal for run in runs_of(read_line(line))), key=repr)
-
-
-def test_a_line_of_everyday_needs_no_parsing() -> None:
-    """Otherwise the law above could hold without testing anything."""
-    policy = JournalPolicy(session="s", caller=("fire", "/p", ""))
-    hook = Hook("x:user:E:it", "it", "x", "user", "/", (), "/", "", "E", ("stop",), None, "command", {}, 1.0)
-    call = Call(("a",), b"", {}, "/", 1.0, "", "00-1-2-01")
-    run = Run("exited", 0, b'{"a": "[b]"}', b"", 7, 0.25)
-    runs = [HookRun(hook, call, "native", "", run, cause) for cause in ("", "exit")]
-    report = Report("x:user:E:it", "it", "x", "user", "/f:1", "ran")
-    head = head_of(Event.pre_tool("Bash", {"a": ["b"]}), "enforce", policy)
-    line = record(head, Decision("pre_tool", hooks=(report,)), runs, policy)
-    parts = parts_of(sealed([line], START)[0][0])
-    assert parts is not None
-    _, who, tool, calls, _, _ = parts
-    assert (tool, [float(call[-1]) for call in calls]) == (b'"Bash"', [0.25, 0.25])
-    assert who.startswith(b'"host": "fire"')
 
 
 words = st.lists(

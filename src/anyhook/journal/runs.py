@@ -1,10 +1,7 @@
-"""Line parts: the needed parts of a record's line, found in its bytes, twice as fast as by parsing it. A line that we
-may not have written ourselves is left to the parser."""
+"""Runs: what statistics need from every run of every hook, in columns, with a few bytes per run."""
 
 from __future__ import annotations
 
-import json
-import re
 from array import array
 from collections import Counter
 from itertools import compress
@@ -15,88 +12,17 @@ from anyhook.model.outcome import BLOCK
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
-
-    Call = tuple[bytes, bytes, bytes, bytes, bytes]
-    """From `hook` to `limit_s`, and of that `hook` alone; from `failed` to `error`, and of that up to `ending`; the
-    seconds. Each is the inside of an object."""
-    Parts = tuple[bytes, bytes, bytes, list[Call], bytes, bytes]
-    """Time; from `host` to `event`, as the inside of an object; the tool; the calls; the decision; its hooks, as the
-    inside of a list. All is JSON."""
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from anyhook.journal.read import JournalLine, RecordedHook, RecordedRun
 
+    About = tuple[str | None, str | None, str | None, str | None, str | None]
+    """Host, project, session, event, tool."""
     Kind = tuple[str | None, str | None, str | None, str | None, str | None, str | None, int]
-    """Host, project, session, event, tool, verdict, and the marks below: what many runs of a hook have in common."""
+    """All that, the verdict, and the marks below: what many runs of a hook have in common."""
     Run = tuple[int, str, Kind, float]
     """When, of which hook, of what kind, how many seconds."""
     Plain = tuple[list[tuple[str, list[Kind], int]], bytes, bytes, bytes, bytes]
-_TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TEXTS = rf"\[(?:{_TEXT}(?:, {_TEXT})*+)?+\]"
-_MAYBE = rf"(?:null|{_TEXT})"
-_NUMBER = r"[-+.\deE]++"
-_CALL = (
-    rf'{{(("hook": {_TEXT}), "name": {_TEXT}, "dialect": {_TEXT}, "native": {_TEXT}(?:, "handler": {_TEXT})?+'
-    rf'(?:, "posture": {_TEXT})?+(?:, "model": {_TEXT})?+, "argv": {_TEXTS}, "cwd": {_TEXT}, "env": {_TEXTS}, '
-    rf'"limit_s": {_NUMBER})(?:, "trace": {_TEXT})?+, (("failed": {_MAYBE}, "run": {{"ending": {_TEXT}), '
-    rf'"exit_code": (?:null|-?\d++)(?:, "stdout": {_TEXT})?+(?:, "stderr": {_TEXT})?+, "error": {_MAYBE}), '
-    rf'"started_ns": \d++, "duration_s": ({_NUMBER})}}}}'
-)
-
-_ONE_CALL = re.compile(_CALL.encode())
-
-_MORE_CALLS = rf"((?:, {re.sub(r'[(](?![?])', '(?:', _CALL)})*+)"
-_LINE = re.compile(
-    (
-        rf'{{"v": 1, "at": (\d{{1,19}}+), ("host": {_TEXT}, "project": {_TEXT}, "mode": {_TEXT}'
-        rf'(?:, "parent": {_TEXT})?+, "session": {_TEXT}, "event": {_TEXT}), "data": {{(?:"tool": ({_TEXT}))?+'
-        rf'(?:[^\[\n]*+\[)+?(?<=, "calls": \[)(?:{_CALL}{_MORE_CALLS})?+\], '
-        r'"decision": ({"verdict": (?:[^\[\n]*+\[)+?(?<="hooks": \[)([^]\n]*+)\](?:, "unmet": \d++)?+'
-        r'(?:, "problems": \[\])?+}), '
-        r'"n": \d++, "hash": "\w++"}\n'
-    ).encode()
-)
-
-_decoder = json.JSONDecoder()
-
-
-def parts_of(line: bytes) -> Parts | None:
-    """The parts of a line; None if it takes the parser to find them.
-
-    A key in its quotes, before a colon, is a key wherever it stands: inside a text its quotes would have backslashes.
-    Only the event's data, and what a decision asks for, hold keys that are not ours. So where `calls` stands once in
-    the line, it is the record's own; and the hooks end where the decision ends."""
-    found = _LINE.fullmatch(line)
-    if found is None or line.count(b'"calls": ') != 1:
-        return None
-    at, about, tool, called, hook, run, ended, spent, more, decision, hooks = found.groups()
-    if tool is None:
-        tool = _tool_of(line, found.end(2) + len(b', "data": '), found.start(10))
-        if tool is None:
-            return None
-    calls = [] if called is None else [(called, hook, run, ended, spent)]
-    if more:
-        calls += _ONE_CALL.findall(more)
-    return at, about, tool, calls, decision, hooks
-
-
-def _tool_of(line: bytes, start: int, end: int) -> bytes | None:
-    """The tool of data that does not start with it; None if it is not a text."""
-    if line.find(b'"tool": ', start, end) < 0:
-        return b"null"
-    try:
-        data: Json
-        data, _ = _decoder.raw_decode(line[start:].decode("ascii"))
-    except (ValueError, RecursionError):
-        return None
-    tool = data.get("tool") if isinstance(data, dict) else None
-    return json.dumps(tool).encode() if tool is None or isinstance(tool, str) else None
-
-
-# Runs: what statistics need from every run of every hook, in columns, with a few bytes per run.
-
-
 SHADOW, FAILED, TIMED_OUT, BACKGROUND, OFF = 1, 2, 4, 8, 16
 
 EACH_EVENT = ""
@@ -105,10 +31,6 @@ says that shadow mode let something pass that would have been refused, OFF that 
 off."""
 
 MAX_AT = 2**63 - 1
-
-MAX_REMEMBERED = 10_000
-
-RAN = b'"status": "ran"'
 
 
 class HookRuns(Record):
@@ -196,11 +118,10 @@ def rounded(seconds: float) -> float:
 
 def columns_of(lines: Iterable[bytes]) -> Columns:
     """The runs in these lines."""
-    reading = _RunReader()
     by_hook: dict[str, list[tuple[int, int, float]]] = {}
     kinds: dict[str, dict[Kind, int]] = {}
     for line in lines:
-        for at, hook, kind, spent in reading.runs(line):
+        for at, hook, kind, spent in runs_of(read_line(line)):
             known = kinds.get(hook)
             if known is None:
                 known, by_hook[hook] = kinds.setdefault(hook, {}), []
@@ -215,87 +136,25 @@ def columns_of(lines: Iterable[bytes]) -> Columns:
     return Columns(made)
 
 
-class _RunReader:
-    """Remembers what bytes that occur in many lines mean."""
-
-    def __init__(self) -> None:
-        self._kinds: dict[tuple[bytes, ...], tuple[str, Kind]] = {}
-        self._rules: dict[tuple[bytes, ...], bool] = {}
-        self._events: dict[tuple[bytes, ...], Kind] = {}
-
-    def runs(self, line: bytes) -> Iterable[Run]:
-        parts = parts_of(line)
-        if parts is None or b', "events": ' in line:
-            return runs_of(read_line(line))
-        at, about, tool, calls, decision, hooks = parts
-        if RAN in hooks and self._unstarted((hooks, *[call[1] for call in calls])):
-            return runs_of(read_line(line))
-        made: list[Run] = []
-        for _, hook, _, ended, spent in calls:
-            key = about, tool, hook, ended, hooks
-            known = self._kinds.get(key) or self._kind(key)
-            made.append((int(at), *known, float(spent)))
-        made.append(
-            (int(at), EACH_EVENT, self._events.get((about, tool, decision)) or self._event(about, tool, decision), 1.0)
-        )
-        return made
-
-    def _event(self, about: bytes, tool: bytes, decision: bytes) -> Kind:
-        """The kind of event."""
-        kind = _event_kind(read_line(b'{%b, "data": {"tool": %b}, "decision": %b}' % (about, tool, decision)))
-        if len(self._events) >= MAX_REMEMBERED:
-            self._events.clear()
-        self._events[about, tool, decision] = kind
-        return kind
-
-    def _unstarted(self, key: tuple[bytes, ...]) -> bool:
-        """Whether one of these hooks ran without being started, as rules do."""
-        known = self._rules.get(key)
-        if known is None:
-            hooks, *started = key
-            ran = {each.id for each in _decided(hooks) if each.status == "ran" and each.verdict}
-            known = bool(ran - {read_line(b'{"calls": [{%b}]}' % hook).calls[0].hook for hook in started})
-            if len(self._rules) >= MAX_REMEMBERED:
-                self._rules.clear()
-            self._rules[key] = known
-        return known
-
-    def _kind(self, key: tuple[bytes, ...]) -> tuple[str, Kind]:
-        """The hook and the kind of run, by all parts of a line that decide them."""
-        about, tool, hook, ended, hooks = key
-        text = b'{%b, "at": 0, "data": {"tool": %b}, "calls": [{%b, %b}}], "decision": {"hooks": [%b]}}'
-        _, name, kind, _ = next(runs_of(read_line(text % (about, tool, hook, ended, hooks))))  # the call's own is first
-        if len(self._kinds) >= MAX_REMEMBERED:
-            self._kinds.clear()
-        self._kinds[key] = name, kind
-        return name, kind
-
-
-def _decided(hooks: bytes) -> tuple[RecordedHook, ...]:
-    decision = read_line(b'{"decision": {"hooks": [%b]}}' % hooks).decision
-    return decision.hooks if decision is not None else ()
-
-
 def runs_of(line: JournalLine) -> Iterator[Run]:
-    """The runs in a line, however it was written; a rule that applied counts as a run that took no time."""
+    """The runs in a line; a rule that applied counts as a run that took no time."""
     at = None if line.record is None else line.record.get("at")
     if not isinstance(at, int) or not 0 <= at <= MAX_AT:
         return
     if line.background is not None:
         yield from ((at, *each) for each in _ended_later(line))
         return
-    yield from ((at, *each) for each in (*_called(line), *_ruled(line)))
-    yield at, EACH_EVENT, _event_kind(line), float(line.events)
-
-
-def _event_kind(line: JournalLine) -> Kind:
-    decision, marks = line.decision, 0
-    if decision is not None:
-        would = decision.shadowed
-        shadow = (decision.verdict == BLOCK and not decision.enforced) or (would is not None and would.verdict == BLOCK)
-        marks = shadow * SHADOW | any(each.status in ("untrusted", "disabled") for each in decision.hooks) * OFF
-    verdict = decision.verdict if decision is not None else None
-    return line.host, line.project, line.session, line.event, line.tool, verdict, marks
+    decision, about = line.decision, (line.host, line.project, line.session, line.event, line.tool)
+    hooks = decision.hooks if decision is not None else ()
+    yield from ((at, *each) for each in _called(line, about, hooks))
+    if decision is None:
+        yield at, EACH_EVENT, (*about, None, 0), float(line.events)
+        return
+    yield from ((at, *each) for each in _ruled(line, about, hooks, decision.verdict))
+    would = decision.shadowed
+    shadow = (decision.verdict == BLOCK and not decision.enforced) or (would is not None and would.verdict == BLOCK)
+    marks = shadow * SHADOW | any(each.status in ("untrusted", "disabled") for each in hooks) * OFF
+    yield at, EACH_EVENT, (*about, decision.verdict, marks), float(line.events)
 
 
 def _ended_later(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
@@ -306,12 +165,10 @@ def _ended_later(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
             yield call.hook, (None, None, None, None, None, "none", marks), run.duration_s or 0.0
 
 
-def _called(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
+def _called(line: JournalLine, about: About, hooks: Sequence[RecordedHook]) -> Iterator[tuple[str, Kind, float]]:
     """The hooks that were started."""
-    hooks = line.decision.hooks if line.decision is not None else ()
     verdicts, shadowed = {hook.id: hook.verdict for hook in hooks}, {hook.id for hook in hooks if hook.shadow}
     asked_again = {call.hook for call in line.calls if call.again}
-    about = line.host, line.project, line.session, line.event, line.tool
     for call in line.calls:
         if (run := call.run) is not None and (hook := call.hook):
             marks = _marks(line.mode, call.cause, run) | (hook in shadowed) * SHADOW
@@ -320,15 +177,14 @@ def _called(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
             yield hook, (*about, verdict, marks), run.duration_s or 0.0
 
 
-def _ruled(line: JournalLine) -> Iterator[tuple[str, Kind, float]]:
+def _ruled(
+    line: JournalLine, about: About, hooks: Sequence[RecordedHook], decided: str | None
+) -> Iterator[tuple[str, Kind, float]]:
     """The rules that applied: hooks that ran and were not started."""
-    decision, started = line.decision, {call.hook for call in line.calls}
-    if decision is None:
-        return
-    about = line.host, line.project, line.session, line.event, line.tool
-    for each in decision.hooks:
+    started = {call.hook for call in line.calls}
+    for each in hooks:
         if each.id and each.id not in started and each.status == "ran" and each.verdict:
-            shadow = line.mode == "shadow" or each.shadow or (each.verdict == BLOCK and decision.verdict != BLOCK)
+            shadow = line.mode == "shadow" or each.shadow or (each.verdict == BLOCK and decided != BLOCK)
             yield each.id, (*about, each.verdict, shadow * SHADOW), 0.0
 
 

@@ -1,5 +1,4 @@
-"""Replay: judge the whole journal again, in parallel parts. Lines with the same content are judged once. It starts no
-hook."""
+"""Replay: judge the whole journal again, in parallel parts. It starts no hook."""
 
 from __future__ import annotations
 
@@ -7,12 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import lines_of
-from anyhook.journal.runs import parts_of
 from anyhook.journal.search import Wanted, chooser, open_parts
-from anyhook.model import lean_json
 from anyhook.model.record import Record
 from anyhook.platform.parallel import parallel_map
-from anyhook.replay.rejudge import ALIEN, MAX_REMEMBERED, Change, Judge, Unjudgeable, by_runs_alone
+from anyhook.replay.rejudge import ALIEN, Change, Judge, Unjudgeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 1_000
 """More than this are only counted."""
-REMEMBERED_BYTES = 4_096
 
 
 class Replayed(Record):
@@ -64,10 +60,6 @@ class _Part:
 
     def __init__(self, wanted: Wanted, settings: Mapping[str, Mapping[str, str]], posture: Posture | None) -> None:
         self._judge, self._chosen = Judge(settings, posture), chooser(wanted)
-        self._since, self._until = wanted.since_ns or 0, wanted.until_ns
-        self._only_by_time = wanted.replace(since_ns=None, until_ns=None) == Wanted()
-        self._unchanged = set[tuple[bytes, ...]]()
-        self._hows: dict[bytes, bytes] = {}
 
     def __call__(self, part: tuple[int, int, int]) -> tuple[int, int, list[tuple[Any, ...]], dict[str, int]]:
         """How many were judged, how many would be decided differently, the first of these, and why others were not
@@ -77,10 +69,6 @@ class _Part:
         not_judged = Counter[str]()
         different = 0
         for line in lines_of(*part):
-            at, key = self._known_by(line)
-            if key in self._unchanged:
-                judged += self._since <= at and (self._until is None or at < self._until)
-                continue
             found = self._chosen(line)
             if found is None or (found.record is not None and "decision" not in found.record):
                 continue
@@ -97,36 +85,8 @@ class _Part:
                 continue
             judged += 1
             if change is None:
-                if by_runs_alone(found):
-                    self._remember(key)
                 continue
             different += 1
             if len(changes) < MAX_CHANGES:
                 changes.append(tuple(getattr(change, field) for field in change.fields))
         return judged, different, changes, dict(not_judged)
-
-    def _known_by(self, line: bytes) -> tuple[int, tuple[bytes, ...]]:
-        """The time of a line, and everything in it that its judgement depends on; () if that takes the parser."""
-        parts = parts_of(line) if self._only_by_time else None
-        # With a host's own tool names the data counts too, and payloads that were not kept cannot be compared.
-        if parts is None or b'"hosted": ' in line or b'"bodies": ' in line:
-            return 0, ()
-        at, about, _, calls, decision, _ = parts
-        how = self._hows.get(about) or self._how(about)
-        return int(at), (how, decision, *(text for called, _, run, _, _ in calls for text in (called, run)))
-
-    def _how(self, about: bytes) -> bytes:
-        """Event and mode, the only parts that a judgement depends on."""
-        found = lean_json.loads(f"{{{about.decode('ascii')}}}")
-        how = f"{found['event']} {found['mode']}".encode() if isinstance(found, dict) else b""
-        if len(self._hows) >= MAX_REMEMBERED:
-            self._hows.clear()
-        self._hows[about] = how
-        return how
-
-    def _remember(self, key: tuple[bytes, ...]) -> None:
-        if not key or sum(map(len, key)) > REMEMBERED_BYTES:
-            return  # long texts rarely repeat
-        if len(self._unchanged) >= MAX_REMEMBERED:
-            self._unchanged.clear()
-        self._unchanged.add(key)
