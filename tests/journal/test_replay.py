@@ -6,15 +6,17 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from journal_box import Box, made
 
 from anyhook import Engine, Event, Outcome
-from anyhook.journal.read import JournalLine
+from anyhook.journal.read import JournalLine, RecordedCall
+from anyhook.model.decision import Decision
 from anyhook.model.json_types import Json
-from anyhook.replay.rejudge import Change, Judge
+from anyhook.replay.rejudge import Judge
 from anyhook.tables.registry import DIALECTS, HOSTS, dialect, host, sample
 from conftest import World
 from satellite import satellite
@@ -239,16 +241,16 @@ def test_what_is_said_again_is_judged_once(box: Box, monkeypatch: pytest.MonkeyP
     for _ in range(5):
         engine.fire_sync(Event.stop())
     engine.close_sync()
-    judged: list[Any] = []
-    judge = Judge.judge
+    decided: list[Any] = []
+    decide = Judge._decided
 
-    def counting(self: Judge, line: JournalLine) -> Change | None:
-        judged.append(line.n)
-        return judge(self, line)
+    def counting(self: Judge, line: JournalLine, calls: Sequence[RecordedCall]) -> Decision:
+        decided.append(line.n)
+        return decide(self, line, calls)
 
-    monkeypatch.setattr(Judge, "judge", counting)
+    monkeypatch.setattr(Judge, "_decided", counting)
     assert box.json("replay") == {"judged": 5, "changed": 0, "changes": [], "not_judged": {}}
-    assert judged == [1]
+    assert decided == [1]
 
 
 SPOILT = {

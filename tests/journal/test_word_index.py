@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 from journal_box import made
 
-from anyhook.journal.files import LARGE_BLOCK
 from anyhook.journal.search import Wanted
 from anyhook.journal.word_search import WORTH, WordSearch, blocks_with, make_all, tokens_of
-from anyhook.journal.writer import Bounds, JournalWriter, full_paths, words_path
+from anyhook.journal.writer import LARGE_BLOCK, Bounds, JournalWriter, full_paths, words_path
 from anyhook.model import lean_json
 from conftest import World
 

@@ -10,7 +10,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from anyhook.journal.machines import journals_of
-from anyhook.journal.writer import BLOCK, current_path, full_paths
+from anyhook.journal.writer import BLOCK, LARGE_BLOCK, current_path, end_of_lines, full_paths
 from anyhook.platform.places import read_at
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ class UnreadableJournal(OSError):  # noqa: N818 (it says what is wrong)
     """A file of the journal that exists and cannot be read."""
 
 
-LARGE_BLOCK = 1 << 18
 PART = 4 << 20
 """How much of a file one process reads at once, if several share it."""
 
@@ -108,19 +107,6 @@ def lines_of(descriptor: int, first: int, last: int) -> Iterator[bytes]:
         yield from BytesIO(block)
 
 
-def end_of_lines(file: BinaryIO, end: int) -> int:
-    """Where the last complete line before a position ends."""
-    at = end
-    while at > 0:
-        start = max(0, at - BLOCK)
-        file.seek(start)
-        cut = file.read(at - start).rfind(b"\n")
-        if cut >= 0:
-            return start + cut + 1
-        at = start
-    return 0
-
-
 def lines_with(file: BinaryIO, mark: bytes, *, low: bool) -> Iterator[bytes]:
     """The complete lines from here on that contain a mark (in lower case with `low`). A block is searched at once: most
     lines contain nothing that is searched for, and so cost nothing."""
@@ -144,21 +130,6 @@ def marked(block: bytes, mark: bytes, *, low: bool) -> Iterator[bytes]:
         after = block.find(b"\n", place) + 1
         yield block[block.rfind(b"\n", 0, place) + 1 : after]
         place = looked.find(mark, after)
-
-
-def blocks_backwards(file: BinaryIO, end: int | None = None) -> Iterator[bytes]:
-    """The complete lines of a file up to a position, several at once, the last ones first."""
-    position = end_of_lines(file, file.seek(0, os.SEEK_END) if end is None else end)
-    size = LARGE_BLOCK
-    while position > 0:
-        start = max(0, position - size)
-        block = read_at(file.fileno(), position - start, start)
-        cut = block.find(b"\n") + 1 if start else 0
-        if start and cut in (0, len(block)):
-            size *= 2  # a line longer than that
-            continue
-        yield block[cut:]
-        position, size = start + cut, LARGE_BLOCK
 
 
 def seek_first(file: BinaryIO, key: bytes, minimum: int) -> None:

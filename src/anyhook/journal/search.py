@@ -9,8 +9,6 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from anyhook.journal.files import (
-    blocks_backwards,
-    end_of_lines,
     lines_with,
     marked,
     number_of,
@@ -22,6 +20,7 @@ from anyhook.journal.files import (
 from anyhook.journal.machines import NUMBER_STEP, journals_of, name_of
 from anyhook.journal.read import JournalLine, parsed, reached, read_line
 from anyhook.journal.record import known_by
+from anyhook.journal.writer import blocks_backwards, end_of_lines
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 

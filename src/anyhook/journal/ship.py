@@ -9,11 +9,11 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from anyhook.journal.files import end_of_lines, open_all, seek_first, whole_lines
+from anyhook.journal.files import open_all, seek_first, whole_lines
 from anyhook.journal.machines import MACHINE
 from anyhook.journal.read import read_line
 from anyhook.journal.search import Wanted, newest
-from anyhook.journal.writer import current_path, full_path, is_full_name, link_of
+from anyhook.journal.writer import current_path, end_of_lines, full_path, is_full_name, link_of
 from anyhook.model import lean_json
 from anyhook.model.lean_json import short_digest
 from anyhook.model.record import Record

@@ -8,9 +8,9 @@ from io import BytesIO
 from time import sleep
 from typing import TYPE_CHECKING
 
-from anyhook.journal.files import end_of_lines, open_all, whole_lines
+from anyhook.journal.files import open_all, whole_lines
 from anyhook.journal.read import read_line
-from anyhook.journal.writer import START, follows, link_of
+from anyhook.journal.writer import START, end_of_lines, follows, link_of
 from anyhook.model import lean_json
 from anyhook.model.record import Record
 

@@ -248,6 +248,7 @@ def follows(line: bytes, before: bytes) -> bool:
 
 
 BLOCK = 65_536
+LARGE_BLOCK = 1 << 18
 
 
 def current_path(state_dir: str) -> str:
@@ -277,22 +278,38 @@ def is_full_name(name: str) -> bool:
     return name.startswith("journal-") and name.endswith(".jsonl") and name[8:-6].isdigit()
 
 
-def lines_backwards(file: BinaryIO, end: int | None = None, start: int = 0) -> Iterator[bytes]:
-    """The complete lines of a file up to a position, the last one first. Nothing is read before `start`."""
-    position = file.seek(0, os.SEEK_END) if end is None else end
-    rest = b""
-    begun = False
-    while position > start:
-        step = min(BLOCK, position - start)
-        position -= step
-        file.seek(position)
-        rest = file.read(step) + rest
-        if b"\n" not in rest:
+def end_of_lines(file: BinaryIO, end: int, floor: int = 0) -> int:
+    """Where the last complete line before a position ends; 0 if none ends behind `floor`."""
+    at = end
+    while at > floor:
+        start = max(floor, at - BLOCK)
+        file.seek(start)
+        cut = file.read(at - start).rfind(b"\n")
+        if cut >= 0:
+            return start + cut + 1
+        at = start
+    return 0
+
+
+def blocks_backwards(file: BinaryIO, end: int | None = None, floor: int = 0) -> Iterator[bytes]:
+    """The complete lines of a file up to a position, several at once, the last ones first. Nothing is read before
+    `floor`."""
+    position = end_of_lines(file, file.seek(0, os.SEEK_END) if end is None else end, floor)
+    size = LARGE_BLOCK
+    while position > floor:
+        start = max(floor, position - size)
+        block = read_at(file.fileno(), position - start, start)
+        cut = block.find(b"\n") + 1 if start else 0
+        if start and cut in (0, len(block)):
+            if start == floor:
+                return
+            size *= 2  # a line longer than that
             continue
-        first, *lines = rest.split(b"\n")
-        # What stands behind the last line break is a line that is being written.
-        for line in reversed(lines if begun else lines[:-1]):
-            yield line + b"\n"
-        begun, rest = True, first
-    if begun and position == 0:
-        yield rest + b"\n"
+        yield block[cut:]
+        position, size = start + cut, LARGE_BLOCK
+
+
+def lines_backwards(file: BinaryIO, end: int | None = None, floor: int = 0) -> Iterator[bytes]:
+    """The same line by line."""
+    for block in blocks_backwards(file, end, floor):
+        yield from (line + b"\n" for line in reversed(block.split(b"\n")[:-1]))
