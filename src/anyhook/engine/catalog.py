@@ -101,25 +101,9 @@ def builtins(dialect: Dialect) -> list[Hook]:
     """The hooks that are part of the product."""
     found = []
     for builtin in dialect.builtins:
-        row = dialect.row(builtin.native_event)
-        found.append(
-            Hook(
-                id=f"{dialect.name}:{builtin.name}",
-                name=builtin.name,
-                dialect=dialect.name,
-                scope="builtin",
-                source=dialect.name,
-                place=(),
-                root="",
-                label="",
-                native_event=builtin.native_event,
-                events=row.canonical if row else (),
-                matcher=None,
-                handler="builtin",
-                spec={},
-                limit_s=0.0,
-            )
-        )
+        name, row = builtin.name, dialect.row(builtin.native_event)
+        own = Hook(f"{dialect.name}:{name}", name, dialect.name, "builtin", dialect.name, handler="builtin")
+        found.append(own.replace(native_event=builtin.native_event, events=row.canonical if row else ()))
     return found
 
 
@@ -401,24 +385,11 @@ def _remembered(item: Item, name: str, roots: Roots) -> Hook:
     told = told if isinstance(told, dict) else {}
     row = dialect(name).row(str(told.get("event") or told.get("trigger") or ""))
     return Hook(
-        id=item.id,
-        name=item.id.rpartition(":")[2],
-        dialect=name,
-        scope="project",
-        source=next(iter(item.files), roots.project),
-        place=(),
-        root=roots.project,
-        label="",
-        native_event=row.native if row else "",
-        events=row.canonical if row else (),
-        matcher=told.get("matcher"),
-        handler="",
-        spec={},
-        limit_s=0.0,
-        definition=item.definition,
-        status=CHANGED,
+        item.id, item.id.rpartition(":")[2], name, "project", next(iter(item.files), roots.project), root=roots.project,
+        native_event=row.native if row else "", events=row.canonical if row else (), matcher=told.get("matcher"),
+        definition=item.definition, status=CHANGED,
         why="it was approved, and is no longer declared; see `anyhook trust`",
-    )
+    )  # fmt: skip
 
 
 # Layer: joins what the sources of one dialect hold into one list, by that dialect's rule. An untrusted entry of a

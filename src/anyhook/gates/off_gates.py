@@ -86,24 +86,7 @@ def _closing(hook: Hook, gate: GateStatus, event: Event) -> Iterator[HookStep]:
 
 def _stand_in(gate: GateStatus, name: str) -> Hook:
     """A hook that stands for a file; it applies to every event."""
-    return Hook(
-        id=gate.id,
-        name=gate.name,
-        dialect=name,
-        scope=gate.scope,
-        source=gate.source,
-        place=(),
-        root="",
-        label="",
-        native_event="",
-        events=(),
-        matcher=None,
-        handler="",
-        spec={},
-        limit_s=0.0,
-        status=BROKEN,
-        why=gate.why,
-    )
+    return Hook(gate.id, gate.name, name, gate.scope, gate.source, status=BROKEN, why=gate.why)
 
 
 def closed_if_wanted(hook: Hook, row: EventRow, outcome: Outcome, catalog: Catalog) -> Outcome:

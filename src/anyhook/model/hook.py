@@ -66,18 +66,18 @@ class Hook(Record):
     scope: HookScope
     source: str
     """The file it is declared in."""
-    place: tuple[str | int, ...]
+    place: tuple[str | int, ...] = ()
     """Where in that file, as a path of keys and indexes; () for the file itself."""
-    root: str
-    label: str
-    native_event: str
+    root: str = ""
+    label: str = ""
+    native_event: str = ""
     """The dialect's own name; "" if an executable has not been asked for it yet."""
-    events: tuple[str, ...]
-    matcher: Json
-    handler: HandlerKind
-    spec: dict[str, Json]
+    events: tuple[str, ...] = ()
+    matcher: Json = None
+    handler: HandlerKind = ""
+    spec: dict[str, Json] = {}  # noqa: RUF012 (nobody changes it)
     """The handler's own settings, as checked on loading."""
-    limit_s: float
+    limit_s: float = 0.0
     background: bool = False
     priority: int | None = None
     definition: str = ""
