@@ -70,7 +70,7 @@ def _status_of(words: list[str], *, debug: bool, may_ask_server: bool) -> int:
     if verb in ("fire", "bridge"):
         gc.disable()  # it would walk through every loaded module, and this process ends soon
     if verb == "bridge":
-        load(BRIDGE)
+        load(BRIDGE, words[1] if len(words) > 1 else "")
         from anyhook.state.entry_places import fix_places
 
         fix_places(words, os.environ)

@@ -20,9 +20,9 @@ MAIN = """
 import sys
 from anyhook.platform import kept_code
 from anyhook.platform.kept_code import BRIDGE, keep, load
-load(BRIDGE)
+load(BRIDGE, "pi")
 kept = not kept_code.missed
-import anyhook.cli.bridge as bridge
+import anyhook.cli.bridge as bridge, anyhook.agents.pi
 keep()
 right = bridge.__spec__.origin == bridge.__file__ and sys.modules["anyhook.cli"].bridge is bridge
 print(kept, bridge.ANSWER, bridge.words.__name__, right)
@@ -30,6 +30,8 @@ print(kept, bridge.ANSWER, bridge.words.__name__, right)
 SOURCES = {
     "anyhook/__init__.py": "",
     "anyhook/cli/__init__.py": "",
+    "anyhook/agents/__init__.py": "",
+    "anyhook/agents/pi.py": "",
     "anyhook/cli/options.py": "",
     "anyhook/engine/__init__.py": "",
     "anyhook/engine/disobeyed.py": "",
@@ -37,7 +39,7 @@ SOURCES = {
     "anyhook/model/__init__.py": "",
     "anyhook/model/words.py": "ANSWER = 'no'\n",
 }
-PART = "anyhook.bridge"
+PART = "anyhook.bridge-pi"
 
 
 class Package:

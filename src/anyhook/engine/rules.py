@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import marshal
 import os
-from _bisect import bisect_left
 from _functools import partial  # type: ignore[import-not-found]
 from time import time
 
@@ -134,7 +133,7 @@ class Rules:
 
     def unmet_from(self, position: int) -> tuple[list[Report], int]:
         """The reports of the rules from this one on that do not apply, and the position of the next step."""
-        following = self.left[bisect_left(self.left, position)]
+        following = next(each for each in self.left if each >= position)
         return [self.unmet[each] for each in range(position, following)], following
 
     def asked(self, steps: tuple[HookStep, ...], position: int, event: Event) -> str:

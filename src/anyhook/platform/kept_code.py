@@ -28,8 +28,8 @@ BEGINS_WITH = {
 }
 """The parts of a call in their order, by the modules that each begins with: what every call of an agent loads, what a
 call that something is hooked to loads, and what a call loads that rules are asked about."""
-OF_AGENTS = "anyhook.agents"
-"""Each call needs other agents' modules, so they are not kept, except those for our own hooks."""
+OF_AGENTS = "anyhook.agents."
+"""Those of the agent that calls are kept with the first part, in a file for each agent."""
 NOT_USUAL = ("anyhook.cli.app", "anyhook.engine.catalog")
 """A call that loads one of them reads its words or the hook files in full, and loads what others do not, or earlier."""
 
@@ -37,15 +37,24 @@ missed: dict[str, list[str]] = {}
 """The parts of this call that were imported as usual, with the modules that this loaded."""
 
 
+class Calling:
+    """The agent that calls."""
+
+    name = ""
+
+
 def file_of(part: str) -> str:
     """Where a part is kept; "" if Python keeps no files."""
+    part = f"{part}-{Calling.name}" if part == BRIDGE else part
     beside = anyhook.__spec__.cached
     folder, name = os.path.split(beside or "")
     return f"{folder}/anyhook.{part}{name.removeprefix('__init__')}" if beside else ""
 
 
-def load(part: str) -> None:
+def load(part: str, agent: str = "") -> None:
     """Import a part of a call, unless this process has it already: from what is kept, or as usual."""
+    if agent.isidentifier():
+        Calling.name = agent
     if all(name in sys.modules for name in BEGINS_WITH[part]):
         return
     before = len(sys.modules)
@@ -122,9 +131,13 @@ def keep() -> None:
         return
     if not os.access(os.path.dirname(file_of(BRIDGE)), os.W_OK):  # of another user, so it would fail at each call
         return
+    own = OF_AGENTS + Calling.name
+    theirs = [name for name in sys.modules if name == own or name.startswith((f"{own}.", f"{OF_AGENTS}_"))]
     for part, names in missed.items():
+        if part == BRIDGE and own not in sys.modules:
+            continue  # no agent of ours
         try:
-            _write(part, names)
+            _write(part, [*names, *theirs] if part == BRIDGE else names)
         except Exception:  # noqa: BLE001, S112 (it saves time and nothing else)
             continue
 
@@ -132,11 +145,13 @@ def keep() -> None:
 def forget() -> None:
     """Delete what is kept: the program that installed us does not know it, and would leave it behind."""
     missed.clear()
-    for part in BEGINS_WITH:
-        try:
-            os.unlink(file_of(part))
-        except OSError:
-            continue
+    folder, tag = os.path.dirname(file_of(RULES)), sys.implementation.cache_tag
+    try:
+        for name in os.listdir(folder):
+            if name.startswith("anyhook.") and f".{tag}." in name:
+                os.unlink(f"{folder}/{name}")
+    except OSError:
+        return
 
 
 def _write(part: str, names: list[str]) -> None:
@@ -144,8 +159,6 @@ def _write(part: str, names: list[str]) -> None:
     for name in names:
         spec = sys.modules[name].__spec__
         if not name.startswith("anyhook.") or spec is None or spec.origin is None:
-            continue
-        if name.startswith(OF_AGENTS) and name != OWN:
             continue
         seen, code = os.stat(spec.origin), SourceFileLoader(name, spec.origin).get_code(name)
         if code is not None:

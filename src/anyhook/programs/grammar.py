@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
+SUBSTITUTIONS = ("command_substitution", "process_substitution")
 _parsers: list[Parser] = []
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from anyhook.model.pattern import later, re
 from anyhook.programs import expand
-from anyhook.programs.continuations import CONTINUED, joined
 from anyhook.programs.expand import STRANGE
 from anyhook.programs.found import producers_words
-from anyhook.programs.grammar import parse, text_of
+from anyhook.programs.grammar import SUBSTITUTIONS, text_of
 from anyhook.programs.loose import RESERVED, loose_commands
 from anyhook.programs.options import sort_options
 from anyhook.programs.outputs import output_of
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from anyhook.programs.rows import ProgramRow, State
     from anyhook.programs.wrappers import InnerCommand
 
-    Edit = tuple[int, int, bytes]
     Found = TypeVar("Found")
 
 
@@ -773,176 +770,6 @@ STATES: dict[State, Callable[[Commands, Sequence[Word], Stream], None]] = {
 }  # fmt: skip
 
 
-# Rewrites lines that tree-sitter's grammar parses wrongly into a spelling that it parses like every shell: `a$X/b$Y/c`
-# is two words to it, and so is ``a`b`c``.
-
-
-OTHERS = (
-    (later(r"<>"), ">"),  # opened for both: what counts is that it is written
-    (later(r"(<<-?\s*(['\"]?)\w+\2)[ \t]+(>{1,2}[ \t]*[^\s|;&]+)"), r"\3 \1"),  # `cat <<E > f | sh`
-    (later(r"\r\n"), "\n"),
-    (later(r"(\bfor\s+\w+(?:\s+in\b[^;\n]*)?[;\n]\s*)\{(\s.*[;\n]\s*)\}", re.DOTALL), r"\1do\2done"),
-    (later(r"(\$|(?<![^\s;&|(`]))\(\((?=.*\)[^)]+\))", re.DOTALL), r"\1( ("),  # `$((a); b)`: a subshell is first
-    (later(r"\s*\Z"), "\n"),
-    (later(r"\Z"), lambda found: _ends_of_documents(found.string)),
-)
-
-"""Texts that the grammar does not accept, and the same in a form that it does."""
-
-DOUBTFUL = later(r"\$(?:(?<=[^\s\"'(=;&|\\]\$)|(?<=[^\s(=;&|\\][\"']\$))[A-Za-z_0-9]|`(?<=[^\s(=]`)|`[^\s);|&]")
-
-"""A variable or a backtick in the middle of a word. The sign stands first: long texts are searched faster."""
-
-LITERAL = ("raw_string", "ansi_c_string", "comment", "heredoc_body")
-
-"""Nodes in which a continuation stays."""
-
-PREFIX = later(
-    r"(?:^|[;&|(){`\n]|\b(?:then|do|else|elif|if|while|until)(?=\s))\s*"
-    r"(?:(?P<word>(?=\{[^\s{};]*,))|(?P<all>(?:(?:time(?:\s+-p)?(?:\s+--)?|!|coproc(?:\s+\w+(?=\s+[{(]))?)\s+){1,9})"
-    r"(?=[{(!]|\[\[|(?:if|for|while|until|case|select|function|time|coproc)\b))"
-)
-
-"""Words before a statement that change nothing in what it runs: the grammar takes what follows for their arguments. And
-a command like `{rm,-r,x}`, which is a block to it."""
-BEGINNINGS = ("!", "{", "time", "coproc")
-"""One of these is in each of them."""
-
-NAME = later(rb"[0-9]|[A-Za-z_]\w*")
-
-HERE_DOCUMENT = later(r"<<-?[ \t]*([\"']?)(\w+)\1")
-
-MAX_HERE_DOCUMENTS = 50
-
-MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
-
-"""Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
-
-MAX_ROUNDS = 4
-
-
-def understood(text: str) -> Node:
-    """The tree of a line. What this grammar rejects although every shell accepts it is tried in another spelling."""
-    text = joined(text)
-    root = parse(text)
-    if _may_be_misread(text):
-        edits = sorted([*_prefixes(root, text), *_empty(root, text.encode("utf-8", "replace"))])
-        text = _edited(text.encode("utf-8", "replace"), edits)
-        root = parse(text)
-    if CONTINUED in text and (edits := sorted(_left(root, text.encode("utf-8", "replace")))):
-        text = _edited(text.encode("utf-8", "replace"), edits)
-        root = parse(text)
-    if _is_doubtful(text):
-        for _ in range(MAX_ROUNDS):
-            edits = sorted(_edits(root, text.encode("utf-8", "replace")))
-            if not edits:
-                break
-            text = _edited(text.encode("utf-8", "replace"), edits)
-            root = parse(text)
-    if root.has_error:
-        every, tried = text, {text}
-        for pattern, other in OTHERS:
-            every = pattern.sub(other, every)
-            for each in {pattern.sub(other, text): None, every: None}.keys() - tried:
-                tried.add(each)
-                changed = parse(each)
-                if not changed.has_error:
-                    return changed
-    return root
-
-
-def _ends_of_documents(text: str) -> str:
-    """The ends that here-documents lack: without one, a shell takes everything up to the end of the line."""
-    ends = [found[2] for found in islice(HERE_DOCUMENT.finditer(text), MAX_HERE_DOCUMENTS)]
-    lines = {line.strip("\t") for line in text.splitlines()}
-    return "".join(f"\n{end}" for end in dict.fromkeys(ends) if end not in lines) + "\n"
-
-
-def _may_be_misread(text: str) -> bool:
-    return "$()" in text or (any(each in text for each in BEGINNINGS) and PREFIX.search(text) is not None)
-
-
-def _is_doubtful(text: str) -> bool:
-    return ("$" in text or "`" in text) and DOUBTFUL.search(text) is not None
-
-
-def _edited(text: bytes, edits: list[Edit]) -> str:
-    for start, end, other in reversed(edits):
-        text = text[:start] + other + text[end:]
-    return text.decode("utf-8", "replace")
-
-
-def _empty(root: Node, text: bytes) -> Iterator[Edit]:
-    """Nothing for each `$()`, which the grammar does not understand inside of a word."""
-    for found in re.finditer(rb"(?<!\\)\$\(\)", text):
-        if _around(root, found.start(), LITERAL) is None:
-            yield found.start(), found.end(), b""
-
-
-def _around(root: Node, place: int, kinds: Sequence[str]) -> Node | None:
-    """The innermost node of some kinds at a place of the text."""
-    node = root.descendant_for_byte_range(place, place + 1)
-    while node is not None and node.type not in kinds:
-        node = node.parent
-    return node
-
-
-def _prefixes(root: Node, text: str) -> Iterator[Edit]:
-    """Blanks for `time`, `!` and `coproc` before a statement, and `''` before braces, outside of quotes."""
-    for found in PREFIX.finditer(text):
-        place = len(text[: found.start(found.lastgroup or 0)].encode("utf-8", "replace"))
-        node = _around(root, place, (*LITERAL, "string", *SUBSTITUTIONS))
-        if node is None or node.type in SUBSTITUTIONS:
-            size = len(found["all"] or "")
-            yield place, place + size, b" " * size or b"''"
-
-
-def _left(root: Node, text: bytes) -> Iterator[Edit]:
-    """The continuations that are literal to the scan and not to the grammar: they go too."""
-    place = text.find(CONTINUED.encode())
-    while place >= 0:
-        node, end = root.descendant_for_byte_range(place, place + 2), place + 2
-        while node is not None and node.type not in LITERAL:
-            node = node.parent
-        if node is not None:
-            end = node.end_byte
-        elif text[max(place - 1, 0) : place] != b"\\":
-            yield place, end, b""
-        place = text.find(CONTINUED.encode(), end)
-
-
-def _edits(root: Node, text: bytes) -> Iterator[Edit]:
-    """`${X}` for each `$X` that was not seen as a variable, `$(…)` for each pair of backticks that ends a word."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.type == "command_substitution" and text_of(node).startswith("`") and _touches(node, text):
-            inner = re.sub(r"\\([`$\\])", r"\1", text_of(node)[1:-1])
-            yield node.start_byte, node.end_byte, f"$({inner})".encode()
-        elif node.children:
-            waiting.extend(node.children)
-        elif (node.type == "word" and text_of(node).endswith("$")) or _is_lone(node):
-            end = node.end_byte
-            name = NAME.match(text, end)
-            if name and text[end - 2 : end - 1] != b"\\":
-                yield end - 1, name.end(), b"${" + name[0] + b"}"
-
-
-def _is_lone(node: Node) -> bool:
-    """A `$` that belongs to no expansion."""
-    parent = node.parent
-    return node.type == "$" and parent is not None and "expansion" not in parent.type and parent.type != "string"
-
-
-def _touches(node: Node, text: bytes) -> bool:
-    """Whether there is text right before or after it that the grammar sees as another word."""
-    word = node.parent if node.parent is not None and node.parent.type == "concatenation" else node
-    ends = (word.start_byte, word.end_byte)
-    before, after = text[max(ends[0] - 1, 0) : ends[0]], text[ends[1] : ends[1] + 1]
-    inside = node.parent is not None and node.parent.type in ("string", "heredoc_body")
-    return not inside and bool(before.strip(b"(;&|={\"'<>") or after.strip(b");&|}\"'<>"))
-
-
 # The walk over a line's tree: statements in order, with the scope that a shell would have. Branches are all taken,
 # loops once with every value, functions where they are called.
 
@@ -957,6 +784,10 @@ MAX_LOOSE = 100_000
 
 """How many characters of a line that the grammar does not understand are read without it."""
 
+MISREAD = later(r"\(\(|\bfor\s[^;\n]*[;\n]\s*\{")
+
+"""Forms in which the parts between operators are not the commands: without a tree, such a line is not read."""
+
 HANDLERS = ("command_not_found_handle", "command_not_found_handler")
 
 """Functions that a shell calls by itself."""
@@ -966,8 +797,6 @@ BLOCKS = frozenset({"program", "compound_statement", "do_group", "else_clause", 
 REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
 
 STATEMENTS = ("pipeline", "command", "list", "redirected_statement", "subshell", "compound_statement")
-
-SUBSTITUTIONS = ("command_substitution", "process_substitution")
 
 WATCHED = frozenset({
     *SUBSTITUTIONS, *STATEMENTS, "negated_command", "if_statement", "while_statement", "case_statement", "case_item",
@@ -983,6 +812,12 @@ OPENERS = later(rb"(?<!\\)((?:\\\\)*)(\$\(|`|[<>]\()")
 HERE_PARTS = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor")
 
 
+def _tree_of(text: str) -> Node:
+    from anyhook.programs.respelled import understood  # most lines are plain, and need no tree
+
+    return understood(text)
+
+
 class LineReader(Commands):
     """Reads one line."""
 
@@ -996,7 +831,7 @@ class LineReader(Commands):
         self.depth += 1
         try:
             words = plain_words(text)
-            root = None if words else understood(text)
+            root = None if words else _tree_of(text)
             if root is None:
                 out = self.command([Word(each, each) for each in words], (), (), stdin)
             else:
@@ -1048,7 +883,7 @@ class LineReader(Commands):
             end = _closing(text, found.end(), found[2])
             inner = text[found.end() : end if end >= 0 else None].decode("utf-8", "replace")
             inner = re.sub(r"\\([`$\\])", r"\1", inner) if found[2] == b"`" else inner
-            if end < 0 or understood(inner).has_error:
+            if end < 0 or _tree_of(inner).has_error:
                 self.give_up(f"the substitution in `{text[found.start(2) :][:60].decode('utf-8', 'replace')}`")
                 continue
             self._apart(lambda inner=inner: self.line(inner, self.scope))  # type: ignore[misc]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from _bisect import bisect_left
 from itertools import takewhile
 from os.path import lexists
 
@@ -174,6 +173,8 @@ class Many:
         if start == "/" and parts[:1] == ("**",):
             return self._anywhere(parts[1:])
         base = ("" if start == "/" else places.home if start == "~" else places.project).rstrip("/")
+        from _bisect import bisect_left
+
         fixed = "/".join([base, *takewhile(is_plain, parts)])
         found: list[str] = []
         for at in range(bisect_left(self.ordered, fixed), len(self.ordered)):
