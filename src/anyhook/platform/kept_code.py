@@ -135,7 +135,7 @@ def keep() -> None:
     theirs = [name for name in sys.modules if name == own or name.startswith((f"{own}.", f"{OF_AGENTS}_"))]
     for part, names in missed.items():
         if part == BRIDGE and own not in sys.modules:
-            continue  # no agent of ours
+            continue  # no agent that we know
         try:
             _write(part, [*names, *theirs] if part == BRIDGE else names)
         except Exception:  # noqa: BLE001, S112 (it saves time and nothing else)
