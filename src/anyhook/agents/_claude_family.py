@@ -22,7 +22,7 @@ ERROR = (Taken("tool_error", ("error",)), Taken("output", ("error",)))
 NOTE = (Taken("message", ("message",)), Taken("notification_type", ("notification_type",)))
 
 
-def _inside(_value: Json) -> Json:
+def inside(_value: Json) -> Json:
     return "subagent"
 
 
@@ -32,7 +32,7 @@ BASE = (
     Taken("permission_mode", ("permission_mode",)),
     Taken("model", ("model",)),
     Taken("duration_ms", ("duration_ms",)),
-    Taken("invoked_by", ("agent_id",), _inside),
+    Taken("invoked_by", ("agent_id",), inside),
     Taken("agent_id", ("agent_id",)),
     Taken("agent_type", ("agent_type",)),
     Taken("turn_id", ("turn_id",)),

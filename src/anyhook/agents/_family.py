@@ -304,7 +304,7 @@ def family(
     events: tuple[EventRow, ...],
     reply: Reply,
     *,
-    variables: Variables,
+    variables: Variables | None = None,
     base: tuple[Field, ...] = BASE,
     match: Callable[[Hook, Event, EventRow], str | None] = searched,
     **more: Any,
@@ -312,7 +312,7 @@ def family(
     """A dialect of this kind; `more` are fields of `Dialect`."""
     shape = shape_of(host.name, events, layout)
     loader = Loader(host, layout, shape)
-    launch, names = in_a_shell(variables)
+    launch, names = in_a_shell(variables or {})
     known: dict[str, Any] = {
         "files": tuple((place.scope, shown(host, place)) for place in layout.places),
         "find": loader.find,

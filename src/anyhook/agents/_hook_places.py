@@ -1,4 +1,4 @@
-"""The known places of agents' hooks, so that a hook file that is not read here can be named. A place drops out by
+"""The known places of agents' hooks that no dialect reads, so that a hook file there can be named. A place drops out by
 itself once a dialect reads it."""
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ NO_HOOKS = "which runs no hooks"
 
 
 HOOK_PLACES = (
-    HookPlace("Cursor", ("{project}/.cursor/hooks.json", "{home}/.cursor/hooks.json")),
     HookPlace(
         "Windsurf Cascade",
         ("{project}/.windsurf/hooks.json", "{home}/.codeium/windsurf/hooks.json"),
@@ -40,30 +39,7 @@ HOOK_PLACES = (
     HookPlace("Roo Code", ("{project}/.roo/hooks.json",), idle=NO_HOOKS),
     # warpdotdev/warp#7834 asks for this; #9957, which kept hooks in profiles, was closed.
     HookPlace("Warp", ("{project}/.warp/hooks.yaml", "{home}/.warp/hooks.yaml"), idle=NO_HOOKS),
-    HookPlace("Devin", ("{project}/.devin/hooks.v1.json",)),
-    HookPlace("Devin", ("{project}/.devin/config.json", "{config}/devin/config.json"), '"hooks"'),
-    HookPlace(
-        "Cline",
-        (
-            "{project}/.clinerules/hooks/*",
-            "{project}/.cline/hooks/*",
-            "{home}/.cline/hooks/*",
-            "{home}/Documents/Cline/Hooks/*",
-        ),
-    ),
-    HookPlace(
-        "Factory Droid",
-        ("{project}/.factory/hooks.json", "{project}/.factory/hooks/hooks.json", "{home}/.factory/hooks.json"),
-    ),
-    HookPlace(
-        "Factory Droid",
-        ("{project}/.factory/settings.json", "{project}/.factory/settings.local.json", "{home}/.factory/settings.json"),
-        '"hooks"',
-    ),
-    HookPlace("kimi-cli", ("{home}/.kimi/config.toml",), "[[hooks]]"),
-    HookPlace("Kimi Code", ("{home}/.kimi-code/config.toml",), "[[hooks]]"),
-    HookPlace("OpenHands", ("{project}/.openhands/hooks.json", "{home}/.openhands/hooks.json")),
-    HookPlace("Crush", ("{project}/crush.json", "{project}/.crush.json", "{config}/crush/crush.json"), '"hooks"'),
+    HookPlace("Factory Droid", ("{project}/.factory/hooks/hooks.json",)),
     HookPlace(
         "opencode",
         (
@@ -76,30 +52,7 @@ HOOK_PLACES = (
     ),
     HookPlace("Kilo", ("{project}/.kilo/plugins/*", "{config}/kilo/plugins/*"), code=True),
     HookPlace("Amp", ("{project}/.amp/plugins/*", "{config}/amp/plugins/*"), code=True),
-    HookPlace("Kiro", ("{project}/.kiro/hooks/*", "{home}/.kiro/hooks/*")),
     HookPlace("Kiro", ("{project}/.kiro/agents/*.json", "{home}/.kiro/agents/*.json"), '"hooks"'),
-    HookPlace(
-        "Auggie",
-        ("{project}/.augment/settings.json", "{project}/.augment/settings.local.json", "{home}/.augment/settings.json"),
-        '"hooks"',
-    ),
-    HookPlace("Grok Build", ("{project}/.grok/hooks/*.json", "{home}/.grok/hooks/*.json")),
-    HookPlace("Grok Build", ("{home}/.grok/config.toml",), "[[hooks."),
-    HookPlace("Mistral Vibe", ("{project}/.vibe/hooks.toml", "{home}/.vibe/hooks.toml")),
-    HookPlace("deepagents", ("{project}/.deepagents/hooks.json", "{home}/.deepagents/hooks.json")),
-    HookPlace("Hermes", ("{home}/.hermes/config.yaml",), "hooks:"),
-    HookPlace(
-        "Letta Code",
-        ("{project}/.letta/settings.json", "{project}/.letta/settings.local.json", "{home}/.letta/settings.json"),
-        '"hooks"',
-    ),
-    HookPlace("Junie", ("{home}/.junie/config.json",), '"hooks"'),
-    HookPlace("Reasonix", ("{project}/.reasonix/settings.json", "{home}/.reasonix/settings.json"), '"hooks"'),
-    HookPlace(
-        "CodeBuddy Code",
-        ("{project}/.codebuddy/settings.json", "{home}/.codebuddy/settings.json"),
-        '"hooks"',
-    ),
     HookPlace("Qoder", ("{project}/.qoder/settings.json", "{home}/.qoder/settings.json"), '"hooks"'),
     HookPlace(
         "Continue",
@@ -131,16 +84,5 @@ HOOK_PLACES = (
         '"hooks"',
         "which writes hook files from it; `anyhook convert --from rulesync` reads it",
     ),
-    HookPlace("Mastra Code", ("{project}/.mastracode/hooks.json", "{home}/.mastracode/hooks.json")),
-    HookPlace("Code Puppy", ("{project}/.code_puppy/hooks.json", "{home}/.code_puppy/hooks.json")),
-    HookPlace(
-        "Copilot CLI",
-        (
-            "{project}/.github/copilot/settings.json",
-            "{project}/.github/copilot/settings.local.json",
-            "{home}/.copilot/settings.json",
-        ),
-        '"hooks"',
-    ),
-    HookPlace("Codex CLI", ("{project}/.codex/config.toml", "{home}/.codex/config.toml"), "[[hooks."),
+    HookPlace("Code Puppy", ("{project}/.code_puppy/hooks.json",)),
 )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from anyhook.model import lean_json
+from anyhook.model.texts import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
+
+
+def as_text(_response: Json, output: Json) -> Json:
+    """A replaced output, for hosts that take text alone."""
+    return text_of(output)
 
 
 def content_text(response: Json) -> Json:

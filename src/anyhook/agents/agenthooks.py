@@ -6,7 +6,7 @@ import os
 
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.named import stands_alone
-from anyhook.tables.cells import local_time, native_name, project, session, tool_and_content
+from anyhook.tables.cells import fixed, local_time, native_name, project, session, tool_and_content
 from anyhook.tables.folders import FolderShape, load_folders
 from anyhook.tables.readers import object_or_text
 from anyhook.tables.rows import (
@@ -40,12 +40,8 @@ AGENT = (
 )
 
 
-def _arguments(_scene: Scene) -> Json:
-    return {}
-
-
 EVENTS = (
-    EventRow("session_start", ("session_start",), "abort", (Field("model", "model"), Field("args", _arguments))),
+    EventRow("session_start", ("session_start",), "abort", (Field("model", "model"), Field("args", fixed({})))),
     EventRow(
         "session_end",
         ("session_end",),

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
-from anyhook.model.texts import text_of
+from anyhook.agents._results import as_text
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "October 2026"
-
-
-def _result(_response: Json, output: Json) -> Json:
-    return text_of(output)
 
 
 CONTEXT = Say({"context": "{context}"})
@@ -100,7 +95,7 @@ HOST = Host(
     confirms=(),
     without_us="open",  # our own plug-in ignores a missing program, unless it is closed
     gaps=("refusing a prompt", "asking the user", "threads that run elsewhere"),
-    result=_result,
+    result=as_text,
 )
 
 

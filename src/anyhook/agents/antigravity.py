@@ -13,7 +13,7 @@ from anyhook.agents._claude_family import DENY, grouped
 from anyhook.agents._family import HookFile, Layout, Loader, each_by_itself, family, misplaced
 from anyhook.agents._results import unpacked
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.tables.cells import session
+from anyhook.tables.cells import fixed, projects, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.tables.hosted import event_rows, in_a_shell, no_transcript, without
 from anyhook.tables.isolation import one_file
@@ -153,34 +153,22 @@ HOST = Host(
 )
 
 
-def _folders(scene: Scene) -> Json:
-    return [scene.project]
-
-
 def _call(scene: Scene) -> Json:
     return {"name": scene.event.get("tool"), "args": scene.event.get("input")}
-
-
-def _zero(_scene: Scene) -> Json:
-    return 0
-
-
-def _yes(_scene: Scene) -> Json:
-    return True
 
 
 FOLDERS = (".agents", ".agent", "_agents", "_agent")
 PLUGINS = "/plugins"
 MANIFESTS = ("plugin.json", ".antigravity-plugin/plugin.json", ".gemini-plugin/plugin.json")
-STEP = (Field("stepIdx", _zero),)
+STEP = (Field("stepIdx", fixed(0)),)
 EVENTS = event_rows(
     HOST,
     cells={"toolCall": _call},
     extra={
         "PreToolUse": STEP,
         "PostToolUse": (*STEP, Field("error", "tool_error")),
-        "PreInvocation": (Field("invocationNum", _zero), Field("initialNumSteps", _zero)),
-        "Stop": (Field("executionNum", _zero), Field("error", "tool_error"), Field("fullyIdle", _yes)),
+        "PreInvocation": (Field("invocationNum", fixed(0)), Field("initialNumSteps", fixed(0))),
+        "Stop": (Field("executionNum", fixed(0)), Field("error", "tool_error"), Field("fullyIdle", fixed(True))),
     },
 )
 BEFORE: Words = (("deny", "block", ()), ("allow", "none", ()), ("ask", "ask", ()), ("force_ask", "ask", ()))
@@ -200,7 +188,6 @@ def _injected(draft: Draft, _event: str) -> Draft:
 REPLY = Reply(
     read=whole_object,
     also=("permissionOverrides", "overwriteResult", "terminationBehavior"),
-    exits={0: "pass"},
     json_reasons=("reason", "stderr"),
     keys=(
         Key(("decision",), "string", "verdict", on=("pre_tool",), words=BEFORE),
@@ -268,11 +255,7 @@ def _off(hooks: Iterable[Hook], why: str) -> list[Hook]:
     return [hook.replace(status=DISABLED, why=why) for hook in hooks]
 
 
-def _variables(_hook: Hook, _project: str, session_id: str) -> dict[str, str]:
-    return {"ANTIGRAVITY_CONVERSATION_ID": session_id}
-
-
-_in_project, _named_in_project = in_a_shell(_variables)
+_in_project, _named_in_project = in_a_shell({"ANTIGRAVITY_CONVERSATION_ID": "{session}"})
 
 
 def _folder(hook: Hook, project: str) -> str:
@@ -328,11 +311,11 @@ _MADE = family(
     REPLY.replace(on_event={"pre_tool": REPLY.replace(spoils=_undecided), "stop": AT_A_STOP}),
     base=(
         Field("conversationId", session),
-        Field("workspacePaths", _folders),
+        Field("workspacePaths", projects),
         Field("transcriptPath", no_transcript),
         Field("modelName", "model"),
     ),
-    variables=_variables,
+    variables={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},
     launch=_launch,
     names=_names,
     at_once=None,

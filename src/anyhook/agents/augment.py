@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import TELL, context, grouped, permission, specific
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
-from anyhook.tables.cells import native_name, session
+from anyhook.tables.cells import native_name, projects, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
@@ -17,7 +17,6 @@ from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, diff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.sample_rows import Sample
 
@@ -94,10 +93,6 @@ HOST = Host(
 )
 
 
-def _roots(scene: Scene) -> Json:
-    return [scene.project]
-
-
 def _is_mcp(scene: Scene) -> Json:
     return "_" in str(scene.event.get("tool"))
 
@@ -114,7 +109,6 @@ CONTEXT = ("session_start", "post_tool", "post_tool_failure")
 REPLY = Reply(
     read=object_or_nothing,
     also=("suppressOutput", f"{SPECIFIC}.hookEventName", f"{SPECIFIC}.updatedInput", "stopReason"),
-    exits={0: "pass"},
     json_reasons=("reason", "stderr"),
     keys=(
         Key((SPECIFIC, "permissionDecision"), "string", "verdict", on=("pre_tool",),
@@ -127,14 +121,6 @@ REPLY = Reply(
         Key(("continue",), "bool", "end_turn_unless", on=("pre_tool", "post_tool", "post_tool_failure")),
     ),
 )  # fmt: skip
-
-
-def _variables(hook: Hook, project: str, session_id: str) -> dict[str, str]:
-    return {
-        "AUGMENT_PROJECT_DIR": project,
-        "AUGMENT_CONVERSATION_ID": session_id,
-        "AUGMENT_HOOK_EVENT": hook.native_event,
-    }
 
 
 DIALECT = family(
@@ -151,8 +137,12 @@ DIALECT = family(
     ),
     EVENTS,
     REPLY.replace(on_event={"pre_tool": REPLY.replace(exits={0: "pass", 2: "block"})}),
-    base=(Field("hook_event_name", native_name), Field("conversation_id", session), Field("workspace_roots", _roots)),
-    variables=_variables,
+    base=(Field("hook_event_name", native_name), Field("conversation_id", session), Field("workspace_roots", projects)),
+    variables={
+        "AUGMENT_PROJECT_DIR": "{project}",
+        "AUGMENT_CONVERSATION_ID": "{session}",
+        "AUGMENT_HOOK_EVENT": "{event}",
+    },
     identity=each_by_itself,
     misplaced=misplaced(("{project}/.augment/hooks.json", ".augment/settings.json")),
     differences=differences(

@@ -16,7 +16,7 @@ from anyhook.agents._patches import (
 )
 from anyhook.agents._results import unpacked
 from anyhook.model.hook import Hook, Layer, Source
-from anyhook.tables.cells import everything, native_name, session, text_of
+from anyhook.tables.cells import everything, native_name, projects, session, text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import event_rows, tool_rows
 from anyhook.tables.isolation import one_file
@@ -157,10 +157,6 @@ def _prompt(scene: Scene) -> Json:
     return {"prompt": scene.event.get("prompt"), "attachments": []}
 
 
-def _roots(scene: Scene) -> Json:
-    return [scene.project]
-
-
 INNER = {
     "PreToolUse": Field("preToolUse", _before),
     "PostToolUse": Field("postToolUse", _after),
@@ -184,7 +180,6 @@ def _cancelled(draft: Draft, _event: str) -> Draft:
 
 REPLY = Reply(
     read=object_or_nothing,
-    exits={0: "pass"},
     json_reasons=("reason",),
     speaks_anyway=True,
     keys=(
@@ -263,7 +258,7 @@ DIALECT = Dialect(
     load=load,
     claim=claim,
     events=EVENTS,
-    base=(Field("hookName", native_name), Field("taskId", session), Field("workspaceRoots", _roots)),
+    base=(Field("hookName", native_name), Field("taskId", session), Field("workspaceRoots", projects)),
     match=everything,
     launch=launch,
     names=names,

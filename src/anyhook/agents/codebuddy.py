@@ -8,13 +8,13 @@ from __future__ import annotations
 from anyhook.agents._claude_family import AGENT, TOOL, TOOLS, event, grouped
 from anyhook.agents._claude_family import BASE as CLAUDE_BASE
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
+from anyhook.tables.cells import fixed
 from anyhook.tables.host_rows import Entry, Host, OffSwitch, Taken
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
-from anyhook.tables.rows import Failing, Field, Limits, Scene, differences
+from anyhook.tables.rows import Failing, Field, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
@@ -66,19 +66,11 @@ HOST = Host(
 )
 
 
-def _null(_scene: Scene) -> Json:
-    return None
-
-
-def _none(_scene: Scene) -> Json:
-    return []
-
-
 CALL = (Field("call_id", "call_id"),)
 STOPPING = (
     Field("stop_hook_active", not_in_a_stop_hook),
-    Field("background_tasks", _none),
-    Field("session_crons", _none),
+    Field("background_tasks", fixed([])),
+    Field("session_crons", fixed([])),
 )
 EVENTS = event_rows(
     HOST,
@@ -88,18 +80,11 @@ EVENTS = event_rows(
         "PostToolUseFailure": CALL,
         "Stop": STOPPING,
         "SubagentStop": STOPPING,
-        "PreCompact": (Field("custom_instructions", _null),),
+        "PreCompact": (Field("custom_instructions", fixed(None)),),
     },
     untold=("SubagentStart.last_assistant_message",),
     bound=8,
 )
-
-
-def _variables(_hook: Hook, project: str, session: str) -> dict[str, str]:
-    return {
-        "CODEBUDDY_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project, "CODEBUDDY_SESSION_ID": session,
-        "CLAUDE_SESSION_ID": session,
-    }  # fmt: skip
 
 
 DIALECT = family(
@@ -112,14 +97,18 @@ DIALECT = family(
         ),
         keys=("statusMessage", "async", "once", "if"),
         skipped=("prompt", "http", "agent", "mcp_tool"),
-        limits=Limits(60.0),
         off=(("disableAllHooks",), True),
     ),
     EVENTS,
     claude_reply(EVENTS),
     base=(*BASE, MODE, Field("model", "model")),
     match=aliased(HOST),
-    variables=_variables,
+    variables={
+        "CODEBUDDY_PROJECT_DIR": "{project}",
+        "CLAUDE_PROJECT_DIR": "{project}",
+        "CODEBUDDY_SESSION_ID": "{session}",
+        "CLAUDE_SESSION_ID": "{session}",
+    },
     failing=Failing(gates_only=("timed_out",)),
     differences=differences(
         "2.163.0",

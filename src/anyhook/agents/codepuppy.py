@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import BLOCK, FILE, context, grouped
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, family
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import fixed, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_prose
@@ -16,7 +16,6 @@ from anyhook.tables.rows import SPECIFIC, Failing, Field, Key, Limits, Reply, Sc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.rows import Draft
@@ -91,11 +90,7 @@ def _called(name: str) -> Field:
     return Field("tool_name", lambda _scene: name)
 
 
-def _empty(_scene: Scene) -> Json:
-    return {}
-
-
-NOTHING = Field("tool_input", _empty)
+NOTHING = Field("tool_input", fixed({}))
 PAYLOADS = {
     "SessionStart": (_called("session"), NOTHING),
     "UserPromptSubmit": (_called("user_prompt"), Field("tool_input", _prompt)),
@@ -134,10 +129,6 @@ REPLY = Reply(
 )  # fmt: skip
 
 
-def _variables(hook: Hook, folder: str, _session: str) -> dict[str, str]:
-    return {"CLAUDE_HOOK_EVENT": hook.native_event, "CLAUDE_PROJECT_DIR": folder, "CLAUDE_CODE_HOOK": "1"}
-
-
 DIALECT = family(
     HOST,
     Layout(
@@ -150,7 +141,7 @@ DIALECT = family(
     base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project), MODE),
     match=aliased(HOST),
     dense=False,
-    variables=_variables,
+    variables={"CLAUDE_HOOK_EVENT": "{event}", "CLAUDE_PROJECT_DIR": "{project}", "CLAUDE_CODE_HOOK": "1"},
     failing=Failing(gates_only=("timed_out",)),
     differences=differences(
         "0.0.946",

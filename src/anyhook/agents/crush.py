@@ -17,7 +17,6 @@ from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.cell_names import Words
     from anyhook.tables.rows import Draft
@@ -117,13 +116,6 @@ REPLY = Reply(
 )
 
 
-def _variables(hook: Hook, folder: str, session_id: str) -> dict[str, str]:
-    return {
-        "CRUSH": "1", "AGENT": "crush", "AI_AGENT": "crush", "CRUSH_EVENT": hook.native_event,
-        "CRUSH_SESSION_ID": session_id, "CRUSH_CWD": folder, "CRUSH_PROJECT_DIR": folder,
-    }  # fmt: skip
-
-
 DIALECT = family(
     HOST,
     Layout(
@@ -141,7 +133,15 @@ DIALECT = family(
     EVENTS,
     REPLY,
     base=(Field("event", native_name), Field("session_id", session), Field("cwd", project)),
-    variables=_variables,
+    variables={
+        "CRUSH": "1",
+        "AGENT": "crush",
+        "AI_AGENT": "crush",
+        "CRUSH_EVENT": "{event}",
+        "CRUSH_SESSION_ID": "{session}",
+        "CRUSH_CWD": "{project}",
+        "CRUSH_PROJECT_DIR": "{project}",
+    },
     whole_input=lambda given, changed: {**given, **changed},
     differences=differences(
         "0.96.1",

@@ -10,12 +10,12 @@ from __future__ import annotations
 from anyhook.agents._claude_family import EDIT, FILE, REASON, TASK, TRIGGER
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
 from anyhook.agents._results import unpacked
-from anyhook.tables.cells import MATCH_ALL, native_name, project, session, text_of
+from anyhook.tables.cells import MATCH_ALL, fixed, native_name, output_alone, project, projects, session, text_of
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows, no_transcript, tool_rows
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import object_or_nothing, whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, ToolRow, differences
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Reply, Scene, ToolRow, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,28 +178,8 @@ def _edits(scene: Scene) -> Json:
     return [{"old_string": old, "new_string": _given(scene, "new_string") or _given(scene, "content")}]
 
 
-def _nothing(_scene: Scene) -> Json:
-    return ""
-
-
-def _none(_scene: Scene) -> Json:
-    return []
-
-
 def _packed_input(scene: Scene) -> Json:
     return text_of(scene.event.get("input"))
-
-
-def _packed_output(scene: Scene) -> Json:
-    return text_of(scene.event.get("output"))
-
-
-def _roots(scene: Scene) -> Json:
-    return [scene.project]
-
-
-def _count(_scene: Scene) -> Json:
-    return 0
 
 
 SHELL = (Field("command", _command), Field("cwd", project))
@@ -207,9 +187,9 @@ MCP = (Field("tool_name", "tool"), Field("tool_input", _packed_input))
 FACETS = {
     "beforeShellExecution": ("pre_tool", ("shell",), SHELL),
     "beforeMCPExecution": ("pre_tool", ("mcp",), MCP),
-    "beforeReadFile": ("pre_tool", ("read_file",), (Field("file_path", _path), Field("content", _nothing))),
+    "beforeReadFile": ("pre_tool", ("read_file",), (Field("file_path", _path), Field("content", fixed("")))),
     "afterShellExecution": ("post_tool", ("shell",), (*SHELL, Field("output", "output"))),
-    "afterMCPExecution": ("post_tool", ("mcp",), (*MCP, Field("result_json", _packed_output))),
+    "afterMCPExecution": ("post_tool", ("mcp",), (*MCP, Field("result_json", output_alone))),
     "afterFileEdit": ("post_tool", ("write_file", "edit_file"), (Field("file_path", _path), Field("edits", _edits))),
 }
 """Events that repeat a tool call: when they come, for which of our tools, and their payload."""
@@ -219,13 +199,13 @@ OURS = {native: tool.ours for native, tool in HOST.tools.items()}
 EVENTS = (
     *event_rows(
         HOST,
-        cells={"tool_output": _packed_output},
+        cells={"tool_output": output_alone},
         extra={
-            "preToolUse": (Field("cwd", project), Field("agent_message", _nothing)),
+            "preToolUse": (Field("cwd", project), Field("agent_message", fixed(""))),
             "postToolUse": (Field("cwd", project),),
             "postToolUseFailure": (Field("cwd", project), Field("failure_type", lambda scene: "error")),
-            "stop": (Field("loop_count", _count),),
-            "subagentStop": (Field("loop_count", _count),),
+            "stop": (Field("loop_count", fixed(0)),),
+            "subagentStop": (Field("loop_count", fixed(0)),),
         },
         bound=5,
     ),
@@ -294,10 +274,6 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     return None if found else f"matcher {hook.matcher!r} is not found in {seen[:80]!r}"
 
 
-def _variables(_hook: Hook, folder: str, _session: str) -> dict[str, str]:
-    return {"CURSOR_PROJECT_DIR": folder, "CLAUDE_PROJECT_DIR": folder}
-
-
 DIALECT = family(
     HOST,
     Layout(
@@ -309,7 +285,6 @@ DIALECT = family(
         keys=("failClosed", "loop_limit"),
         needs_type=False,
         skipped=("prompt",),
-        limits=Limits(60.0),
         elsewhere=frozenset(alone(HOST) - set(FACETS)),
         patterns=False,
         top={"version": 1},
@@ -321,12 +296,12 @@ DIALECT = family(
         Field("session_id", session),
         Field("model", "model"),
         Field("hook_event_name", native_name),
-        Field("workspace_roots", _roots),
+        Field("workspace_roots", projects),
         Field("transcript_path", no_transcript),
     ),
     match=match,
     tools={**tool_rows(HOST), "edit_file": ToolRow("Write", EDIT, also=("Edit",))},  # its name for every edit
-    variables=_variables,
+    variables={"CURSOR_PROJECT_DIR": "{project}", "CLAUDE_PROJECT_DIR": "{project}"},
     identity=each_by_itself,
     failing=Failing(gates_only=("output",), strict=("failClosed", False, True)),
     misplaced=misplaced(("{project}/.cursor/hooks/hooks.json", ".cursor/hooks.json")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BASE as CLAUDE_BASE
 from anyhook.agents._claude_family import TOOL, TOOLS, event, grouped
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family
+from anyhook.tables.cells import fixed
 from anyhook.tables.host_rows import Entry, Host, HostTool, Taken
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.rows import Field, Limits, Scene, differences
@@ -76,10 +77,6 @@ HOST = Host(
 )
 
 
-def _none(_scene: Scene) -> Json:
-    return []
-
-
 def _response(scene: Scene) -> Json:
     return {"content": scene.event.get("output"), "status": "success"}
 
@@ -89,8 +86,8 @@ EVENTS = event_rows(
     HOST,
     cells={"tool_response": _response},
     extra={
-        "Stop": (STOPPING, Field("background_tasks", _none), Field("session_crons", _none)),
-        "PermissionRequest": (Field("permission_suggestions", _none),),
+        "Stop": (STOPPING, Field("background_tasks", fixed([])), Field("session_crons", fixed([]))),
+        "PermissionRequest": (Field("permission_suggestions", fixed([])),),
     },
     untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
     bound=8,
@@ -118,7 +115,7 @@ DIALECT = family(
     base=(*BASE, MODE),
     match=aliased(HOST),
     dense=False,
-    variables=lambda hook, project, session: {"CLAUDE_PROJECT_DIR": project},
+    variables={"CLAUDE_PROJECT_DIR": "{project}"},
     differences=differences(
         "0.1.88",
         "PyPI deepagents-code 0.1.88; run",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BLOCK, EDIT, FILE, TOOL, event, grouped
 from anyhook.agents._family import HookFile, Layout, claude_reply, family, misplaced
 from anyhook.agents._patches import split_patch
-from anyhook.tables.cells import native_name, session
+from anyhook.tables.cells import fixed, native_name, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Scene, differences
+from anyhook.tables.rows import Field, Key, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,16 +87,12 @@ def _response(scene: Scene) -> Json:
     return {"success": error is None, "output": scene.event.get("output"), "error": error}
 
 
-def _no_summary(_scene: Scene) -> Json:
-    return None
-
-
 EVENTS = event_rows(
     HOST,
     cells={"tool_response": _response},
     extra={
         "Stop": (Field("stop_hook_active", not_in_a_stop_hook),),
-        "PostCompaction": (Field("summary", _no_summary),),
+        "PostCompaction": (Field("summary", fixed(None)),),
     },
 )
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))
@@ -123,12 +119,11 @@ DIALECT = family(
             HookFile("project", "{project}/.devin/hooks.v1.json", "v1", under=()),
         ),
         skipped=("prompt",),
-        limits=Limits(60.0),
     ),
     EVENTS,
     REPLY,
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("prompt_id", "call_id")),
-    variables=lambda hook, project, session_id: {"DEVIN_PROJECT_DIR": project},
+    variables={"DEVIN_PROJECT_DIR": "{project}"},
     whole_input=lambda given, changed: {**given, **changed},
     misplaced=misplaced(("{project}/.devin/hooks.json", ".devin/hooks.v1.json")),
     differences=differences(

@@ -13,7 +13,7 @@ from anyhook.agents._patches import split_patch
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, Limits, differences
+from anyhook.tables.rows import Field, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,14 +105,13 @@ DIALECT = family(
         ),
         under=(),
         group_keys=("commandRegex",),
-        limits=Limits(60.0),
         off=(("hooksDisabled",), True),
     ),
     EVENTS,
     claude_reply(EVENTS),
     base=(*BASE, MODE),
     match=match,
-    variables=lambda hook, project, session: {"FACTORY_PROJECT_DIR": project, "CLAUDE_PROJECT_DIR": project},
+    variables={"FACTORY_PROJECT_DIR": "{project}", "CLAUDE_PROJECT_DIR": "{project}"},
     whole_input=lambda given, changed: {**given, **changed},
     misplaced=misplaced(("{project}/.factory/hooks/hooks.json", ".factory/hooks.json")),
     differences=differences(

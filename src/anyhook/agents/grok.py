@@ -20,15 +20,14 @@ from anyhook.agents._claude_family import (
     specific,
 )
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import event_in_snake_case, fixed, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Sign, Taken, left_out
-from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now
+from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now, read_new, said_new
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Field, Key, Limits, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.cell_names import Words
     from anyhook.tables.drive_rows import Drive
@@ -60,10 +59,6 @@ def _output(response: Json) -> Json:
     return response
 
 
-def _source(said: Json) -> Json:
-    return "startup" if said == "new" else said
-
-
 def _is_the_end(payload: dict[str, Json]) -> bool:
     """Whether the turn has ended; a second stop, with another reason, comes when the program exits."""
     return payload.get("reason") in ("end_turn", None)
@@ -79,7 +74,7 @@ LAST = (Taken("last_message", ("lastAssistantMessage",)),)
 ALONE = "no canonical event"
 
 HOST_EVENTS = (
-    HostEvent("SessionStart", ("session_start",), (Taken("source", ("source",), _source),)),
+    HostEvent("SessionStart", ("session_start",), (Taken("source", ("source",), read_new),)),
     HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
     HostEvent(
         "PreToolUse",
@@ -176,34 +171,21 @@ HOST = Host(
 )
 
 
-def _snake(scene: Scene) -> Json:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in scene.native).lstrip("_")
-
-
 def _folder(scene: Scene) -> Json:
     return f"{scene.project}/"
 
 
-def _whole(_scene: Scene) -> Json:
-    return False
-
-
-def _their_source(scene: Scene) -> Json:
-    said = scene.event.get("source")
-    return "new" if said == "startup" else said
-
-
 CALL = (
     Field("toolName", "tool"), Field("toolInput", "input"), Field("toolUseId", "call_id"),
-    Field("toolInputTruncated", _whole),
+    Field("toolInputTruncated", fixed(False)),
 )  # fmt: skip
 STOPPING = Field("stopHookActive", not_in_a_stop_hook)
 EVENTS = event_rows(
     HOST,
-    cells={"source": _their_source},
+    cells={"source": said_new},
     extra={
         "PreToolUse": CALL,
-        "PostToolUse": (*CALL, Field("toolResult", "output"), Field("toolResultTruncated", _whole)),
+        "PostToolUse": (*CALL, Field("toolResult", "output"), Field("toolResultTruncated", fixed(False))),
         "PostToolUseFailure": CALL,
         "Stop": (STOPPING, Field("reason", lambda scene: "end_turn")),
         "SubagentStop": (STOPPING, Field("phase", lambda scene: "gate")),
@@ -225,16 +207,6 @@ REPLY = READ.replace(
 )
 
 
-def _variables(hook: Hook, folder: str, session_id: str) -> dict[str, str]:
-    event = "".join(f"_{char.lower()}" if char.isupper() else char for char in hook.native_event).lstrip("_")
-    return {
-        "GROK_HOOK_EVENT": event,
-        "GROK_SESSION_ID": session_id,
-        "GROK_WORKSPACE_ROOT": f"{folder}/",
-        "CLAUDE_PROJECT_DIR": f"{folder}/",
-    }
-
-
 DIALECT = family(
     HOST,
     Layout(
@@ -250,13 +222,16 @@ DIALECT = family(
     EVENTS,
     REPLY,
     base=(
-        Field("hookEventName", _snake), Field("sessionId", session), Field("cwd", project),
+        Field("hookEventName", event_in_snake_case), Field("sessionId", session), Field("cwd", project),
         Field("workspaceRoot", _folder), Field("timestamp", now), Field("transcriptPath", no_transcript),
         Field("permissionMode", "permission_mode"), Field("hook_event_name", native_name),
         Field("session_id", session), Field("transcript_path", no_transcript), MODE,
     ),
     match=aliased(HOST),
-    variables=_variables,
+    variables={
+        "GROK_HOOK_EVENT": "{snake}", "GROK_SESSION_ID": "{session}", "GROK_WORKSPACE_ROOT": "{project}/",
+        "CLAUDE_PROJECT_DIR": "{project}/",
+    },
     at_once=None,
     together=False,
     misplaced=misplaced(("{project}/.grok/hooks.json", ".grok/hooks/<name>.json")),

@@ -12,7 +12,7 @@ from anyhook.agents._results import unpacked
 from anyhook.programs.commands import words_of
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
-from anyhook.tables.cells import native_name, project, session, text_of, whole_value
+from anyhook.tables.cells import fixed, native_name, project, session, text_of, whole_value
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
@@ -146,15 +146,11 @@ def _extra(scene: Scene) -> Json:
     return made
 
 
-def _null(_scene: Scene) -> Json:
-    return None
-
-
 EVENTS = tuple(
     row.replace(
         payload=(
-            Field("tool_name", "tool" if row.target == "tool" else _null),
-            Field("tool_input", "input" if row.target == "tool" else _null),
+            Field("tool_name", "tool" if row.target == "tool" else fixed(None)),
+            Field("tool_input", "input" if row.target == "tool" else fixed(None)),
             Field("extra", _extra),
         ),
         target=row.target if row.target == "tool" else None,
@@ -173,7 +169,6 @@ def _blocked(draft: Draft, _event: str) -> Draft:
 WORDS: Words = (("block", "block", ()),)
 REPLY = Reply(
     read=object_or_nothing,
-    exits={0: "pass"},
     otherwise="pass",
     json_reasons=("reason",),
     keys=(
@@ -219,7 +214,6 @@ DIALECT = family(
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
     match=whole_value,
     dense=False,
-    variables=lambda hook, project_dir, session_id: {},
     launch=launch,
     names=names,
     at_once=None,

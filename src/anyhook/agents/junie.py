@@ -14,7 +14,7 @@ from anyhook.tables.cells import project
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Sign, Taken
 from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Limits, differences
+from anyhook.tables.rows import Failing, Field, Key, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,14 +81,12 @@ DIALECT = family(
     Layout(
         (HookFile("user", "{home}/.junie/config.json"),),
         keys=("blockOnError", "async"),
-        limits=Limits(60.0),
         elsewhere=frozenset({"StopFailure"}),
         made=_made,
     ),
     EVENTS,
     REPLY,
     base=(*BASE, Field("project_path", project)),
-    variables=lambda hook, project_dir, session: {},
     failing=Failing(strict=("blockOnError", False, True)),
     differences=differences(
         "3110",

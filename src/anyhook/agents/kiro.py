@@ -14,7 +14,7 @@ from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.patterns import compile_pattern
-from anyhook.tables.rows import Field, Limits, Reply, differences
+from anyhook.tables.rows import Field, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ DIALECT = family(
         command_key="action.command",
         keys=("name", "description", "enabled", "confirm"),
         skipped=("agent",),
-        limits=Limits(60.0),
         elsewhere=alone(HOST),
         spelled=_one,
         made=_made,
@@ -174,7 +173,6 @@ DIALECT = family(
     ),
     base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project)),
     match=match,
-    variables=lambda hook, project_dir, session_id: {},
     at_once=None,
     identity=each_by_itself,
     sort=_in_file_order,

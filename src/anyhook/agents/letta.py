@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, NOTE, PROMPT, TASK, TRIGGER, context, grouped, specific
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.cells import fixed, native_name, project, session, whole_value
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_prose
@@ -17,7 +17,6 @@ from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, diff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
@@ -130,23 +129,12 @@ def _is_new(scene: Scene) -> Json:
     return scene.event.get("source") != "resume"
 
 
-def _type(_scene: Scene) -> Json:
-    return "tool_error"
-
-
 EVENTS = event_rows(
     HOST,
     cells={"tool_result": _result, "is_new_session": _is_new},
-    extra={"PostToolUseFailure": (Field("error_type", _type),)},
+    extra={"PostToolUseFailure": (Field("error_type", fixed("tool_error")),)},
 )
 AFTER = ("post_tool", "post_tool_failure", "session_start")
-
-
-def _variables(hook: Hook, folder: str, session_id: str) -> dict[str, str]:
-    return {
-        "LETTA_HOOK_EVENT": hook.native_event, "LETTA_WORKING_DIR": folder, "LETTA_AGENT_ID": session_id,
-        "AGENT_ID": session_id,
-    }  # fmt: skip
 
 
 DIALECT = family(
@@ -175,7 +163,12 @@ DIALECT = family(
     ),
     base=(Field("event_type", native_name), Field("working_directory", project), Field("agent_id", session)),
     match=whole_value,
-    variables=_variables,
+    variables={
+        "LETTA_HOOK_EVENT": "{event}",
+        "LETTA_WORKING_DIR": "{project}",
+        "LETTA_AGENT_ID": "{session}",
+        "AGENT_ID": "{session}",
+    },
     at_once=None,
     together=False,
     identity=each_by_itself,

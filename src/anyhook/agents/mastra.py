@@ -101,7 +101,7 @@ _MADE = family(
     EVENTS,
     Reply(read=object_or_nothing, keys=(), exits={0: "pass", 2: "block"}),
     base=(Field("session_id", session), Field("cwd", project), Field("hook_event_name", native_name)),
-    variables=lambda hook, project_dir, session_id: {"MASTRA_HOOK_EVENT": hook.native_event},
+    variables={"MASTRA_HOOK_EVENT": "{event}"},
     at_once=None,
     identity=each_by_itself,
     differences=differences(

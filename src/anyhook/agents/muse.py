@@ -10,10 +10,10 @@ from __future__ import annotations
 from anyhook.agents._claude_family import BASE, EXIT_2, event
 from anyhook.agents._family import MODE, HookFile, Layout, Loader, claude_reply, family, shape_of
 from anyhook.model.hook import BROKEN, Hook, Layer, Source
-from anyhook.tables.cells import native_name, project, session
+from anyhook.tables.cells import fixed, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostTool, Sign, left_out
 from anyhook.tables.hosted import alone, event_rows, in_a_shell
-from anyhook.tables.rows import SPECIFIC, Field, Limits, Scene, differences
+from anyhook.tables.rows import SPECIFIC, Field, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,14 +103,6 @@ MANAGED = "managed_hooks_path"
 EVENTS = event_rows(HOST)
 
 
-def _nothing(_scene: Scene) -> Json:
-    return None
-
-
-def _provider(_scene: Scene) -> Json:
-    return "meta"
-
-
 def spoils(answer: dict[str, Json], _event: str) -> str:
     """Why the product would not read an answer: it has a key that it does not know."""
     given = answer.get(SPECIFIC)
@@ -170,7 +162,6 @@ LAYOUT = Layout(
     (HookFile("user", "{config}/muse/settings.json"), HookFile("project", "{project}/.muse/hooks.json")),
     keys=HANDLER_KEYS[2:],
     skipped=("http", "prompt", "agent", "mcp_tool"),
-    limits=Limits(60.0),
     elsewhere=alone(HOST),
     top={"schema_version": 1},
 )
@@ -204,7 +195,7 @@ def _of_file(source: Source, files: Files) -> list[Hook]:
     ]
 
 
-_shell, names = in_a_shell(lambda hook, folder, session_id: {})
+_shell, names = in_a_shell({})
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -219,15 +210,14 @@ DIALECT = family(
     claude_reply(EVENTS, spoils=spoils),
     base=(
         Field("session_id", session),
-        Field("transcript_path", _nothing),
+        Field("transcript_path", fixed(None)),
         Field("cwd", project),
         Field("hook_event_name", native_name),
         Field("turn_id", "turn_id"),
         Field("model", "model"),
-        Field("model_provider", _provider),
+        Field("model_provider", fixed("meta")),
         MODE,
     ),
-    variables=lambda hook, folder, session_id: {},
     load=load,
     launch=launch,
     names=names,

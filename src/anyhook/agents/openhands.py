@@ -9,15 +9,14 @@ from __future__ import annotations
 from anyhook.agents._claude_family import DENY, grouped
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.agents._results import parts_text
-from anyhook.tables.cells import names_or_pattern, native_name, project, session
+from anyhook.tables.cells import fixed, names_or_pattern, native_name, project, session, snake_case
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Field, Key, Limits, Reply, Scene, differences
+from anyhook.tables.rows import Field, Key, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.rows import Draft
@@ -97,26 +96,18 @@ HOST = Host(
 )
 
 
-def _null(_scene: Scene) -> Json:
-    return None
-
-
-def _empty(_scene: Scene) -> Json:
-    return {}
-
-
 def _result(scene: Scene) -> Json:
     text, error = scene.event.get("output"), scene.event.get("tool_error")
     return {"content": [{"type": "text", "text": text or error}], "is_error": bool(error)}
 
 
-NULLS = tuple(Field(key, _null) for key in ("tool_name", "tool_input", "tool_response", "message"))
+NULLS = tuple(Field(key, fixed(None)) for key in ("tool_name", "tool_input", "tool_response", "message"))
 ROWS = event_rows(HOST, cells={"tool_response": _result}, untold=("metadata",))
 EVENTS = tuple(
     row.replace(payload=(*row.payload, *(f for f in NULLS if f.key not in {field.key for field in row.payload})))
     for row in ROWS
 )
-NAMES = {"".join(f"_{c.lower()}" if c.isupper() else c for c in row.native).lstrip("_"): row.native for row in EVENTS}
+NAMES = {snake_case(row.native): row.native for row in EVENTS}
 """The other spelling of an event."""
 
 
@@ -135,21 +126,12 @@ def _halted(draft: Draft, _event: str) -> Draft:
     return {**draft, "verdict": "block"} if draft.get("continue") is False else draft
 
 
-def _variables(hook: Hook, folder: str, session_id: str) -> dict[str, str]:
-    return {
-        "OPENHANDS_EVENT_TYPE": hook.native_event,
-        "OPENHANDS_PROJECT_DIR": folder,
-        "OPENHANDS_SESSION_ID": session_id,
-    }
-
-
 DIALECT = family(
     HOST,
     Layout(
         (HookFile("user", "{home}/.openhands/hooks.json"), HookFile("project", "{project}/.openhands/hooks.json")),
         keys=("name", "async"),
         skipped=("prompt", "agent"),
-        limits=Limits(60.0),
         opened=_opened,
         needs_type=False,
     ),
@@ -171,10 +153,14 @@ DIALECT = family(
         Field("event_type", native_name),
         Field("session_id", session),
         Field("working_dir", project),
-        Field("metadata", _empty),
+        Field("metadata", fixed({})),
     ),
     match=names_or_pattern,
-    variables=_variables,
+    variables={
+        "OPENHANDS_EVENT_TYPE": "{event}",
+        "OPENHANDS_PROJECT_DIR": "{project}",
+        "OPENHANDS_SESSION_ID": "{session}",
+    },
     at_once=None,
     together=False,
     identity=each_by_itself,

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
-from anyhook.agents._results import parts_text
-from anyhook.model.texts import text_of
+from anyhook.agents._results import as_text, parts_text
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from anyhook.tables.sample_rows import Sample
 
 VERSION = "0.87.1"
-
-
-def _result(_response: Json, output: Json) -> Json:
-    return text_of(output)
 
 
 TOOL = (Taken("tool", ("toolName",)), Taken("input", ("input",)), Taken("call_id", ("toolCallId",)))
@@ -127,7 +122,7 @@ HOST = Host(
     confirm="A project's extensions load once the project is trusted.",
     without_us="open",  # our own extension ignores a missing program, unless it is closed
     gaps=("keeping a turn going", "asking the user", "a reason for refusing a prompt without a terminal"),
-    result=_result,
+    result=as_text,
 )
 
 

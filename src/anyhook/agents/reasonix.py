@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, PROMPT, REASON, SOURCE, TRIGGER, context
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
-from anyhook.tables.cells import native_name, project, session, whole_value
+from anyhook.tables.cells import fixed, native_name, project, session, whole_value
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene, differences
+from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,10 +102,6 @@ HOST = Host(
 )
 
 
-def _turn(_scene: Scene) -> Json:
-    return 1
-
-
 def _shown(run: Run) -> Run:
     """After a tool, exit status 2 does not refuse: it shows stderr to the user."""
     return run.replace(stdout=run.stderr if run.exit_code == 2 else b"")
@@ -122,7 +118,7 @@ REPLY = Reply(
     keys=(Key(("hookSpecificOutput", "additionalContext"), "string", "context", on=("session_start",)),),
 )
 AFTER = Reply(read=_text, keys=(), exits={0: "pass", 2: "pass"}, text_does="messages", streams=_shown)
-TURN = (Field("turn", _turn),)
+TURN = (Field("turn", fixed(1)),)
 EVENTS = event_rows(HOST, extra={"UserPromptSubmit": TURN, "Stop": TURN})
 
 DIALECT = family(
@@ -140,7 +136,6 @@ DIALECT = family(
     REPLY.replace(on_event=dict.fromkeys(("post_tool", "post_tool_failure"), AFTER)),
     base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
     match=whole_value,
-    variables=lambda hook, project_dir, session_id: {},
     at_once=None,
     identity=each_by_itself,
     failing=Failing(gates_only=("timed_out",)),

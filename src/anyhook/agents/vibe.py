@@ -6,7 +6,7 @@ which refuses if `strict` is set."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import DENY, EDIT, FILE
+from anyhook.agents._claude_family import DENY, EDIT, FILE, inside
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.model.hook import Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, session
@@ -14,7 +14,7 @@ from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Take
 from anyhook.tables.hosted import event_rows, no_transcript
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
-from anyhook.tables.rows import EventRow, Failing, Field, Key, Limits, Reply, Scene, differences
+from anyhook.tables.rows import EventRow, Failing, Field, Key, Reply, Scene, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,10 +80,6 @@ NAMES = {
 }
 
 
-def _inside(_value: object) -> str:
-    return "subagent"
-
-
 HOST = Host(
     name="vibe",
     title="Mistral Vibe",
@@ -91,7 +87,7 @@ HOST = Host(
     base=(
         Taken("session", ("session_id",)),
         Taken("parent_session", ("parent_session_id",)),
-        Taken("invoked_by", ("parent_session_id",), _inside),
+        Taken("invoked_by", ("parent_session_id",), inside),
     ),
     tools={**{f"file_system.{name}": tool for name, tool in NAMES.items()}, **NAMES},
     entry=Entry(
@@ -134,7 +130,6 @@ EVENTS = event_rows(
 SPECIFIC = "hook_specific_output"
 REPLY = Reply(
     read=whole_object,
-    exits={0: "pass"},
     json_reasons=("reason",),
     keys=(
         Key(("decision",), "string", "verdict", words=(("deny", "block", ()), ("allow", "none", ()))),
@@ -181,7 +176,6 @@ DIALECT = family(
         matcher_key="match",
         keys=("name", "strict", "description"),
         needs_type=False,
-        limits=Limits(60.0),
         patterns=False,
         made=_made,
     ),
@@ -196,7 +190,6 @@ DIALECT = family(
     ),
     match=match,
     dense=False,
-    variables=lambda hook, project_dir, session_id: {},
     at_once=None,
     layering="earlier_name_wins",
     identity=each_by_itself,

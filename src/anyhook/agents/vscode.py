@@ -14,11 +14,11 @@ from anyhook.agents._claude_family import BLOCK, HALT, TOOL, TOOLS, event, speci
 from anyhook.agents._family import BASE, HookFile, Layout, claude_reply, each_by_itself, family, placed
 from anyhook.agents._patches import split_patch
 from anyhook.agents.copilot import is_an_editors
-from anyhook.tables.cells import everything, text_of
+from anyhook.tables.cells import everything, output_alone
 from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Sign, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now
+from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, now, read_new, said_new
 from anyhook.tables.readers import object_or_nothing
-from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Scene, differences
+from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ def _both(word: str) -> Say:
     """A permission, in the places where the two harnesses look for it."""
     said: dict[str, Json] = {"permissionDecision": word, "permissionDecisionReason": "{reason}"}
     return Say({**said, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
-
-
-def _source(said: Json) -> Json:
-    return "startup" if said == "new" else said
 
 
 def _split(given: Input) -> list[tuple[str, Input]]:
@@ -71,7 +67,7 @@ def _keep_on(event: str) -> Mapping[str, Say]:
 
 
 HOST_EVENTS = (
-    event("SessionStart", "context message", takes=(Taken("source", ("source",), _source),)),
+    event("SessionStart", "context message", takes=(Taken("source", ("source",), read_new),)),
     event("UserPromptSubmit", "block message", {"block": Say({**HALT.json, **BLOCK.json})}),
     event("PreToolUse", "block ask allow input context message", BOTH),
     event(
@@ -137,18 +133,9 @@ SYSTEM = {"darwin": "osx", "win32": "windows"}.get(sys.platform, "linux")
 STOPPING = Field("stop_hook_active", not_in_a_stop_hook)
 
 
-def _their_source(scene: Scene) -> Json:
-    said = scene.event.get("source")
-    return "new" if said == "startup" else said
-
-
-def _output(scene: Scene) -> Json:
-    return text_of(scene.event.get("output"))
-
-
 EVENTS = event_rows(
     HOST,
-    cells={"source": _their_source, "tool_response": _output},
+    cells={"source": said_new, "tool_response": output_alone},
     extra={"Stop": (STOPPING,), "SubagentStop": (STOPPING,)},
     untold=("SubagentStart.last_assistant_message", "Stop.last_assistant_message"),
     bound=8,
@@ -193,7 +180,6 @@ _MADE = family(
     REPLY.replace(on_event={"stop": AT_A_STOP, "user_prompt_submit": ON_PROMPT}),
     base=(Field("timestamp", now), *BASE),
     match=everything,
-    variables=lambda hook, project, session: {},
     identity=each_by_itself,
     at_once=None,
     differences=differences(

@@ -10,6 +10,8 @@ from anyhook.tables.patterns import PatternTimeout, compile_pattern, names_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -25,8 +27,27 @@ def native_name(scene: Scene) -> Json:
     return scene.native
 
 
+def snake_case(native: str) -> str:
+    """`PreToolUse` → `pre_tool_use`."""
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in native).lstrip("_")
+
+
+def event_in_snake_case(scene: Scene) -> Json:
+    return snake_case(scene.native)
+
+
 def project(scene: Scene) -> Json:
     return scene.project
+
+
+def projects(scene: Scene) -> Json:
+    """For products that name several folders."""
+    return [scene.project]
+
+
+def fixed(value: Json) -> Callable[[Scene], Json]:
+    """The same in every payload."""
+    return lambda _scene: value
 
 
 def agent_id(scene: Scene) -> Json:
@@ -41,6 +62,11 @@ def session(scene: Scene) -> Json:
 def text_of(value: Json) -> str:
     """A tool's result as text: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def output_alone(scene: Scene) -> Json:
+    """The result as text."""
+    return text_of(scene.event.get("output"))
 
 
 def output_text(scene: Scene) -> Json:

@@ -7,7 +7,7 @@ from anyhook.model.event import EVENTS
 from anyhook.programs.commands import SHELL
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
-from anyhook.tables.cells import utc_time
+from anyhook.tables.cells import fixed, snake_case, utc_time
 from anyhook.tables.rows import EventRow, Field, Launch, Scene, ToolRow
 
 TYPE_CHECKING = False
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host, HostEvent
     from anyhook.tables.rows import Cell
 
-    Variables = Callable[[Hook, str, str], dict[str, str]]
-    """Hook, project, session → what its environment gets."""
+    Variables = Mapping[str, str] | Callable[[Hook, str, str], dict[str, str]]
+    """Name → text, in which names in braces stand for the call's own values; or a function of the hook, the project and
+    the session. A text with `{plugin}` is for hooks of plugins alone."""
 
 BLOCKS: dict[str, Effect] = {
     "user_prompt_submit": "abort", "pre_tool": "deny_tool", "permission_request": "deny_permission",
@@ -146,13 +147,25 @@ def env_of(hook: Hook) -> dict[str, str]:
     return {name: str(value) for name, value in env.items()} if isinstance(env, dict) else {}
 
 
+def variables_of(given: Variables, hook: Hook, project: str, session: str) -> dict[str, str]:
+    """The variables that a product sets for a hook."""
+    if callable(given):
+        return given(hook, project, session)
+    known = {
+        "project": project, "session": session, "event": hook.native_event, "snake": snake_case(hook.native_event),
+        "root": hook.root, "plugin": hook.root, "folder": hook.source.rpartition("/")[0],
+    }  # fmt: skip
+    mine = {name: text for name, text in given.items() if hook.scope == "plugin" or "{plugin}" not in text}
+    return {name: text.format(**known) for name, text in mine.items()}
+
+
 def in_a_shell(
     variables: Variables, key: str = "command"
 ) -> tuple[Callable[[Hook, Scene], Launch], Callable[[Hook, Files, str, str], tuple[str, ...]]]:
     """How a shell line is started in the project, and the files that it names."""
 
     def launch(hook: Hook, scene: Scene) -> Launch:
-        made = variables(hook, scene.project, scene.session)
+        made = variables_of(variables, hook, scene.project, scene.session)
         env = {**scene.env, **made, **env_of(hook)}
         args = hook.spec.get("args")
         if isinstance(args, list):  # then no shell reads the command
@@ -164,7 +177,7 @@ def in_a_shell(
             return ()
         args = hook.spec.get("args")
         words = [str(hook.spec[key]), *map(str, args)] if isinstance(args, list) else words_read(str(hook.spec[key]))
-        return named_files(words, project, home, variables(hook, project, ""), files)
+        return named_files(words, project, home, variables_of(variables, hook, project, ""), files)
 
     return launch, names
 
@@ -172,13 +185,21 @@ def in_a_shell(
 # -- cells
 
 
-def no_transcript(_scene: Scene) -> Json:
-    """Only the product keeps transcripts."""
-    return ""
+no_transcript = fixed("")
+"""Only the product keeps transcripts."""
+not_in_a_stop_hook = fixed(False)
 
 
-def not_in_a_stop_hook(_scene: Scene) -> Json:
-    return False
+def read_new(said: Json) -> Json:
+    """Of products that call a session `new` that is not resumed: others say `startup`, and matchers are written for
+    that."""
+    return "startup" if said == "new" else said
+
+
+def said_new(scene: Scene) -> Json:
+    """The same, as such a product says it."""
+    said = scene.event.get("source")
+    return "new" if said == "startup" else said
 
 
 def now(_scene: Scene) -> Json:

@@ -264,7 +264,6 @@ DIALECT = Dialect(
     ),
     load=load,
     shape=SHAPE,
-    layering="concatenate",
     events=EVENTS,
     base=(
         Field("session_id", session),
@@ -283,7 +282,6 @@ DIALECT = Dialect(
     replies={"command": COMMAND, "http": POSTED, "mcp_tool": CALLED, "prompt": MODEL, "agent": MODEL},
     failing=Failing(strict=("onFailure", "continue", "block")),
     limits=LIMITS,
-    chains=(),
     together=True,
     at_once=always,
     identity=identity,

@@ -12,7 +12,7 @@ from anyhook.agents._claude_family import BASE, HALT, TASK, event, grouped, spec
 from anyhook.agents._patches import rejoin_shell, split_patch, split_shell
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
-from anyhook.tables.cells import agent_id, always, named_or_found, native_name, project, session
+from anyhook.tables.cells import agent_id, always, fixed, named_or_found, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch
 from anyhook.tables.hosted import (
     alone,
@@ -196,7 +196,6 @@ COMMAND = Reply(
     read=object_or_words,
     also=DOCUMENTED,
     exits={0: "pass", 2: "block_if_said"},
-    exit_reasons=("stderr",),
     json_reasons=("reason",),
     spoils=spoils,
     text_on=("session_start", "subagent_start", "user_prompt_submit"),
@@ -239,10 +238,6 @@ TOOL_ANSWER = COMMAND.replace(exits={0: "pass"}, text_doubted=True)
 """A tool of an MCP server has no exit status, and is called for its answer."""
 
 
-def _nowhere(_scene: Scene) -> Json:
-    return None
-
-
 def _turn(scene: Scene) -> Json:
     return scene.event.get("turn_id") or f"{scene.session}-{scene.event.get('turn_number')}"
 
@@ -263,7 +258,7 @@ EVENTS = event_rows(
         "PermissionRequest": (MODEL, MODE, TURN),
         "PostToolUse": (MODEL, MODE, TURN),
         "SubagentStart": (MODEL, MODE, TURN, AGENT),
-        "SubagentStop": (MODEL, MODE, TURN, AGENT, STOPPING, Field("agent_transcript_path", _nowhere)),
+        "SubagentStop": (MODEL, MODE, TURN, AGENT, STOPPING, Field("agent_transcript_path", fixed(None))),
         "PreCompact": (MODEL, TURN),
         "PostCompact": (MODEL, TURN),
         "Stop": (MODEL, MODE, TURN, STOPPING),
@@ -364,13 +359,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
     return path, 3 if path.endswith(("/.codex/hooks.json", "/.codex/config.toml")) else 0
 
 
-def _variables(hook: Hook, _project: str, _session: str) -> dict[str, str]:
-    if hook.scope != "plugin":
-        return {}
-    return {"PLUGIN_ROOT": hook.root, "CLAUDE_PLUGIN_ROOT": hook.root}
-
-
-launch, named_in_the_line = in_a_shell(_variables)
+launch, named_in_the_line = in_a_shell({"PLUGIN_ROOT": "{plugin}", "CLAUDE_PLUGIN_ROOT": "{plugin}"})
 
 
 def names(hook: Hook, files: Files, project_dir: str, home: str) -> tuple[str, ...]:
@@ -401,7 +390,7 @@ DIALECT = Dialect(
     events=EVENTS,
     base=(
         Field("session_id", session),
-        Field("transcript_path", _nowhere),
+        Field("transcript_path", fixed(None)),
         Field("cwd", project),
         Field("hook_event_name", native_name),
     ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.documents import edit
 from anyhook.documents.read import MAX_FOREIGN_BYTES, Unreadable, read_bytes
+from anyhook.tables.cells import snake_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,7 @@ def approvals(
     found: dict[str, Approval] = {}
     for event, place, group, handler in _handlers(document):
         if ours(handler):
-            label = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+            label = snake_case(event)
             kept = state.get(f"{os.path.realpath(path)}:{label}:{place}")
             word = _word(kept, hash_of(label, group, handler))
             found[event] = word if found.get(event) != "given" else "given"

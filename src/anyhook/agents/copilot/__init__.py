@@ -11,13 +11,22 @@ import time
 from anyhook.agents._claude_family import BLOCK, NOTE, REASON, TRIGGER
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
 from anyhook.agents._patches import split_patch
-from anyhook.agents._results import result_text, unpacked
+from anyhook.agents._results import as_text, result_text, unpacked
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
-from anyhook.model.texts import text_of
 from anyhook.programs.commands import check_text
-from anyhook.tables.cells import MATCH_ALL, is_plain, native_name, project, session
+from anyhook.tables.cells import MATCH_ALL, fixed, is_plain, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Say, Sign, Taken
-from anyhook.tables.hosted import env_of, event_rows, in_a_shell, not_in_a_stop_hook, now, tool_rows, without
+from anyhook.tables.hosted import (
+    env_of,
+    event_rows,
+    in_a_shell,
+    not_in_a_stop_hook,
+    now,
+    read_new,
+    said_new,
+    tool_rows,
+    without,
+)
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import BadPattern, compile_pattern
 from anyhook.tables.readers import whole_object
@@ -57,18 +66,6 @@ def _permission(word: str) -> Say:
     return Say({"permissionDecision": word, "permissionDecisionReason": "{reason}"})
 
 
-def _result(_response: Json, output: Json) -> Json:
-    return text_of(output)
-
-
-FRESH = "new"
-"""Its word for a session that is not resumed; other agents say `startup`, and matchers are written for that."""
-
-
-def _source(said: Json) -> Json:
-    return "startup" if said == FRESH else said
-
-
 CONTEXT = Say({"additionalContext": "{context}"})
 TOOL = (
     Taken("tool", ("toolName", "tool_name")),
@@ -89,7 +86,7 @@ BORROWED = {
 """Its names for tools in an entry of `.claude/settings.json`; their input stays its own. Measured with 1.0.102."""
 
 HOST_EVENTS = (
-    HostEvent("sessionStart", ("session_start",), (Taken("source", ("source",), _source),), {"context": CONTEXT}),
+    HostEvent("sessionStart", ("session_start",), (Taken("source", ("source",), read_new),), {"context": CONTEXT}),
     HostEvent(
         "userPromptSubmitted",
         ("user_prompt_submit",),
@@ -196,16 +193,12 @@ HOST = Host(
     borrowed=BORROWED,
     lent=(("hook_event_name", "sessionId"), ("hookEventName", "toolName")),
     signs=(Sign(("timestamp", "hook_event_name", "cwd"), ("sessionId", "hookEventName")),),
-    result=_result,
+    result=as_text,
 )
 
 
 def _milliseconds(_scene: Scene) -> Json:
     return time.time_ns() // 1_000_000
-
-
-def _no_suggestions(_scene: Scene) -> Json:
-    return []
 
 
 def _their_result(scene: Scene) -> Json:
@@ -214,12 +207,6 @@ def _their_result(scene: Scene) -> Json:
 
 def _pascal_result(scene: Scene) -> Json:
     return {"result_type": "success", "text_result_for_llm": scene.event.get("output")}
-
-
-def _their_source(scene: Scene) -> Json:
-    """A new session has another name there."""
-    said = scene.event.get("source")
-    return FRESH if said == "startup" else said
 
 
 def _error(scene: Scene) -> Json:
@@ -245,7 +232,7 @@ CAMEL = tuple(
     row.replace(payload=(*BASE, *row.payload))
     for row in event_rows(
         HOST,
-        cells={"toolResult": _their_result, "error": _error, "source": _their_source},
+        cells={"toolResult": _their_result, "error": _error, "source": said_new},
         extra={
             "agentStop": (STOPPING,),
             "subagentStop": (STOPPING,),
@@ -256,7 +243,7 @@ CAMEL = tuple(
     )
 )
 PASCAL = {
-    "SessionStart": ("sessionStart", (Field("source", _their_source),)),
+    "SessionStart": ("sessionStart", (Field("source", said_new),)),
     "UserPromptSubmit": ("userPromptSubmitted", (Field("prompt", "prompt"),)),
     "PreToolUse": ("preToolUse", CALL),
     "PermissionRequest": ("permissionRequest", CALL),
@@ -275,7 +262,7 @@ def _renamed(row: EventRow) -> EventRow:
     if row.native != "permissionRequest":
         return row
     kept = tuple(field.replace(key="toolInput") if field.key == "toolArgs" else field for field in row.payload)
-    more = (Field("hookName", native_name), Field("permissionSuggestions", _no_suggestions))
+    more = (Field("hookName", native_name), Field("permissionSuggestions", fixed([])))
     return row.replace(payload=(*kept, *more))
 
 
@@ -399,15 +386,9 @@ def claim(path: str, document: Json) -> tuple[str, int]:
     return path, 3 if sure and path.endswith(".json") and not is_an_editors(document) else 0
 
 
-def _variables(hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
-    return {
-        "COPILOT_PROJECT_DIR": project_dir,
-        "CLAUDE_PROJECT_DIR": project_dir,
-        "COPILOT_HOOK_DIR": hook.source.rpartition("/")[0],
-    }
-
-
-_launch, names = in_a_shell(_variables, "bash")
+_launch, names = in_a_shell(
+    {"COPILOT_PROJECT_DIR": "{project}", "CLAUDE_PROJECT_DIR": "{project}", "COPILOT_HOOK_DIR": "{folder}"}, "bash"
+)
 
 
 def launch(hook: Hook, scene: Scene) -> Launch:
@@ -436,7 +417,6 @@ CONTEXT_EVENTS = (
 REPLY = Reply(
     read=read,
     also=("interrupt", "modifiedResult.resultType", "modifiedTransformedPrompt", "modifiedResponse"),
-    exits={0: "pass"},
     json_reasons=("reason",),
     keys=(
         Key(("permissionDecision",), "string", "verdict", on=("pre_tool",), words=PERMISSIONS),

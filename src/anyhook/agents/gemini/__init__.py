@@ -258,16 +258,14 @@ def claim(path: str, document: Json) -> tuple[str, int]:
     return path, 3 if path.endswith("/.gemini/settings.json") else 0
 
 
-def _variables(_hook: Hook, project_dir: str, session_id: str) -> dict[str, str]:
-    return {
-        "GEMINI_PROJECT_DIR": project_dir,
-        "GEMINI_CWD": project_dir,
-        "GEMINI_SESSION_ID": session_id,
-        "CLAUDE_PROJECT_DIR": project_dir,
+launch, names = in_a_shell(
+    {
+        "GEMINI_PROJECT_DIR": "{project}",
+        "GEMINI_CWD": "{project}",
+        "GEMINI_SESSION_ID": "{session}",
+        "CLAUDE_PROJECT_DIR": "{project}",
     }
-
-
-launch, names = in_a_shell(_variables)
+)
 
 
 def _halted(draft: Draft, event: str) -> Draft:
@@ -297,7 +295,6 @@ REPLY = Reply(
     exits={0: "pass", 1: "fail"},
     otherwise="block_if_said",
     exit_reasons=("stderr", "stdout"),
-    json_reasons=("reason", "message", "stderr"),
     speaks_anyway=True,
     streams=_answer_on_stderr,
     text_does="messages",

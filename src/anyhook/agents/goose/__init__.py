@@ -201,11 +201,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
     return path, 3 if "/.agents/plugins/" in path and path.endswith("/hooks/hooks.json") else 0
 
 
-def _variables(hook: Hook, _project: str, _session: str) -> dict[str, str]:
-    return {"PLUGIN_ROOT": hook.root}
-
-
-launch, names = in_a_shell(_variables)
+launch, names = in_a_shell({"PLUGIN_ROOT": "{root}"})
 
 REPLY = Reply(
     read=object_or_nothing,

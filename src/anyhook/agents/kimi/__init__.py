@@ -210,7 +210,6 @@ DIALECT = family(
     REPLY,
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("cwd", project)),
     match=match,
-    variables=lambda hook, project_dir, session_id: {},
     tools=TOOLS,
     words=WORDS,
     differences=differences(

@@ -16,7 +16,7 @@ from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import argv_of, check_command, check_text, split
 from anyhook.programs.loose import argv_read
 from anyhook.programs.named import named_files
-from anyhook.tables.cells import failed, names_or_pattern, native_name, output_text, project, session
+from anyhook.tables.cells import failed, fixed, names_or_pattern, native_name, output_text, project, session
 from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import whole_object, yes_or_no
@@ -122,11 +122,6 @@ HOST = Host(
 TOOL = (Field("tool_name", "tool"), Field("tool_input", "input"))
 
 
-def _compacted(_scene: Scene) -> Json:
-    """The event happens once the conversation is shorter; one that could not be compacted has none."""
-    return True
-
-
 EVENTS = (
     EventRow("SessionStart", ("session_start",), "advisory", (Field("source", "source"),), "source"),
     EventRow(
@@ -157,7 +152,9 @@ EVENTS = (
         "advisory",
         (
             Field("trigger", "trigger"),
-            Field("ok", _compacted),
+            Field(
+                "ok", fixed(True)
+            ),  # it happens once the conversation is shorter; one that could not be compacted has none
             Field("input_tokens_before", "input_tokens"),
             Field("model_context_length", "model_context_length"),
         ),

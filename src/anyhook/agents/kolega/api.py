@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyhook.agents.kolega import EVENTS
 from anyhook.model import lean_json
+from anyhook.tables.cells import snake_case
 
 if TYPE_CHECKING:
     from anyhook.model.json_types import Json
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
 FIELDS = ("blocked", "reason", "updated_input", "updated_output", "additional_context", "end_turn")
 
 
-def _constant(native: str) -> str:
-    """`PreToolUse` → `PRE_TOOL_USE`."""
-    return "".join(f"_{char}" if char.isupper() else char for char in native).strip("_").upper()
-
-
-HookEvent = StrEnum("HookEvent", {_constant(row.native): row.native for row in EVENTS})  # type: ignore[misc]
+HookEvent = StrEnum("HookEvent", {snake_case(row.native).upper(): row.native for row in EVENTS})  # type: ignore[misc]
 
 
 class HookOutcome:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2
 from anyhook.agents._plugins import plugin_text
-from anyhook.agents._results import parts_text
-from anyhook.model.texts import text_of
+from anyhook.agents._results import as_text, parts_text
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
 
 TYPE_CHECKING = False
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from anyhook.tables.version_rows import ProductChange
 
 VERSION = "1.18.33"
-
-
-def _result(_response: Json, output: Json) -> Json:
-    return text_of(output)
 
 
 TOOL = (
@@ -177,7 +172,7 @@ HOST = Host(
     off_variables=("OPENCODE_PURE",),
     confirm="nothing to confirm: it loads plugins from this folder.",
     gaps=("permission requests", "refusing a prompt", "keeping a turn going"),
-    result=_result,
+    result=as_text,
 )
 
 

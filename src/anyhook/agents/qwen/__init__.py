@@ -15,12 +15,12 @@ from anyhook.agents._results import content_text
 from anyhook.agents.gemini import NO_ASKING, QUIET
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import check_text
-from anyhook.tables.cells import MATCH_ALL
+from anyhook.tables.cells import MATCH_ALL, fixed
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 from anyhook.tables.hosted import event_rows, in_a_shell, not_in_a_stop_hook, shown_result, switched, tool_rows, without
 from anyhook.tables.patterns import check_pattern, compile_pattern
-from anyhook.tables.rows import Field, Limits, Misplaced, Roots, Scene, differences
+from anyhook.tables.rows import Field, Limits, Misplaced, Roots, differences
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
@@ -110,10 +110,6 @@ HOST = Host(
 )
 
 
-def _none(_scene: Scene) -> Json:
-    return []
-
-
 CALL = (Field("tool_call_id", "call_id"),)
 EVENTS = event_rows(
     HOST,
@@ -124,7 +120,8 @@ EVENTS = event_rows(
         "PostToolUse": CALL,
         "PostToolUseFailure": CALL,
         "Stop": (
-            Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", _none), Field("crons", _none),
+            Field("stop_hook_active", not_in_a_stop_hook), Field("background_tasks", fixed([])),
+            Field("crons", fixed([])),
         ),
     },
     untold=("PermissionRequest.tool_use_id", "SubagentStart.last_assistant_message"),
@@ -209,11 +206,7 @@ def claim(path: str, document: Json) -> tuple[str, int]:
     return path, 3 if path.endswith("/.qwen/settings.json") else 0
 
 
-def _variables(_hook: Hook, project_dir: str, _session: str) -> dict[str, str]:
-    return dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_dir)
-
-
-launch, names = in_a_shell(_variables)
+launch, names = in_a_shell(dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "{project}"))
 
 REPLY = claude_reply(EVENTS, exits={0: "pass", 2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
 
