@@ -43,6 +43,8 @@ DENY = Say({"decision": "deny", "reason": "{reason}"})
 HALT = Say({"continue": False, "stopReason": "{reason}"})
 TELL = Say({"systemMessage": "{message}"})
 EXIT_2 = Say(stderr="{reason}", status=2)
+BY_EXIT_2 = {"block": EXIT_2}
+"""Of hosts that are refused by exit status 2 alone."""
 
 
 def specific(event: str, **keys: Json) -> Say:

@@ -6,22 +6,18 @@ As a dialect: Claude's groups and answers; a hook can refuse a prompt but not ad
 from __future__ import annotations
 
 from anyhook.agents._claude_family import (
-    BLOCK,
     DENY,
     EDIT,
+    ERROR,
     EXIT_2,
     FILE,
-    PROMPT,
-    REASON,
     TASK,
-    TRIGGER,
-    context,
+    event,
     grouped,
-    specific,
 )
 from anyhook.agents._family import MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
 from anyhook.tables.cells import event_in_snake_case, fixed, native_name, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Sign, Taken, left_out
+from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Sign, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows, no_transcript, not_in_a_stop_hook, now, read_new, said_new
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Field, Key, Limits, Scene, differences
@@ -74,48 +70,27 @@ LAST = (Taken("last_message", ("lastAssistantMessage",)),)
 ALONE = "no canonical event"
 
 HOST_EVENTS = (
-    HostEvent("SessionStart", ("session_start",), (Taken("source", ("source",), read_new),)),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {
-            "block": DENY,
-            "input": specific("PreToolUse", updatedInput="{input}"),
-            "context": context("PreToolUse"),
-        },
-        limit_s=600,
-    ),
-    HostEvent(
+    event("SessionStart", takes=(Taken("source", ("source",), read_new),)),
+    event("UserPromptSubmit", "block", {"block": EXIT_2}),
+    event("PreToolUse", "block input context", {"block": DENY}, takes=TOOL),
+    event(
         "PostToolUse",
-        ("post_tool",),
-        (
+        "block context",
+        takes=(
             *TOOL,
             Taken("output", ("tool_response", "toolResult"), _output),
             Taken("exit_code", ("tool_response.exit_code", "toolResult.exit_code")),
             Taken("duration_ms", ("durationMs",)),
         ),
-        {"block": BLOCK, "context": context("PostToolUse")},
-        limit_s=600,
     ),
-    HostEvent(
-        "PostToolUseFailure",
-        ("post_tool_failure",),
-        (*TOOL, Taken("tool_error", ("error",)), Taken("output", ("error",))),
-        limit_s=600,
-    ),
-    HostEvent(
-        "Notification",
-        ("notification",),
-        (Taken("message", ("message",)), Taken("notification_type", ("notificationType",))),
-    ),
-    HostEvent("SubagentStart", ("subagent_start",), (*AGENT, Taken("task", ("description",)))),
-    HostEvent("SubagentStop", ("subagent_stop",), (*AGENT, *LAST), {"block": BLOCK}, limit_s=600),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER),
-    HostEvent("PostCompact", ("post_compact",), TRIGGER),
-    HostEvent("Stop", ("stop",), LAST, {"block": BLOCK}, limit_s=600, when=_is_the_end),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("PostToolUseFailure", takes=(*TOOL, *ERROR)),
+    event("Notification", takes=(Taken("message", ("message",)), Taken("notification_type", ("notificationType",)))),
+    event("SubagentStart", takes=(*AGENT, Taken("task", ("description",)))),
+    event("SubagentStop", "block", takes=(*AGENT, *LAST)),
+    event("PreCompact"),
+    event("PostCompact"),
+    event("Stop", "block", takes=LAST, when=_is_the_end),
+    event("SessionEnd"),
     *left_out(ALONE, "PermissionDenied", "StopFailure", "StopCancelled"),
 )
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import os
 
-from anyhook.agents._claude_family import BLOCK, EDIT, FILE, PROMPT, SOURCE, grouped
-from anyhook.agents._claude_family import TRIGGER as CLAUDE_TRIGGER
+from anyhook.agents._claude_family import BLOCK, EDIT, FILE, event, grouped
 from anyhook.model.hook import Hook, Layer, Source
 from anyhook.programs.commands import SHELL, check_text
 from anyhook.programs.loose import words_read
 from anyhook.programs.named import named_files
 from anyhook.tables.cells import native_name, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, Say, Taken
 from anyhook.tables.patterns import check_pattern
 from anyhook.tables.readers import last_line_object
 from anyhook.tables.rows import (
@@ -58,43 +57,31 @@ def chat_scope() -> OwnScope:
 
 HOST_TOOL = (Taken("tool", ("tool_name",)), Taken("input", ("tool_input",)))
 HOST_AGENT = (Taken("agent_type", ("agent_type",)),)
-CONTEXT = Say({"additional_context": "{context}"})
+EXPRESSED = {
+    "block": BLOCK, "context": Say({"additional_context": "{context}"}),
+    "input": Say({"modified_input": "{input}"}), "prompt": Say({"modified_prompt": "{prompt}"}),
+    "allow": Say({"decision": "approve", "reason": "{reason}"}),
+}  # fmt: skip
 
 HOST_EVENTS = (
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        HOST_TOOL,
-        {"block": BLOCK, "input": Say({"modified_input": "{input}"}), "context": CONTEXT},
-        limit_s=300,
-    ),
-    HostEvent(
+    event("PreToolUse", "block input context", EXPRESSED, takes=HOST_TOOL, limit_s=300),
+    event(
         "PostToolUse",
-        ("post_tool", "post_tool_failure"),
-        (*HOST_TOOL, Taken("output", ("tool_output",)), Taken("tool_error", ("error",))),
-        {"block": BLOCK, "context": CONTEXT},
+        "block context",
+        EXPRESSED,
+        canonical=("post_tool", "post_tool_failure"),
+        takes=(*HOST_TOOL, Taken("output", ("tool_output",)), Taken("tool_error", ("error",))),
         error=("error",),
         limit_s=300,
     ),
-    HostEvent(
-        "PermissionRequest",
-        ("permission_request",),
-        HOST_TOOL,
-        {"block": BLOCK, "allow": Say({"decision": "approve", "reason": "{reason}"})},
-        limit_s=300,
-    ),
-    HostEvent("SubagentStart", ("subagent_start",), HOST_AGENT, {"block": BLOCK, "context": CONTEXT}),
-    HostEvent("SubagentStop", ("subagent_stop",), HOST_AGENT, {"block": BLOCK}),
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": CONTEXT}),
-    HostEvent("PreCompact", ("pre_compact",), CLAUDE_TRIGGER, {"block": BLOCK}),
-    HostEvent("PostCompact", ("post_compact",), CLAUDE_TRIGGER),
-    HostEvent(
-        "UserPromptSubmit",
-        ("user_prompt_submit",),
-        PROMPT,
-        {"block": BLOCK, "prompt": Say({"modified_prompt": "{prompt}"}), "context": CONTEXT},
-    ),
-    HostEvent("Stop", ("stop",), (), {"block": BLOCK}, limit_s=300),
+    event("PermissionRequest", "block allow", EXPRESSED, takes=HOST_TOOL, limit_s=300),
+    event("SubagentStart", "block context", EXPRESSED, takes=HOST_AGENT),
+    event("SubagentStop", "block", EXPRESSED, takes=HOST_AGENT, limit_s=60.0),
+    event("SessionStart", "context", EXPRESSED),
+    event("PreCompact", "block", EXPRESSED),
+    event("PostCompact"),
+    event("UserPromptSubmit", "block prompt context", EXPRESSED),
+    event("Stop", "block", EXPRESSED, takes=(), limit_s=300),
 )
 
 HOST = Host(

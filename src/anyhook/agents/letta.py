@@ -7,10 +7,17 @@ rewrite or add, but not refuse."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import EDIT, EXIT_2, FILE, NOTE, PROMPT, TASK, TRIGGER, context, grouped, specific
+from anyhook.agents._claude_family import (
+    BY_EXIT_2,
+    EDIT,
+    FILE,
+    TASK,
+    event,
+    grouped,
+)
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.tables.cells import fixed, native_name, project, session, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, OffSwitch, Taken
+from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 from anyhook.tables.hosted import event_rows
 from anyhook.tables.readers import object_or_prose
 from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, Scene, differences
@@ -47,41 +54,25 @@ AGENT = (Taken("agent_type", ("subagent_type",)), Taken("agent_name", ("subagent
 UNSEEN = "`letta -p` does not fire it"
 
 HOST_EVENTS = (
-    HostEvent("SessionStart", ("session_start",), (Taken("source", ("is_new_session",), _source),), why_not=UNSEEN),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}, why_not=UNSEEN),
-    HostEvent(
-        "PreToolUse",
-        ("pre_tool",),
-        TOOL,
-        {"block": EXIT_2, "input": specific("PreToolUse", updatedInput="{input}")},
-        limit_s=600,
-    ),
-    HostEvent("PermissionRequest", ("permission_request",), TOOL, {"block": EXIT_2}, limit_s=600, why_not=UNSEEN),
-    HostEvent(
+    event("SessionStart", takes=(Taken("source", ("is_new_session",), _source),), why_not=UNSEEN),
+    event("UserPromptSubmit", "block", BY_EXIT_2, why_not=UNSEEN),
+    event("PreToolUse", "block input", BY_EXIT_2, takes=TOOL),
+    event("PermissionRequest", "block", BY_EXIT_2, takes=TOOL, why_not=UNSEEN),
+    event(
         "PostToolUse",
-        ("post_tool",),
-        (*TOOL, Taken("output", ("tool_result.output", "tool_result"))),
-        {"block": EXIT_2, "context": context("PostToolUse")},
-        limit_s=600,
+        "block context",
+        BY_EXIT_2,
+        takes=(*TOOL, Taken("output", ("tool_result.output", "tool_result"))),
         when=_succeeded,
         why_not="it also comes after a failed call, before PostToolUseFailure",
     ),
-    HostEvent(
-        "PostToolUseFailure",
-        ("post_tool_failure",),
-        (*TOOL, *ERROR),
-        {"block": EXIT_2, "context": context("PostToolUseFailure")},
-        limit_s=600,
-    ),
-    HostEvent("Notification", ("notification",), NOTE, why_not=UNSEEN),
-    HostEvent("SubagentStop", ("subagent_stop",), AGENT, limit_s=600, why_not="a refusal does not send it back"),
-    HostEvent("PreCompact", ("pre_compact",), TRIGGER, why_not=UNSEEN),
-    HostEvent(
-        "Stop", ("stop",), (Taken("last_message", ("assistant_message",)),), {"block": EXIT_2}, limit_s=600,
-        why_not=UNSEEN,
-    ),
-    HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}, why_not=UNSEEN),
-)  # fmt: skip
+    event("PostToolUseFailure", "block context", BY_EXIT_2, takes=(*TOOL, *ERROR)),
+    event("Notification", why_not=UNSEEN),
+    event("SubagentStop", takes=AGENT, why_not="a refusal does not send it back"),
+    event("PreCompact", why_not=UNSEEN),
+    event("Stop", "block", BY_EXIT_2, takes=(Taken("last_message", ("assistant_message",)),), why_not=UNSEEN),
+    event("SessionEnd", takes=(), fixed={"reason": "other"}, why_not=UNSEEN),
+)
 
 HOST = Host(
     name="letta",

@@ -6,10 +6,10 @@ is ignored."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import EXIT_2, NOTE, PROMPT
+from anyhook.agents._claude_family import BY_EXIT_2, event
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.tables.cells import failed, native_name, output_text, project, session
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Taken, left_out
+from anyhook.tables.host_rows import Entry, Host, HostTool, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Field, Limits, Reply, differences
@@ -30,22 +30,24 @@ UNSEEN = "`mastracode -p` does not fire it"
 ALONE = "no canonical event"
 
 HOST_EVENTS = (
-    HostEvent("SessionStart", ("session_start",), fixed={"source": "startup"}, why_not=UNSEEN),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}, why_not=UNSEEN),
-    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
-    HostEvent(
-        "PostToolUse", ("post_tool", "post_tool_failure"), (*TOOL, Taken("output", ("tool_output",))),
-        error=("tool_error",), limit_s=600,
+    event("SessionStart", takes=(), fixed={"source": "startup"}, why_not=UNSEEN),
+    event("UserPromptSubmit", "block", BY_EXIT_2, why_not=UNSEEN),
+    event("PreToolUse", "block", BY_EXIT_2, takes=TOOL),
+    event(
+        "PostToolUse",
+        canonical=("post_tool", "post_tool_failure"),
+        takes=(*TOOL, Taken("output", ("tool_output",))),
+        error=("tool_error",),
     ),
-    HostEvent("Notification", ("notification",), NOTE, why_not=UNSEEN),
-    HostEvent("SubagentStart", ("subagent_start",), why_not=UNSEEN),
-    HostEvent("Stop", ("stop",), (), {"block": EXIT_2}, limit_s=600, why_not=UNSEEN),
-    HostEvent("SessionEnd", ("session_end",), fixed={"reason": "other"}, why_not=UNSEEN),
+    event("Notification", why_not=UNSEEN),
+    event("SubagentStart", takes=(), why_not=UNSEEN),
+    event("Stop", "block", BY_EXIT_2, takes=(), why_not=UNSEEN),
+    event("SessionEnd", takes=(), fixed={"reason": "other"}, why_not=UNSEEN),
     *left_out(ALONE, "AgentStart", "AgentEnd"),
-    HostEvent("PermissionRequest", installed=False, why_not="what an answer does was not seen"),
+    *left_out("what an answer does was not seen", "PermissionRequest"),
     *left_out(ALONE, "PermissionResult", "Interrupt"),
-    HostEvent("SubagentEnd", installed=False, why_not="what an answer does was not seen"),
-)  # fmt: skip
+    *left_out("what an answer does was not seen", "SubagentEnd"),
+)
 
 HOST = Host(
     name="mastra",

@@ -7,10 +7,10 @@ and so does a timeout."""
 
 from __future__ import annotations
 
-from anyhook.agents._claude_family import EXIT_2, PROMPT, REASON, SOURCE, TRIGGER, context
+from anyhook.agents._claude_family import BY_EXIT_2, TRIGGER, event
 from anyhook.agents._family import HookFile, Layout, each_by_itself, family
 from anyhook.tables.cells import fixed, native_name, project, session, whole_value
-from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
+from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, differences
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from anyhook.model.call import Run
     from anyhook.model.json_types import Json
-    from anyhook.model.words import HostEffect
     from anyhook.tables.cell_names import Printed
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.sample_rows import Sample
@@ -46,32 +45,32 @@ def _succeeded(payload: dict[str, Json]) -> bool:
     return not payload.get("error")
 
 
-SHOWN: dict[HostEffect, Say] = {"message": Say(stderr="{message}", status=2)}
+SHOWN = {"message": Say(stderr="{message}", status=2)}
 """After a tool, this status refuses nothing: the user sees stderr, and the model does not."""
 ALONE = "no run without a person fired it"
 
 HOST_EVENTS = (
-    HostEvent("SessionStart", ("session_start",), SOURCE, {"context": context("SessionStart")}),
-    HostEvent("UserPromptSubmit", ("user_prompt_submit",), PROMPT, {"block": EXIT_2}),
-    HostEvent("PreToolUse", ("pre_tool",), TOOL, {"block": EXIT_2}, limit_s=600),
-    HostEvent(
-        "PostToolUse", ("post_tool",), (*TOOL, Taken("output", ("toolResult",))), SHOWN, limit_s=600,
+    event("SessionStart", "context"),
+    event("UserPromptSubmit", "block", BY_EXIT_2),
+    event("PreToolUse", "block", BY_EXIT_2, takes=TOOL),
+    event(
+        "PostToolUse", "message", SHOWN, takes=(*TOOL, Taken("output", ("toolResult",))),
         when=_succeeded, why_not="it also comes after a failed call, after PostToolUseFailure",
     ),
-    HostEvent(
-        "PostToolUseFailure", ("post_tool_failure",),
-        (*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))), SHOWN, limit_s=600,
+    event(
+        "PostToolUseFailure", "message", SHOWN,
+        takes=(*TOOL, Taken("output", ("toolResult",)), Taken("tool_error", ("error",))),
     ),
-    HostEvent("Stop", ("stop",), (Taken("last_message", ("lastAssistantText",)),), limit_s=600),
-    HostEvent("SessionEnd", ("session_end",), REASON),
+    event("Stop", takes=(Taken("last_message", ("lastAssistantText",)),)),
+    event("SessionEnd"),
     HostEvent("PermissionRequest", ("permission_request",), TOOL, installed=False, why_not=ALONE),
     HostEvent("SubagentStart", ("subagent_start",), installed=False, why_not=ALONE),
     HostEvent("SubagentStop", ("subagent_stop",), installed=False, why_not=ALONE),
     HostEvent("PreCompact", ("pre_compact",), TRIGGER, installed=False, why_not=ALONE),
     HostEvent("PostCompact", ("post_compact",), TRIGGER, installed=False, why_not=ALONE),
     HostEvent("Notification", ("notification",), installed=False, why_not=ALONE),
-    HostEvent("StopFailure", installed=False, why_not="no canonical event"),
-    HostEvent("PostLLMCall", installed=False, why_not="it fires for every request to the model"),
+    *left_out("no canonical event", "StopFailure"),
+    *left_out("it fires for every request to the model", "PostLLMCall"),
 )  # fmt: skip
 
 HOST = Host(
