@@ -12,7 +12,6 @@ from anyhook.tables.cells import always, is_plain, named_or_found, native_name, 
 from anyhook.tables.hosted import in_a_shell, no_transcript, switched, tool_rows, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.patterns import check_pattern
-from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Dialect, Field, Key, Limits, Misplaced, Reply, Roots, Scaffold
 from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.model.words import HandlerKind, HookScope
-    from anyhook.tables.cell_names import ExitMeaning, ScaffoldShape, Words
+    from anyhook.tables.cell_names import ScaffoldShape
     from anyhook.tables.host_rows import Host
     from anyhook.tables.hosted import Variables
     from anyhook.tables.rows import EventRow, Launch, Scene
@@ -37,15 +36,6 @@ BASE = (
 )  # fmt: skip
 """The fields that most of these dialects have in every event."""
 MODE = Field("permission_mode", "permission_mode")
-EXIT_2: dict[int, ExitMeaning] = {0: "pass", 2: "block"}
-REFUSALS: Words = (("block", "block", ()), ("deny", "block", ()))
-TOP_LEVEL = Reply(
-    read=object_or_nothing,
-    exits=EXIT_2,
-    json_reasons=("reason", "stderr"),
-    keys=(Key(("decision",), "string", "verdict", words=REFUSALS), Key(("reason",), "string", "reason")),
-)
-"""A refusal by exit status 2, or by `decision` at the top of the answer."""
 
 
 def _of(known: set[str], events: tuple[str, ...]) -> tuple[str, ...]:

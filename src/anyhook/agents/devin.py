@@ -96,7 +96,6 @@ EVENTS = event_rows(
     },
 )
 READ = claude_reply(EVENTS, read=object_or_nothing, text_on=(), exit_reasons=("stderr",))
-NESTED = ("additionalContext", "updatedInput")
 CONTEXT = ("session_start", "user_prompt_submit", "post_tool", "post_tool_failure")
 DECISIONS: Words = (("block", "block", ()), ("approve", "allow", ("pre_tool", "permission_request")))
 REPLY = READ.replace(

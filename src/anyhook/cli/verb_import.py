@@ -59,7 +59,7 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     except OSError as error:
         raise BadCall(f"cannot write to {folder}/{IMPORTED_FOLDER} ({error.strerror}). Make it writable.") from None
     if options.json:
-        rows = {name: {key: getattr(one, key) for key in one.fields} for name, one in done.items()}
+        rows = {name: one.as_dict() for name, one in done.items()}
         render.json_out({"agents": rows}, indent=2)
     else:
         _say(done)

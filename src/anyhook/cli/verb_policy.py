@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from anyhook.state.policies import Policy
 
 ROOT = "root must own the organisation's policies: run it as root, or leave out --managed."
-MAX_THRESHOLD = 8
 
 
 class PolicyOptions(JsonOptions):

@@ -82,10 +82,6 @@ class Newer(Record):
     unjudged: str = ""
     """Why they could not be judged."""
 
-    def as_dict(self) -> dict[str, Json]:
-        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
-        return {**made, "rules": [*self.rules], "different": [*self.different]}
-
 
 class NotJudged(Exception):  # noqa: N818 (it says why)
     """Why the past cannot be judged by a version."""

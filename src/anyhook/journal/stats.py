@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anyhook.journal.run_index import Runs
     from anyhook.journal.runs import HookRuns, Kind
     from anyhook.journal.search import Wanted
-    from anyhook.model.json_types import Json
 
 TREND_STEPS = 14
 """How many parts a span is divided into, for sparklines."""
@@ -42,11 +41,6 @@ class HookFigures(Record):
     """How long it kept agents waiting, in all; background runs do not count."""
     over_time: tuple[int, ...]
     """Runs in each part of the span, oldest first."""
-
-    def as_dict(self) -> dict[str, Json]:
-        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
-        made["over_time"] = list(self.over_time)
-        return made
 
 
 class _Hook:
@@ -113,9 +107,6 @@ class MachineFigures(Record):
     off: int
     """Events at which a hook was not asked, because nobody approved it or it is turned off."""
 
-    def as_dict(self) -> dict[str, Json]:
-        return {**{field: getattr(self, field) for field in self.fields}, "agents": [*self.agents]}
-
 
 class NoisyHook(Record):
     """A hook that refused or asked, on how many machines."""
@@ -124,9 +115,6 @@ class NoisyHook(Record):
     refused: int
     asked: int
     machines: int
-
-    def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
 
 
 class _Machine:

@@ -40,9 +40,6 @@ class Damage(Record):
     """File and line."""
     what: str
 
-    def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
-
 
 class Proof(Record):
     """What was found."""

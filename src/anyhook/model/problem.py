@@ -29,7 +29,7 @@ class Problem(Record):
     event: str = ""
     """The event of the declaration that it is about, in the dialect's own words, where that is known."""
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, str]:  # type: ignore[override]  # texts alone
         """All five fields; the code's own meaning and fix if this problem has none."""
         why, fix = self.why, self.fix
         if not why or not fix:

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar, Self, dataclass_transform
+
+    from anyhook.model.json_types import Json
 else:
 
     def dataclass_transform(**_):
@@ -100,6 +102,10 @@ class Record(metaclass=_Slots):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{f}={getattr(self, f)!r}' for f in self.fields)})"
 
+    def as_dict(self) -> dict[str, Json]:
+        """All fields as JSON."""
+        return {field: plain(getattr(self, field)) for field in self.fields}
+
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed."""
         values = [*self._values(self)]
@@ -108,3 +114,13 @@ class Record(metaclass=_Slots):
                 raise TypeError(f"{type(self).__name__}() has no field {field!r}")
             values[self.fields.index(field)] = value
         return type(self)(*values)
+
+
+def plain(value: Any) -> Json:
+    """A field's value as JSON."""
+    if isinstance(value, Record):
+        return value.as_dict()
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    made: Json = value
+    return made

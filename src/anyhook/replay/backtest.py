@@ -92,9 +92,6 @@ class Finding(Record):
     after: Json = None
     """Of a rewrite: the value then, and now."""
 
-    def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
-
 
 class Tally:
     """What one hook did on all events."""

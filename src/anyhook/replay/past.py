@@ -51,8 +51,8 @@ class Unguarded(Record):
     """The number of the record with the refusal; None for a call that nobody asked about."""
 
     def as_dict(self) -> dict[str, Json]:
-        said: dict[str, Json] = {"session": self.session, "at": self.at, "tool": self.tool, "what": self.what}
-        return said if self.record is None else {**said, "record": self.record}
+        """All fields; `record` only if there is one."""
+        return {field: value for field, value in super().as_dict().items() if value is not None}
 
 
 class PastProof(Record):
@@ -69,12 +69,6 @@ class PastProof(Record):
     @property
     def is_clean(self) -> bool:
         return not self.missed and not self.disobeyed
-
-    def as_dict(self) -> dict[str, Json]:
-        missed: list[Json] = [each.as_dict() for each in self.missed]
-        disobeyed: list[Json] = [each.as_dict() for each in self.disobeyed]
-        counts: dict[str, Json] = {"sessions": self.sessions, "calls": self.calls, "asked": self.asked}
-        return {**counts, "missed": missed, "disobeyed": disobeyed, "unread": [*self.unread]}
 
 
 class PastCall(Record):

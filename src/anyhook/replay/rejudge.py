@@ -66,11 +66,6 @@ class Change(Record):
     unknown: tuple[str, ...]
     """Hooks that a block skipped then, but would not today: their answers are unknown."""
 
-    def as_dict(self) -> dict[str, Json]:
-        made: dict[str, Json] = {field: getattr(self, field) for field in self.fields}
-        made["unknown"] = list(self.unknown)
-        return made
-
 
 if TYPE_CHECKING:
     _Judged = tuple[Decision, list[tuple[str, Json]]]

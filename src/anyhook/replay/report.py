@@ -42,9 +42,6 @@ class StoppedCall(Record):
     enforced: bool
     """Whether it was stopped then."""
 
-    def as_dict(self) -> dict[str, Json]:
-        return {field: getattr(self, field) for field in self.fields}
-
 
 class HookReport:
     """The counts of one hook while the journal is read."""

@@ -34,16 +34,6 @@ class EventDescription(Record):
     payload: tuple[str, ...]
     powers: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Json]:
-        return {
-            "native": self.native,
-            "canonical": list(self.canonical),
-            "block": self.block,
-            "matched_against": self.matched_against,
-            "payload": list(self.payload),
-            "powers": list(self.powers),
-        }
-
 
 class Description(Record):
     """One dialect."""
@@ -57,15 +47,10 @@ class Description(Record):
     events: tuple[EventDescription, ...]
 
     def as_dict(self) -> dict[str, Json]:
-        return {
-            "name": self.name,
-            "title": self.title,
-            "files": [{"scope": scope, "place": place} for scope, place in self.files],
-            "handlers": list(self.handlers),
-            "failure": self.failure,
-            "limits_ms": {kind: round(limit * 1000) for kind, limit in self.limits.items()},
-            "events": [event.as_dict() for event in self.events],
-        }
+        made = super().as_dict()
+        del made["limits"]
+        made["files"] = [{"scope": scope, "place": place} for scope, place in self.files]
+        return {**made, "limits_ms": {kind: round(limit * 1000) for kind, limit in self.limits.items()}}
 
 
 def describe(dialect: Dialect) -> Description:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 ASKING, FULL, DELEGATING, TERMINAL = "asking", "full", "delegating", "terminal"
 """Scenarios: it asks before a tool runs, with no person to answer; it compacts its conversation; it has sub-agents; it
 runs in front of a person."""
-SCENARIOS = (ASKING, FULL, DELEGATING, TERMINAL)
 KEY = "sk-not-a-real-key"
 PROVIDER = "anyhook_live"
 """The name of the scripted model's provider, for agents that need one, and its key."""

@@ -100,8 +100,7 @@ class Row(Record):
         return f"record {', '.join(map(str, self.earlier))}"
 
     def as_dict(self) -> dict[str, Json]:
-        own = {field: getattr(self, field) for field in self.fields}
-        return {**own, "said": self._said(WORDS), "refused": self.refused}
+        return {**super().as_dict(), "said": self._said(WORDS), "refused": self.refused}
 
 
 def row_of(found: JournalLine, most: int = MAX_CELL) -> Row:

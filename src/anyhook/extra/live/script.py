@@ -47,10 +47,6 @@ class Step(Record):
     tokens: int = ModelReply.tokens
     """How long the conversation is said to be by then."""
 
-    def as_dict(self) -> dict[str, Json]:
-        said: dict[str, Json] = {"text": self.text, "tool": self.tool, "input": {**self.input}}
-        return {**said, "where": self.where, "tokens": self.tokens}
-
 
 def script(
     steps: Sequence[Step],

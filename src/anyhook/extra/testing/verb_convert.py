@@ -159,16 +159,6 @@ class Converted(Record):
     def whole(self) -> bool:
         return not self.different and not self.lost
 
-    def as_dict(self) -> dict[str, Json]:
-        return {
-            "id": self.id,
-            "files": [*self.files],
-            "same": self.same,
-            "different": self.different,
-            "stopped": self.stopped,
-            "lost": [{"what": loss.what, "why": loss.why} for loss in self.lost],
-        }
-
 
 def convert_one(hook: Hook, setup: Setup, target: Dialect, out: str, taken: set[str]) -> Converted:
     """Convert one hook into a folder, and compare it with the old one. `taken` are the names used so far."""
