@@ -53,6 +53,12 @@ FILES = {
     "line": f"{LOSS.replace('~', HOME)}\n",
     "value": f"a[$({LOSS})]\n",
     "list": "a.txt\nb.txt\n",
+    "vars.sh": "D=$HOME/Documents\nB=build\n",
+    "lib.sh": f"gone() {{ {LOSS}; }}\nold() {{ rm -rf \"$1\"; rm -rf \"$OTHER\"; }}\nalias tidy='{LOSS}'\n",
+    "go.sh": "cd ~\n",
+    "away.sh": 'cd "$(dirname "$0")"\n',
+    "uses.sh": "rm -rf \"$D\"\n",
+    "second.sh": ". ./vars.sh\nrm -rf $D\n",
     "count": "3\n",
     "array.sh": 'x=(1 2)\necho ${x[$(date +%N)]} ${x[`cat count`]}\n',
 }  # fmt: skip
@@ -78,6 +84,20 @@ INTO_VARIABLES = (
     'while read x; do eval "$x"; done < line', "cat line | while read x; do $x; done", 'set -- $(cat line); "$@"',
 )  # fmt: skip
 """The words of a file are run."""
+SOURCED = (
+    "D=x; . ./vars.sh; rm -rf $D",
+    'source vars.sh && rm -rf "$D"',
+    "set -a; . ./vars.sh; set +a; sh -c 'rm -rf $D'",
+    ". ./lib.sh; gone",
+    "source ./lib.sh; old ~/Documents",
+    ". ./lib.sh; tidy",
+    ". ./go.sh; rm -rf Documents",
+    "D=~/Documents; . ./uses.sh",
+    "bash second.sh",
+    "BASH_ENV=./loss.sh bash -c ls",
+    "(. ./lib.sh; gone)",
+)
+"""Files that a shell reads into itself: their variables, functions, aliases and folder are its own."""
 GIVEN = (
     "x=$(cat value); @", "x=$(<value); @", "read x < value; @", "mapfile -t x < value; @",
     "for x in $(cat value); do @; done",
@@ -93,6 +113,8 @@ AT_ONCE = (
 )  # fmt: skip
 """A shell that counts with the value of a variable runs the substitutions in its subscripts."""
 PASSES = (
+    ". ./vars.sh; rm -rf $B", "D=~/Documents; . ./vars.sh; rm -rf $B", ". ./lib.sh; ls", ". ./lib.sh; old build",
+    ". ./away.sh; rm -rf build", ". ./missing.sh; rm -rf build", "B=out; bash vars.sh; rm -rf $B/x", "(. ./go.sh); rm -rf build",
     "x=$(cat count); ((x > 3)) && echo $((x + 1))", "read n < count; ((n++))", "while read n; do wc -l $n; done < list",
     "x=$(cat array.sh); ((x))", "((i++))", "[[ -v name ]]", "x=$(date +%s); ((x > 3))",
     "x=$(cat value | wc -l); echo $x",
@@ -127,7 +149,7 @@ def test_what_is_in_a_file_is_refused(judge: Judge) -> None:
 
 def test_what_a_file_puts_into_variables_is_refused(judge: Judge) -> None:
     counted = [given.replace("@", counts) for given in GIVEN for counts in COUNTS]
-    lines = [*INTO_VARIABLES, *AT_ONCE, *counted]
+    lines = [*INTO_VARIABLES, *AT_ONCE, *SOURCED, *counted]
     assert [line for line in lines if judge.verdict("Bash", {"command": line}) != "deny"] == []
 
 
@@ -160,8 +182,9 @@ def test_reading_files_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "pairs.sh").write_text("".join(f"sh part{n}.sh\n" for n in range(2 * MAX_SCRIPTS)))
     for n in range(2 * MAX_SCRIPTS):
         (tmp_path / f"part{n}.sh").write_text("echo a\n")
-    for name in ("double", "itself", "wide", "pairs"):
-        line = f"bash {name}.sh; {LOSS}"
+    (tmp_path / "reads.sh").write_text(". ./reads.sh a$1; . ./double.sh; source ./reads.sh\n")
+    for line in (*(f"bash {name}.sh" for name in ("double", "itself", "wide", "pairs", "reads")), ". ./reads.sh; f40"):
+        name, line = line, f"{line}; {LOSS}"
         found = facts_of("Bash", {"command": line}, cwd=str(tmp_path), home=HOME, project=None)
         assert found.deletes == (f"{HOME}/Documents",), name
         assert found.unread == (), name

@@ -15,7 +15,7 @@ from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from anyhook.programs.facts import GitOperation
 
@@ -89,8 +89,10 @@ class Collector:
 
     def shell(self, text: str, cwd: str | None, *, remote: bool = False, via: tuple[str, ...] = ()) -> None:
         """The facts of a line."""
-        line = read_line(text, cwd, self.home, self.variables)
+        line = read_line(text, cwd, self.home, self.variables, sources=self._sources)
         self._line(line.programs, remote=remote, via=via)
+        for path, found in line.of_files:
+            self._part((*self.inside, path), found, remote=remote, via=via)
         self.unknown.extend(line.unknown)
         self.unread.extend(line.unread)
         self.assigned.extend(line.assigned)
@@ -152,12 +154,28 @@ class Collector:
             self._take(part)
             return
         left = MAX_FILE_STEPS - budget.steps
-        line = read_line(text, script.cwd, self.home, self.variables, file_params=script.params, max_steps=left)
+        line = read_line(
+            text, script.cwd, self.home, self.variables, file_params=script.params, max_steps=left,
+            sources=self._sources,
+        )  # fmt: skip
         budget.steps += line.steps
         for found in line.programs:
-            part = Collector(self.home, self.variables, budget, inside)
-            part._line((*sources_of(found), found), remote=script.remote, via=via)
-            self._take(part)
+            self._part(inside, found, remote=script.remote, via=via)
+        for path, found in line.of_files:
+            self._part((*inside, path), found, remote=script.remote, via=via)
+
+    def _part(self, inside: tuple[str, ...], found: Program, *, remote: bool, via: tuple[str, ...]) -> None:
+        """One program in a file, with those whose output it reads."""
+        part = Collector(self.home, self.variables, self.budget, inside)
+        part._line((*sources_of(found), found), remote=remote, via=via)
+        self._take(part)
+
+    def _sources(self, program: Program) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """The files that a program reads into its shell."""
+        if self.budget is not None and len(self.inside) < MAX_FILES_DEEP:
+            for script in scripts_of(program):
+                if script.language == "sh" and (text := self.budget.taken(script)):
+                    yield script.path, text, script.params
 
     def _take(self, part: Collector) -> None:
         """The facts of a part of a file, and of the files that it runs."""

@@ -88,3 +88,5 @@ class ShellLine(Record):
     """Every value that it gives to a variable with a name in capitals; unknown parts as they were written."""
     steps: int = 0
     """How many steps it took to read it."""
+    of_files: tuple[tuple[str, Program], ...] = ()
+    """What runs in files that it reads into its shell, each with the file: `. ./FILE`, and functions from there."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from anyhook.programs.rows import ProgramRow, State
     from anyhook.programs.wrappers import InnerCommand
 
+    Sources = Callable[[Program], Iterable[tuple[str, str, tuple[str, ...]]]]
+    """The files that a program reads into its shell: paths, texts, and the parameters that they get."""
     Found = TypeVar("Found")
 
 
@@ -55,7 +57,10 @@ class MadeFiles:
         if row.special == "tee":
             for word in program.words:
                 if not word.text.startswith("-") and word.known:
-                    self.scope.files[self._absolute(word.text)] = Stream(program.stdin, program.stdin_from)
+                    given = [each.target for each in program.redirections if each.sign == "<"]
+                    origins = [origin for each in given for origin in self._printed(each).origins]
+                    made = Stream(program.stdin, (*program.stdin_from, *origins))
+                    self.scope.files[self._absolute(word.text)] = made
         elif row.fetch_to:
             for name in _fetched(program, row):
                 if name not in ("-", "") and UNKNOWN not in name:
@@ -79,6 +84,10 @@ class MadeFiles:
             if (path == link and (is_program or slash)) or path.startswith(f"{link}/"):
                 return Word(made := target.rstrip("/") + path[len(link) :] + slash, made, word.globs)
         return word
+
+
+def _no_sources(_program: Program) -> tuple[()]:
+    return ()
 
 
 def _fetched(program: Program, row: ProgramRow) -> list[str]:
@@ -131,6 +140,12 @@ class Commands(MadeFiles):
         """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
         self.steps, self.max_steps = 0, MAX_STEPS
         self.is_file = False
+        self.sources: Sources = _no_sources
+        self.path = ""
+        """The file that is being read into the shell; "" for the line itself."""
+        self.of_files: list[tuple[str, Program]] = []
+        self.homes: dict[int, str] = {}
+        """The files of functions, by the id of their nodes."""
         self.home, self.depth = home, 0
         self.via: tuple[str, ...] = ()
         self.remote = False
@@ -220,8 +235,33 @@ class Commands(MadeFiles):
         program = self._tell(words[0], words[1:], redirections, set_, stdin, ())
         if row.state:
             self._with(set_ if row.state in ("cd", "eval") else (), lambda: STATES[row.state](self, words, stdin))
+        if row.language == "sh" and row.runs != "shell" and program.code is None:
+            self._source(program)
         self._fetch(program, row)
         return Stream(output_of(program, self.scope.cwd, self._file), (program,))
+
+    def _source(self, program: Program) -> None:
+        """Reads files into the shell: their variables, functions, aliases and folder are its own afterwards."""
+        for path, text, params in self.sources(program):
+            kept, cwd = {key: self.scope.variables.get(key) for key in ("@", "*", *"123456789")}, self.scope.cwd
+            if params[1:]:
+                self._number(params[1:])
+            self._within(path, lambda text=text: self.line(text, self.scope))  # type: ignore[misc]
+            self._put_back(kept if params[1:] else {})
+            self.scope.cwd = self.scope.cwd or cwd
+
+    def _within(self, path: str, act: Callable[[], Stream]) -> Stream:
+        """What a file does. It is told apart, and what cannot be known there is not asked about."""
+        kept = self.path, self.programs, self.unknown, self.unread, self.is_file, self.max_steps
+        self.path, self.programs, self.unknown, self.unread, self.is_file = path, [], [], [], True
+        self.max_steps = min(self.max_steps, self.steps + MAX_FILE_STEPS)
+        try:
+            return act()
+        except UnreadError:
+            return NOTHING
+        finally:
+            self.of_files += [(path, program) for program in self.programs]
+            self.path, self.programs, self.unknown, self.unread, self.is_file, self.max_steps = kept
 
     def give_up(self, why: str) -> None:
         """Notes that a part of the line is not read."""
@@ -312,6 +352,9 @@ class Commands(MadeFiles):
             kept = self.scope.files.get(self._absolute(value))
             if kept is not None and kept.text is not None:
                 self._apart(lambda: self._via(key, lambda: self.line(kept.text or "", self.scope)))
+            elif found := [*self.sources(Program("source", words=(Word(value, value),), cwd=self.scope.cwd))]:
+                for path, text, _ in found:
+                    self._within(path, lambda text=text: self._apart(lambda: self.line(text, self.scope)))  # type: ignore[misc]
             elif "$(" not in value and "`" not in value:
                 self.unknown.append(f"{NAMED_BY_VARIABLE} {key} names, {self._shown(value)[:60]}")
         if key in LINE_VARIABLES and value:
@@ -465,7 +508,9 @@ class Commands(MadeFiles):
             if isinstance(body, str):
                 self.line(" ".join([body, *given]), self.scope, stdin)
                 return None
-            out = self.called(body, stdin)
+            home = self.homes.get(body.id, "")
+            is_elsewhere = bool(home) and home != self.path
+            out = self._within(home, lambda: self.called(body, stdin)) if is_elsewhere else self.called(body, stdin)
             return None if self.scope.is_started else out
         finally:
             self.scope.calls = calls
@@ -1071,6 +1116,8 @@ class LineReader(Commands):
     def _run_function_definition(self, node: Node, _stdin: Stream) -> Stream:
         name = text_of(node.named_children[0])
         self.scope.functions[name] = node
+        if self.path:
+            self.homes[node.id] = self.path
         if name in HANDLERS:
             self._apart(lambda: self.called(node, NOTHING))
         return NOTHING
@@ -1383,16 +1430,17 @@ MAX_LINE = 1_000_000
 
 def read_line(
     line: str, cwd: str | None, home: str, variables: Mapping[str, str] | None = None, *,
-    file_params: Sequence[str] | None = None, max_steps: int = MAX_STEPS,
+    file_params: Sequence[str] | None = None, max_steps: int = MAX_STEPS, sources: Sources | None = None,
 ) -> ShellLine:  # fmt: skip
     """What a line would run, if that can be known. It never raises. `file_params`: it is a file, and these are `$0`,
-    `$1` …"""
+    `$1` …; `sources` gives the files that a program reads into the shell."""
     text = line.replace("\0", "")
     text = text if text.isascii() else STRANGE.sub("\ufffd", text)
     given = dict(zip(variables, zip(variables.values(), strict=True), strict=True)) if variables else {}
     scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
     reader = LineReader(home)
     reader.max_steps, reader.is_file = max_steps, file_params is not None
+    reader.sources = sources or _no_sources
     for place, value in enumerate(file_params or ()):
         scope.variables[str(place)] = (value,)
     if file_params:
@@ -1407,4 +1455,6 @@ def read_line(
         reader.give_up(TOO_DEEP)
     unread = tuple(dict.fromkeys(reader.unread))
     unknown = tuple(dict.fromkeys([*reader.unknown, *unread]))
-    return ShellLine(tuple(reader.programs), unknown, scope.cwd, unread, tuple(reader.assigned), reader.steps)
+    return ShellLine(
+        tuple(reader.programs), unknown, scope.cwd, unread, tuple(reader.assigned), reader.steps, tuple(reader.of_files)
+    )
