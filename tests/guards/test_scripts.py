@@ -57,6 +57,28 @@ FILES = {
     "lib.sh": f"gone() {{ {LOSS}; }}\nold() {{ rm -rf \"$1\"; rm -rf \"$OTHER\"; }}\nalias tidy='{LOSS}'\n",
     "go.sh": "cd ~\n",
     "away.sh": 'cd "$(dirname "$0")"\n',
+    "import.py": "from lib import (\n  gone)\nprint(1)\n",
+    "lib.py": "import os\ndef gone(): os.system('rm -rf ~/Documents')\n",
+    "conftest.py": "import lib\n",
+    "tests/test_a.py": "import shutil\ndef test_a(tmp_path): shutil.rmtree(tmp_path)\n",
+    "tests/test_b.py": "import shutil, os\nshutil.rmtree(os.path.expanduser('~/Documents'))\n",
+    "plain/conftest.py": "import pytest\n",
+    "needs.js": "const {gone} = require('./loss.js')\n",
+    "index.js": "import './loss'\n",
+    "Taskfile.yml": f"tasks:\n  build: go build\n  gone:\n    cmds: [{LOSS}]\n  all:\n    deps: [gone]\n",
+    "composer.json": f'{{"scripts": {{"gone": ["ls", "{LOSS}"], "build": "ls"}}}}',
+    "deno.json": f'{{"tasks": {{"gone": "{LOSS}", "build": "ls"}}}}',
+    "docker-compose.yml": "services:\n  a:\n    image: alpine\n    volumes: ['/:/host']\n    command: [ls]\n",
+    "safe/docker-compose.yml": "services:\n  a:\n    image: alpine\n    volumes: ['./data:/data', '/var/run/x:/x']\n",
+    ".envrc": f"{LOSS}\n",
+    "loss.go": 'package main\nimport "os"\nfunc main() { os.RemoveAll(os.Getenv("HOME") + "/Documents") }\n',
+    "loss.awk": 'BEGIN { system("rm -rf ~/Documents") }\n',
+    "loss.sed": f"1e {LOSS}\n",
+    "loss.vim": f"!{LOSS}\n",
+    "loss.el": f'(shell-command "{LOSS}")\n',
+    "loss.exp": f"spawn {LOSS}\n",
+    "loss.gdb": f"shell {LOSS}\n",
+    "rm.mk": "D = $(HOME)/Documents\nall:\n\t$(RM) -r $(D)\n",
     "uses.sh": "rm -rf \"$D\"\n",
     "second.sh": ". ./vars.sh\nrm -rf $D\n",
     "count": "3\n",
@@ -75,7 +97,19 @@ RUN = (
     "make -f first.mk", "just build gone", "npm run-script gone", "npm rum gone", "npm t", "npm run gone",
     "npm test", "yarn gone", "pnpm run gone",
     "bun run gone", "bash verbs.sh gone",
-    "psql shop -f loss.sql", "psql shop < loss.sql", "cat loss.sql | psql shop", "mysql shop < loss.sql",
+    "fish loss.sh", "ln -s loss.sh y.sh; ./y.sh", "tee y.sh < loss.sh; bash y.sh", "ls lo*.sh | xargs -n1 bash",
+    "bash --rcfile loss.sh -i -c ls", "python3 import.py", "python3 -c 'import lib'", "python3 -m import",
+    "coverage run loss.py", "python3 -m coverage run loss.py", "python3 -m pdb loss.py",
+    "PYTHONSTARTUP=loss.py python3",
+    "pytest", "pytest -q plain tests/test_b.py::test_b", "python3 -m pytest tests", "node needs.js", "node loss",
+    "node -e \"require('./loss.js')\"", "node .", "task gone", "task all", "composer run gone",
+    "composer gone", "deno task gone", "npx npm-run-all build gone", "docker compose up -d", "docker-compose run a",
+    "direnv allow", "go run loss.go", "awk -f loss.awk a.txt", "sed -f loss.sed a.txt", "vim -es -S loss.vim",
+    "emacs --script loss.el", "expect loss.exp", "gdb -batch -x loss.gdb", "make -f rm.mk",
+    'sqlite3 a.db ".read loss.sql"',
+    "psql shop -c '\\i loss.sql'", "mysql shop -e 'source loss.sql'", "docker exec -i db psql shop < loss.sql",
+    "cat loss.sql | kubectl exec -i db -- psql shop", "psql shop -f loss.sql", "psql shop < loss.sql",
+    "cat loss.sql | psql shop", "mysql shop < loss.sql",
     "sqlite3 shop.db < loss.sql", "ssh host bash -s < remote.sh", "tmux new -d 'sh loss.sh'",
 )  # fmt: skip
 INTO_VARIABLES = (
@@ -114,11 +148,20 @@ AT_ONCE = (
 """A shell that counts with the value of a variable runs the substitutions in its subscripts."""
 PASSES = (
     ". ./vars.sh; rm -rf $B", "D=~/Documents; . ./vars.sh; rm -rf $B", ". ./lib.sh; ls", ". ./lib.sh; old build",
-    ". ./away.sh; rm -rf build", ". ./missing.sh; rm -rf build", "B=out; bash vars.sh; rm -rf $B/x", "(. ./go.sh); rm -rf build",
+    ". ./away.sh; rm -rf build", ". ./missing.sh; rm -rf build", "B=out; bash vars.sh; rm -rf $B/x",
+    "(. ./go.sh); rm -rf build",
     "x=$(cat count); ((x > 3)) && echo $((x + 1))", "read n < count; ((n++))", "while read n; do wc -l $n; done < list",
     "x=$(cat array.sh); ((x))", "((i++))", "[[ -v name ]]", "x=$(date +%s); ((x > 3))",
     "x=$(cat value | wc -l); echo $x",
     "for f in $(cat list); do wc $f; done", "mapfile -t all < list; wc \"${all[@]}\"", "cat value", "cat line > other",
+    "cd plain && pytest .", "cd plain && pytest ../tests/test_a.py", "python3 -c 'import json'",
+    "python3 -c 'import missing'",
+    "coverage report", "node -e \"require('fs')\"", "task build", "composer run build", "deno task build",
+    "task --list",
+    "docker compose ps", "docker compose -f safe/docker-compose.yml up", "go build", "go test ./...",
+    "docker run alpine",
+    "sed -n 1p loss.sed", "awk 1 loss.awk", "vim loss.vim", "cat loss.gdb", "git diff loss.go",
+    "ls lo*.sh | wc -l",
     "bash plain.sh", "bash -n loss.sh", "cat loss.sh", "chmod +x loss.sh", "python3 plain.py", "node plain.js",
     "make -f more.mk", "make -f more.mk plain", "make -f ways.mk", "make -f ways.mk quoted", "make -f apart.mk",
     "make -f asked.mk", "make -f name.mk", "npm run", "npm install left-pad",
@@ -139,6 +182,7 @@ def judge() -> Iterator[Judge]:
 def judge_in(project: Path) -> Judge:
     project.mkdir()
     for name, text in FILES.items():
+        (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(text)
     return Judge(project=str(project))
 
@@ -183,9 +227,9 @@ def test_reading_files_is_bounded(tmp_path: Path) -> None:
     for n in range(2 * MAX_SCRIPTS):
         (tmp_path / f"part{n}.sh").write_text("echo a\n")
     (tmp_path / "reads.sh").write_text(". ./reads.sh a$1; . ./double.sh; source ./reads.sh\n")
-    for line in (*(f"bash {name}.sh" for name in ("double", "itself", "wide", "pairs", "reads")), ". ./reads.sh; f40"):
-        name, line = line, f"{line}; {LOSS}"
-        found = facts_of("Bash", {"command": line}, cwd=str(tmp_path), home=HOME, project=None)
+    runs = (f"bash {name}.sh" for name in ("double", "itself", "wide", "pairs", "reads"))
+    for name in (*runs, ". ./reads.sh; f40"):
+        found = facts_of("Bash", {"command": f"{name}; {LOSS}"}, cwd=str(tmp_path), home=HOME, project=None)
         assert found.deletes == (f"{HOME}/Documents",), name
         assert found.unread == (), name
         assert len(found.parts) <= MAX_FILE_STEPS, name

@@ -113,6 +113,7 @@ NAMES_ELSEWHERE = {
     "programs/losses.py": 1,  # sub-commands of git
     "programs/named.py": 1,  # what dialects and first lines put before a script
     "programs/quick.py": 5,  # of the table's rows; a test compares them
+    "programs/scripts.py": 1,  # functions of other languages
     "programs/secrets.py": 1,  # folders with keys
     "programs/respelled.py": 2,  # words of the grammar
     "programs/statements.py": 1,  # words of the grammar

@@ -106,7 +106,7 @@ def test_what_is_asked_before_the_table_is_loaded_is_what_its_rows_say() -> None
     assert {name for name, row in rows if row.is_shell} == quick.SHELLS
     assert {name for name, row in rows if row.has("looks")} == quick.LOOKERS
     assert {name for name, row in rows if row.has("removes")} == quick.REMOVERS
-    code = {name for name, row in rows if row.language or row.recipes or row.has("scripts")}
+    code = {name for name, row in rows if row.language or row.makes or row.has("scripts")}
     assert code == quick.CODE_READERS
 
 

@@ -148,7 +148,7 @@ class Reader:
         if row.language and row.reads:  # `source`
             for text in texts[:1]:
                 self._each(text, cwd, SHELL)
-        elif row.recipes:
+        elif row.makes:
             self.targets(program.name, texts, cwd)
         elif kind is not None:
             self.interpreted(kind, row, program, texts)
@@ -515,7 +515,7 @@ class Reader:
 
 def _kind_of(row: ProgramRow) -> str | None:
     """The kind of script that a program runs: a language whose scripts are read here, or `OTHER`."""
-    return KINDS_READ.get(row.language, OTHER) if row.language else MAKE if row.recipes else None
+    return KINDS_READ.get(row.language, OTHER) if row.language else MAKE if row.makes else None
 
 
 def _first_line(head: bytes) -> list[str]:
@@ -565,7 +565,7 @@ def _is_code_next(kind: str, row: ProgramRow, option: str) -> bool:
 def _is_known(name: str) -> bool:
     """Whether a line's program is the shell's own or a program of the system."""
     row = row_of(name)
-    is_read = bool(row.language) or row.has("builtin") or bool(row.recipes) or row.has("scripts")
+    is_read = bool(row.language) or row.has("builtin") or row.makes or row.has("scripts")
     return is_read or shutil.which(name) is not None
 
 

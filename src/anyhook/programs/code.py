@@ -30,13 +30,18 @@ def look_at_code(program: Program, into: Collector) -> None:
     """Add what the code on an interpreter's command line does."""
     if program.code is None:
         return
-    language = row_of(program.name).language
+    language = language_of(program)
     if language == "python":
         if not PythonCode(program, into).read(program.code):
             into.unknown.append("code that is not valid Python")
             _others(program, into)
     elif language not in NOT_BY_CALLS:
         _others(program, into)
+
+
+def language_of(program: Program) -> Language:
+    row = row_of(program.name)
+    return row.language or row.files_in
 
 
 NOT_BY_CALLS: tuple[Language, ...] = ("", "sh", "othersh", "guile", "powershell")
@@ -59,15 +64,15 @@ OF_CHILDREN = BY_OWNER.format(rf"(?<=process[.])|(?<=\bcp[.])|(?<=shell[.])|{OF_
 
 CALLS: tuple[tuple[str, str], ...] = (
     ("delete", r"\b(?:rimraf['\"]?\)?(?:\.sync)?|emptyDirSync|emptyDir|file\.remove|File\.rm_rf!?|"
-        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|remove_tree|rmtree|removeSync|"
+        r"unlinkSync|unlink|rmSync|rmdirSync|rmdir|rm_rf|rm_r|rm_f|remove_tree|rmtree|removeSync|RemoveAll|"
         rf"{OF_FILES}(?:rm|remove|delete|removeAll)|Deno\.remove(?:Sync)?)"),
     ("write", r"\b(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|file_put_contents|"
         r"mkdirSync|mkdir|truncateSync|Deno\.writeTextFile(?:Sync)?|Bun\.write|outputFileSync|touch|File\.write|"
             r"IO\.write|chmodSync|symlinkSync)"),
     ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readfile|fpassthru|"
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
-    ("line", rf"\b(?:execSync|{OF_CHILDREN}exec|system|spawnSync|spawn|popen|shell_exec|passthru|qx|backtick|"
-        r"os\.execute|io\.popen|do shell script|do script)"),
+    ("line", rf"\b(?:execSync|{OF_CHILDREN}exec|system|spawnSync|spawn|exec\.Command|popen|shell_exec|passthru|qx|"
+        r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script)"),
 )  # fmt: skip
 
 NAMED = r"(?:(?<!['\"])|(?<=\[['\"])|(?=rimraf))"
@@ -126,7 +131,7 @@ OF_COMPUTED = re.compile(
 
 
 def _others(program: Program, into: Collector) -> None:
-    language = row_of(program.name).language
+    language = language_of(program)
     written = _with_home(program.code or "", into.home)
     code = _plainly_quoted(written, language)
     _by_calls(code, program, into)
@@ -157,7 +162,7 @@ def _by_calls(code: str, program: Program, into: Collector) -> None:
 
 HOME_CALL = (
     r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home|(?<![\w.])homedir\(\)"
-    r"|ENV\[['\"]HOME['\"]\]|getenv\(['\"]HOME['\"]\))"
+    r"|ENV\[['\"]HOME['\"]\]|(?:os\.)?[gG]etenv\(['\"]HOME['\"]\))"
 )
 
 HOMES = (

@@ -7,7 +7,7 @@ import os
 from anyhook.programs.facts import Facts
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
-from anyhook.programs.scripts import FileCode, scripts_of, told
+from anyhook.programs.scripts import FileCode, imported, scripts_of, told
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.special import look_at
 from anyhook.programs.statements import MAX_FILE_STEPS, read_line
@@ -152,6 +152,10 @@ class Collector:
             part = Collector(self.home, self.variables, budget, inside)
             part._look(Program(script.language, cwd=script.cwd, code=text, via=via))
             self._take(part)
+            folders = (os.path.dirname(script.path), script.cwd or "")
+            for each in imported(text, script.language, folders, script.cwd) if len(inside) < MAX_FILES_DEEP else ():
+                part._read(each, program)
+            self.parts.extend(part.parts)
             return
         left = MAX_FILE_STEPS - budget.steps
         line = read_line(

@@ -88,7 +88,8 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
             return [Word("./**", "./**", True, origins)]
         if row.finds == "ls":
             named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
-            return [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
+            inner = [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
+            return [*(each for each in named if each.globs), *inner]
         if not row.has("filters"):
             break
     shown = " | ".join(program.name for program in producers)

@@ -13,8 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from anyhook.model.json_types import Json
     from anyhook.programs.rows import ProgramRow
 
+MACHINE_FOLDER = later(r"(?:/|~/?|\$\{?HOME\}?/?|/(?:home|root|etc)/?|.*/\.(?:ssh|gnupg)/?)$")
 MAX_MAKEFILES = 64
 """How many makefiles one call reads, with those that they include."""
 MAX_NAMED = 8
@@ -155,13 +157,14 @@ class Recipes:
             return re.sub(r"\{\{.*?\}\}", "$__just__", line).lstrip("@-")
         needs = self.needs.get(target, [])
         own = {"@": target, "<": (needs or [""])[0], "^": " ".join(needs), "MAKE": "make"}
+        values = {"RM": "rm -f", **values}
 
         def value(found: re.Match[str]) -> str:
             name = found[1] or found[2] or found[3]
             if not name:
                 return "$__make__"
             known = own.get(name, values.get(name))
-            return known if known is not None else f"${{{name}}}" if name.isidentifier() else "$__make__"
+            return known if known is not None else f"\0{{{name}}}" if name.isidentifier() else "$__make__"
 
         line = line.replace("$$", "\0")
         for _ in range(MAX_NAMED):
@@ -172,13 +175,68 @@ class Recipes:
 
 
 def package_scripts(text: str) -> dict[str, str]:
-    """The scripts that a `package.json` has."""
+    """The scripts that a `package.json` has, or the tasks of a `deno.json`."""
     try:
         document = lean_json.loads_any(text)
     except (ValueError, RecursionError):
         return {}
-    scripts = document.get("scripts") if isinstance(document, dict) else None
-    return {key: line for key, line in scripts.items() if isinstance(line, str)} if isinstance(scripts, dict) else {}
+    scripts = document.get("scripts", document.get("tasks")) if isinstance(document, dict) else None
+    lines = {key: _one_line(line) for key, line in scripts.items()} if isinstance(scripts, dict) else {}
+    return {key: line for key, line in lines.items() if line}
+
+
+def _one_line(value: Json) -> str:
+    """A script, which composer may have as a list of lines."""
+    lines = value if isinstance(value, list) else [value]
+    return "\n".join([line for line in lines if isinstance(line, str)])
+
+
+def task_lines(text: str, wanted: Sequence[str]) -> Iterator[str]:
+    """The lines of a Taskfile's tasks: of those that are wanted, and of those that they need."""
+    import yaml
+
+    try:
+        tasks = yaml.safe_load(text)["tasks"]
+        waiting, seen = [*wanted] or ["default"], set[str]()
+        for name in waiting:  # grows while it is walked
+            task = tasks.get(name) if name not in seen else None
+            seen.add(name)
+            task = task if isinstance(task, dict) else {"cmds": task}
+            for each in [*_list_of(task.get("deps")), *_list_of(task.get("cmds", task.get("cmd")))]:
+                named = (
+                    each.get("task") if isinstance(each, dict) else each if each in _list_of(task.get("deps")) else None
+                )
+                line = each.get("cmd") if isinstance(each, dict) else each
+                if isinstance(named, str):
+                    waiting.append(named)
+                elif isinstance(line, str):
+                    yield re.sub(r"\{\{.*?\}\}", "$__task__", line)
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return
+
+
+def service_lines(text: str) -> Iterator[str]:
+    """The services of a compose file that have folders of the machine which no project is in, as lines of `docker`."""
+    import yaml
+
+    try:
+        for service in yaml.safe_load(text)["services"].values():
+            volumes = [each for each in _list_of(service.get("volumes")) if MACHINE_FOLDER.match(_source_of(each))]
+            command = service.get("command") or ""
+            for each in volumes:
+                words = " ".join(map(str, command)) if isinstance(command, list) else command
+                yield f"docker run -v {_source_of(each)}:/mounted {service.get('image') or 'image'} {words}"
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return
+
+
+def _source_of(volume: Json) -> str:
+    source = volume.get("source") if isinstance(volume, dict) else str(volume).rpartition(":ro")[0] or str(volume)
+    return str(source).partition(":")[0]
+
+
+def _list_of(value: object) -> list[Json]:
+    return value if isinstance(value, list) else [] if value is None else [value]  # type: ignore[list-item]
 
 
 class PackageCall(Record):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     folder, the sources' names in it, `http` the first that is not a method."""
     Language = Literal[
         "", "sh", "othersh", "python", "node", "perl", "ruby", "php", "lua", "applescript", "tcl", "r", "julia",
-        "elixir", "groovy", "guile", "powershell",
+        "elixir", "groovy", "guile", "powershell", "go",
     ]  # fmt: skip
     """`sh` is the language of POSIX shells and their relatives, `othersh` of shells with another grammar, in which a
     simple command is much the same."""
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     OwnFiles = Literal["", "sqlite", "psql", "mysql", "emacs"]
     Finds = Literal["", "find", "fd", "ls", "matches", "git"]
-    Recipes = Literal["", "make", "just"]
+    Recipes = Literal["", "make", "just", "task", "json", "compose"]
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",
         "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq",
@@ -152,7 +152,8 @@ class ProgramRow(Record):
     script_after: str = ""
     """Sub-commands that are followed by its script."""
     told_by: str = ""
-    """Options whose value is a file with commands in its own language; `<` if its input is one."""
+    """Options whose value is a file with commands in its own language; `<` if its input is one, `*` if its arguments
+    are."""
     line_by: str = ""
     """Options whose value is a shell line; one that ends with `-path`, of another machine."""
     escape: Escape = ""
@@ -160,7 +161,10 @@ class ProgramRow(Record):
     arguments_in: str = ""
     """A variable with arguments that it gets before its own."""
     recipes: Recipes = ""
-    """In which grammar the recipes are written that it runs."""
+    """How the recipes are written that it runs: for make or its relatives, in a Taskfile, as `scripts` or `tasks` in
+    JSON, or as services of containers."""
+    files_in: Language = ""
+    """The language of the files that it runs without being an interpreter: its arguments, and those of `reads_here`."""
     reads_here: str = ""
     """Files of its folder that say what it runs,"""
     beside: str = ""
@@ -197,6 +201,11 @@ class ProgramRow(Record):
     @property
     def is_shell(self) -> bool:
         return self.language == "sh" and self.runs == "shell"
+
+    @property
+    def makes(self) -> bool:
+        """Whether it runs recipes of makefiles or the like."""
+        return self.recipes in ("make", "just")
 
     @property
     def files_known(self) -> bool:

@@ -4,6 +4,7 @@ What is in them is read as if it were in the call."""
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from anyhook.model.pattern import later, re
 from anyhook.model.record import Record
@@ -11,16 +12,16 @@ from anyhook.platform.places import head
 from anyhook.programs.options import option_values, sort_options
 from anyhook.programs.paths import resolve
 from anyhook.programs.program import UNKNOWN, Program, Word
-from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts
+from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, package_scripts, service_lines, task_lines
 from anyhook.programs.rows import Wraps
 from anyhook.programs.statements import expanded, is_evaluated
 from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from anyhook.programs.rows import ProgramRow
+    from anyhook.programs.rows import Language, ProgramRow
 
 MAX_SCRIPT_BYTES = 262_144
 """How much of a file is read: its first lines."""
@@ -28,8 +29,25 @@ MAX_FILES_OF_PATTERN = 16
 """How many files of one pattern are read."""
 MAX_FOLDERS_ABOVE = 12
 """In how many folders above we look for a package.json."""
-START_VARIABLES = ("BASH_ENV", "ENV")
-"""Variables that name a script which a shell runs first."""
+START_VARIABLES = {"BASH_ENV": "sh", "ENV": "sh", "PYTHONSTARTUP": "python3"}
+"""Variables that name a script which a shell or an interpreter runs first, and its language."""
+STANDS_FOR: dict[Language, tuple[str, ...]] = {
+    "python": ("/__main__.py",),
+    "node": (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json"),
+}
+"""Languages whose interpreters find a script in a folder, or without its ending."""
+IMPORTS: dict[Language, re.Pattern[str]] = {
+    "python": later(r"^[ \t]*(?:from[ \t]+\.*([\w.]+)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.M),
+    "node": later(r"(?:\brequire\(|\bfrom\s|\bimport\s*\(?)\s*['\"](\.{1,2}/[^'\"\n]+)"),
+}
+"""How code names other files of the project that it runs."""
+HARMFUL = later(
+    r"rmtree|unlink|removeSync|rmSync|rmdir|RemoveAll|os\.remove|os\.system|subprocess|child_process|\.ssh\b|\.aws\b"
+    r"|expanduser|homedir|\bHOME\b|Path\.home"
+)
+"""Such a file is read if it has one of these: most have none, and reading takes time."""
+MAX_IMPORTS = 16
+"""How many files one piece of code may name."""
 
 
 class FileCode(Record):
@@ -52,8 +70,10 @@ def scripts_of(program: Program) -> Iterator[FileCode]:
         return
     for variable, value in program.set:
         if variable in START_VARIABLES:
-            yield from _read_scripts(Word(value, value), "sh", program)
-    if program.code is None:
+            yield from _read_scripts(Word(value, value), START_VARIABLES[variable], program)
+    if program.code is not None:
+        yield from imported(program.code, program.name, (program.cwd or "",), program.cwd)
+    else:
         yield from _run_by(program, row_of(program.name)) if program.name or program.path else _held(program)
 
 
@@ -67,19 +87,81 @@ def scripts_named(program: Program) -> Iterator[Word]:
 
 
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    if row.recipes:
+    if row.makes:
         yield from _recipes(program, row)
+    elif row.recipes and (found := [*_listed_lines(program, row)]):
+        yield from found
+    elif row.files_in:
+        yield from _given_files(program, row)
     elif row.has("scripts") and (found := [*_package_lines(program)]):
         yield from found
-    elif row.language not in ("", "othersh"):
+    elif row.language:
         for word, params in _read_as_code(program, row):
-            yield from _read_scripts(word, "sh" if row.language == "sh" else program.name, program, params)
+            yield from _read_scripts(word, _known_as(row, program.name), program, params)
     elif row.state == "eval" or row.has("fed"):
         yield from _fed(program, row)
     elif program.via and program.via[-1].endswith(" -m"):
         yield from _module(program)
     elif "/" in program.path or (program.via and program.path.endswith(SCRIPT_ENDS)):
         yield from _started(program)
+
+
+def _known_as(row: ProgramRow, name: str) -> str:
+    """The program whose language the files of a program are in."""
+    return "sh" if row.language in ("sh", "othersh") else name
+
+
+def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
+    """The files that a test runner or the like is given, and those that it finds by itself in a folder."""
+    language = "python3" if row.files_in == "python" else row.files_in
+    ends = tuple(end for end, name in BY_ENDING.items() if name == language)
+    given = [word.text.partition("::")[0] for word in program.words if word.known and word.text[:1] != "-"]
+    folders = [each for each in given if os.path.isdir(resolve(each, program.cwd))]
+    names = ["*.go"] if row.files_in == "go" else row.reads_here.split()  # it runs packages, which are folders
+    found = [
+        os.path.join(folder, name) for folder in (folders if row.files_in == "go" else ["", *folders]) for name in names
+    ]
+    for each in dict.fromkeys([*found, *(name for name in given if name.endswith(ends))] if ends else found):
+        yield from _read_scripts(Word(each, each, "*" in each), language, program)
+
+
+def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
+    """The lines of a Taskfile's tasks, or of the scripts in a JSON file."""
+    call = PackageCall.of(program.words)
+    options = sort_options(program.words, row.values)
+    folder = call.folder or (*options.values("-d", "--dir"), None)[0]
+    wanted = [word.text for word in options.rest]
+    if row.recipes == "compose" and "compose" not in (*wanted, program.name.rpartition("-")[2]):
+        return
+    named = [word.text for word in options.values("-f", "--file")] if row.recipes == "compose" else []
+    for path, text in _nearest(
+        named or row.reads_here.split(), resolve(folder, program.cwd) if folder else program.cwd
+    ):
+        scripts = package_scripts(text) if row.recipes == "json" else {}
+        lines = [scripts[name] for name in dict.fromkeys((*call.names, *wanted)) if name in scripts]
+        if row.recipes == "task":
+            lines = [*task_lines(text, wanted)]
+        elif row.recipes == "compose":
+            lines = [*service_lines(text)] if {"up", "run", "start"}.intersection(wanted) else []
+        for line in lines:
+            yield FileCode(path, line, "sh", os.path.dirname(path))
+
+
+def imported(code: str, name: str, folders: tuple[str, ...], cwd: str | None) -> Iterator[FileCode]:
+    """The files of the project that code loads, if anything in them may do harm."""
+    language = row_of(name).language
+    pattern = IMPORTS.get(language)
+    if pattern is None:
+        return
+    founds = islice(pattern.finditer(code), MAX_IMPORTS)
+    named = [each.strip() for found in founds for each in str(found[found.lastindex or 0]).split(",")]
+    for each in dict.fromkeys(named):
+        stem = each.partition(" ")[0].replace(".", "/") if language == "python" else each
+        ends = (".py", "/__init__.py") if language == "python" else ("", ".js", ".mjs", ".cjs", ".ts", "/index.js")
+        paths = [os.path.normpath(f"{folder}/{stem}{end}") for folder in folders if folder for end in ends]
+        path = next(filter(os.path.isfile, paths), "")
+        if path and HARMFUL.search(text := text_at(path)):
+            yield FileCode(path, text, name, cwd)
 
 
 def _held(program: Program) -> Iterator[FileCode]:
@@ -108,20 +190,27 @@ BY_ENDING = {
     ".ts": "node",
     ".rb": "ruby",
     ".pl": "perl",
+    ".go": "go",
+    ".sh": "sh",
 }
 
 
 def told(program: Program, row: ProgramRow) -> str | None:
     """What is in the files that tell a client of a database what to do; None if there is none that can be read."""
-    if not row.told_by or program.remote or (program.stdin is not None and program.stdin.strip()):
+    if not row.told_by or (program.stdin is not None and program.stdin.strip()):
         return None
-    options = row.told_by.split()
-    words = [Word(each, each) for each in option_values(program.args, [each for each in options if each != "<"])]
+    options = [each for each in row.told_by.split() if each == "<" or not program.remote]
+    words = [Word(each, each) for each in option_values(program.args, [each for each in options if each[0] == "-"])]
     words += [*inputs(program)] if "<" in options else []
+    words += sort_options(program.words, row.values).rest if "*" in options else []
+    said = program.args if row.own_files and not program.remote else ()
+    words += [Word(each, each) for text in said for each in INCLUDED.findall(text)]
     found = [text for word in words if word.known for _, text in _texts_at(word, program.cwd)]
     return _without_new("\n".join(found)) if found else None
 
 
+INCLUDED = later(r"(?im)^\s*(?:\.read|\\ir?|\\include|source|\\\.)\s+['\"]?([^\s'\";]+)")
+"""A file that is named in the language of a database client."""
 DROPPED_AND_MADE = later(
     r"(?i)\bdrop\s+(\w+)\s+if\s+exists\s+([\w.\"`]+)\s*(?:cascade\s*)?;(?=.*?\bcreate\s+\1\s+\2(?![\w.]))", re.S
 )
@@ -192,6 +281,8 @@ def _read_as_code(program: Program, row: ProgramRow) -> Iterator[tuple[Word, tup
         yield rest[0], tuple(word.source for word in words[place:] if word.known)
     for value in options.values(*row.loads.split()):
         yield value, ()
+    if rest and row.language in STANDS_FOR and rest[0].known:
+        yield from ((Word(f"{rest[0].text}{end}", f"{rest[0].source}{end}"), ()) for end in STANDS_FOR[row.language])
     is_there = bool(rest) and rest[0].known and os.path.exists(resolve(rest[0], program.cwd))
     if not is_there or rest[0].text in ("-", "/dev/stdin") or options.has("-s"):
         yield from ((word, ()) for word in inputs(program))
@@ -215,7 +306,9 @@ def _module(program: Program) -> Iterator[FileCode]:
 def _started(program: Program) -> Iterator[FileCode]:
     """A script that is run by its path: its first line, or its name, says in which language it is."""
     name = Word(program.path, program.path)
-    for path, text in _texts_at(name, program.cwd) if UNKNOWN not in program.path else ():
+    is_there = UNKNOWN not in program.path and os.path.lexists(resolve(name, program.cwd))
+    named = [name] if is_there else [*inputs(program)]  # what the line has made a link or a copy of
+    for path, text in (each for word in named for each in _texts_at(word, program.cwd)):
         first = text.partition("\n")[0]
         language = _language_of(first) if first.startswith("#!") else BY_ENDING.get(os.path.splitext(path)[1], "sh")
         if language:
@@ -272,18 +365,20 @@ def _quoted(words: tuple[str, ...]) -> str:
 def _package_lines(program: Program) -> Iterator[FileCode]:
     """The scripts of `npm run NAME` in package.json, with those that run before and after it."""
     call = PackageCall.of(program.words)
-    path, scripts = _package(resolve(call.folder, program.cwd) if call.folder else program.cwd)
-    for name in filter(scripts.__contains__, call.names):
-        more = _quoted(call.given) if name == call.script else ""
-        yield FileCode(path, f"{scripts[name]} {more}".strip(), "sh", os.path.dirname(path))
+    for path, text in _nearest(["package.json"], resolve(call.folder, program.cwd) if call.folder else program.cwd):
+        scripts = package_scripts(text)
+        for name in filter(scripts.__contains__, call.names):
+            more = _quoted(call.given) if name == call.script else ""
+            yield FileCode(path, f"{scripts[name]} {more}".strip(), "sh", os.path.dirname(path))
 
 
-def _package(folder: str | None) -> tuple[str, dict[str, str]]:
-    """The nearest package.json, and its scripts."""
+def _nearest(names: Sequence[str], folder: str | None) -> Iterator[tuple[str, str]]:
+    """The first of these files in a folder or above it, with its text."""
     for _ in range(MAX_FOLDERS_ABOVE):
         if not folder:
             break
-        if text := text_at(path := f"{folder.rstrip('/')}/package.json"):
-            return path, package_scripts(text)
+        for path in (f"{folder.rstrip('/')}/{name}" for name in names):
+            if text := text_at(path):
+                yield path, text
+                return
         folder = os.path.dirname(folder) if folder != "/" else None
-    return "", {}

@@ -400,9 +400,15 @@ def _socat(program: Program, _row: ProgramRow, into: Collector) -> None:
             into.write(Word(rest.partition(",")[0], rest.partition(",")[0]), program.cwd)
 
 
+def _code_words(program: Program, row: ProgramRow) -> list[Word]:
+    """The words of a program, and what is in the file that tells it what to do."""
+    is_told = any(word.text in row.told_by.split() for word in program.words)
+    return [*program.words, *([Word(program.stdin, program.stdin)] if is_told and program.stdin else [])]
+
+
 def _awk(program: Program, row: ProgramRow, into: Collector) -> None:
     by_table(program, row, into)
-    for word in program.words:
+    for word in _code_words(program, row):
         for path in re.findall(r">{1,2}\s*\"([^\"]+)\"", word.source):
             into.write(Word(path, path), program.cwd)
         for name, value, more in re.findall(r"system\(\s*(?:(\w+)\)|\"((?:[^\"\\]|\\.)*)\"([^)]*))", word.source):
@@ -415,10 +421,10 @@ def _awk(program: Program, row: ProgramRow, into: Collector) -> None:
 
 def _sed(program: Program, row: ProgramRow, into: Collector) -> None:
     by_table(program, row, into)
-    for word in program.words:
-        for path in re.findall(r"(?:^|[;}/0-9$a-z]|\s)w\s+(/?[\w./~-]+)\s*$", word.source):
+    for word in _code_words(program, row):
+        for path in re.findall(r"(?m)(?:^|[;}/0-9$a-z]|\s)w\s+(/?[\w./~-]+)\s*$", word.source):
             into.write(Word(path, path), program.cwd)
-        for line in re.findall(r"(?:^|[;{])\s*(?:[\d,$~+]+|/[^/]*/)?!?\s*e\s+(.+)$", word.source):
+        for line in re.findall(r"(?m)(?:^|[;{])\s*(?:[\d,$~+]+|/[^/]*/)?!?\s*e\s+(.+)$", word.source):
             into.line(line, program)
         for _, line in re.findall(r"s([/|#,])(?:(?!\1).)*\1((?:(?!\1).)*)\1[gpiIm0-9]*e", word.source):
             into.line(line.replace("&", "$__unknown__"), program)

@@ -16,6 +16,7 @@ from anyhook.model.record import Record
 from anyhook.platform.places import head as first_bytes
 from anyhook.programs.commands import expand_home
 from anyhook.programs.loose import RESERVED, is_assignment, loose_words
+from anyhook.programs.scripts import STANDS_FOR
 from anyhook.programs.table import row_of
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 SCRIPT_ENDINGS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
-STANDS_FOR = {
-    "python": ("/__main__.py",),
-    "node": (".js", ".json", ".node", "/index.js", "/index.json", "/index.node", "/package.json"),
-}
-"""Languages whose interpreters find a script in a folder, or without its ending."""
 _SHELL_SIGNS = frozenset("$`*?[]{}()<>|&;!#\n")
 _OPERATOR = re.compile(r"\|\|?|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9-])?|&>>?")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -207,13 +207,14 @@ class Commands(MadeFiles):
     def _input(self, name: str, words: Sequence[Word], redirections: tuple[Redirection, ...], stdin: Stream) -> Stream:
         """What a program reads: a file that the line has written, or what it got. What is read into variables may be
         any file's."""
+        row = row_of(name)
         for redirection in redirections:
             if redirection.sign == "<" and redirection.target.known:
                 path = self._absolute(redirection.target.text)
-                if row_of(name).state in ("read", "mapfile") or not name:
+                hands_over = row.wraps is not None and row.wraps.remote
+                if row.state in ("read", "mapfile") or not name or hands_over:
                     stdin = self._printed(redirection.target)
                 stdin = self.scope.files.get(path, Stream("") if path == "/dev/null" else stdin)
-        row = row_of(name)
         if row.runs in ("each", "listed") and (file := argument_file(row, words)) is not None:
             return self._behind(file) or Stream(None, file.origins)
         return stdin

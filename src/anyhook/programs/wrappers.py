@@ -311,17 +311,19 @@ def _glued(name: str, words: Sequence[Word]) -> list[InnerCommand]:
 
 def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     """`bash -c LINE`, also as `-lc`, `-o pipefail -c` or `--norc -c`."""
-    rest = list(words[1:])
+    rest, first = list(words[1:]), list[InnerCommand]()
     while rest and rest[0].text[:1] in ("-", "+") and len(rest[0].text) > 1:
         text = rest.pop(0).text
-        if text in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O") and rest:
+        if text in ("--rcfile", "--init-file") and rest:
+            first.append(InnerCommand(f"{name} {text}", words=(Word(".", "."), rest.pop(0))))
+        elif text in ("-o", "+o", "-O", "+O") and rest:
             rest.pop(0)
         elif text in ("-n", "-nc"):  # it only checks the syntax
             return []
         elif not text.startswith("--") and text[0] == "-" and "c" in text[1:]:
             while rest and rest[0].text[:1] == "-" and len(rest[0].text) > 1:
                 rest.pop(0)
-            return [InnerCommand(f"{name} -c", line=rest[0], params=tuple(rest[1:]))] if rest else []
+            return [*first, InnerCommand(f"{name} -c", line=rest[0], params=tuple(rest[1:]))] if rest else []
     return []
 
 
