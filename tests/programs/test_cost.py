@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from anyhook.programs.expand import MAX_WORDS, braces
 from anyhook.programs.facts import Facts
 from anyhook.programs.statements import MAX_PROGRAMS, MAX_STEPS, read_line
 from anyhook.rules.calls import facts_of
@@ -55,9 +56,26 @@ def test_what_is_behind_too_much_is_not_taken_for_read() -> None:
     doubling = "a=xx;" + "".join(f"{chr(98 + at)}=${chr(97 + at)}${chr(97 + at)};" for at in range(24)) + "echo $z"
     calling = "".join(f"f{at}(){{ f{at + 1}; f{at + 1}; }};" for at in range(30)) + "f30(){ :; };f0"
     long = "cat > a <<'X'\n" + "text\n" * 250_000 + "X\n"
-    for before in (doubling, calling, long, "sudo " * 200, "true && " * 5_000):
+    inner = " git submodule foreach 'git log -1'" * 200  # every word could be read again with all that follow
+    for before in (doubling, calling, long, inner, "sudo " * 200, "true && " * 5_000, "a | " * 600 + "b"):
         assert facts(f"{before}; rm -rf ~").unread, before[:40]
     assert not facts("cat > a <<'X'\n" + "text\n" * 40_000 + "X\nrm b").unread
+
+
+def test_lines_inside_lines_are_read_a_few_times_their_length() -> None:
+    for inner in ("nohup ", "sudo ", "xargs ", "time ", "parallel ", "git bisect run "):
+        assert facts(f"{inner * 2_000}rm -rf ~").unread, inner
+    assert facts("sudo env A=1 nohup nice timeout 5 bash -c 'xargs rm -rf ~'").deletes
+    assert not facts(f"sudo bash -c 'echo {'x' * 100_000}; rm b'").unread
+
+
+def test_braces_are_paired_in_one_walk() -> None:
+    for word in ("{" * 8_000, "{a," * 8_000, "{a," * 2_000 + "}" * 2_000, "}{," * 2_000, "{1..1}" * 1_000):
+        assert len(braces(word)) <= MAX_WORDS, word[:20]
+    assert braces("a{b,{c,d}}{e") == ["ab{e", "ac{e", "ad{e"]
+    assert braces("{x}{1..3}{,}") == ["{x}1", "{x}1", "{x}2", "{x}2", "{x}3", "{x}3"]
+    assert braces("{a,{b}") == ["{a,{b}"]
+    assert braces("a}{b,c}") == ["a}b", "a}c"]
 
 
 def test_what_goes_through_long_pipes_does_not_grow_at_each_program() -> None:

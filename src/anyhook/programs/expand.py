@@ -28,6 +28,8 @@ FIRST_UNKNOWN, LAST_UNKNOWN = 0xF0000, 0xFFFFD
 STRANGE = later("[\ue000-\ue0ff\U000f0000-\U000ffffd]")
 """Characters with a special meaning in here, so no line may contain them."""
 UNKNOWNS = later("[\U000f0000-\U000ffffd]")
+BRACES = later(r"[{},]")
+RANGE = later(r"(-?\d{1,6})\.\.(-?\d{1,6})|([A-Za-z])\.\.([A-Za-z])")
 LITERAL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+-"
 """Signs of words that a shell does not change."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -124,26 +126,25 @@ def braces(word: str) -> list[str]:
 
 def _brace(word: str) -> tuple[int, int, list[str]]:
     """The first pair of braces that expands to several words, and these words; an end of 0 without one."""
-    start = word.find("{")
-    while start >= 0:
-        depth, commas, end = 0, [start], 0
-        for place in range(start, len(word)):
-            sign = word[place]
-            depth += (sign == "{") - (sign == "}")
-            if sign == "," and depth == 1:
-                commas.append(place)
-            if depth == 0:
-                end = place
-                break
-        if end and len(commas) > 1:
-            ends = [*commas[1:], end]
-            return start, end, [word[a + 1 : b] for a, b in zip(commas, ends, strict=True)]
-        if end and (
-            steps := re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})|([A-Za-z])\.\.([A-Za-z])", word[start + 1 : end])
-        ):
-            return start, end, _range(steps)
-        start = word.find("{", start + 1)
-    return 0, 0, []
+    if "{" not in word:
+        return 0, 0, []
+    first: tuple[int, int, list[str]] = len(word), 0, []
+    opened: list[list[int]] = []
+    for found in BRACES.finditer(word):
+        place, sign = found.start(), found[0]
+        if sign == "{":
+            opened.append([place])
+        elif sign == "," and opened:
+            opened[-1].append(place)
+        elif sign == "}" and opened:
+            marks = opened.pop()
+            if marks[0] > first[0]:
+                continue
+            if len(marks) > 1:
+                first = marks[0], place, [word[a + 1 : b] for a, b in zip(marks, [*marks[1:], place], strict=True)]
+            elif steps := RANGE.fullmatch(word, marks[0] + 1, place):
+                first = marks[0], place, _range(steps)
+    return first if first[1] else (0, 0, [])
 
 
 def _range(steps: re.Match[str]) -> list[str]:

@@ -125,7 +125,10 @@ MAX_STEPS = 20_000
 MAX_FILE_STEPS = 1_500
 """The same for the files that a line runs, all together. What is more is not read."""
 
-MAX_PROGRAMS = 5_000
+MAX_PROGRAMS, MAX_PIPE = 5_000, 500
+
+MAX_SIZE, MAX_TIMES = 200_000, 8
+"""How many characters of lines in lines are read: so many, and so many times those of the line itself."""
 
 
 class Commands(MadeFiles):
@@ -139,6 +142,7 @@ class Commands(MadeFiles):
         self.visited: dict[int, Node] = {}
         """The nodes that were run, by id. Kept, since an id is only unique while its tree lives."""
         self.steps, self.max_steps = 0, MAX_STEPS
+        self.size, self.max_size = 0, MAX_SIZE
         self.is_file = False
         self.sources: Sources = _no_sources
         self.path = ""
@@ -274,6 +278,12 @@ class Commands(MadeFiles):
         if self.steps > self.max_steps or len(self.programs) > MAX_PROGRAMS:
             raise UnreadError(f"it has more than {self.max_steps} steps or {MAX_PROGRAMS} programs")
 
+    def weigh(self, size: int) -> None:
+        """Counts the characters of what is inside of something else, which is read again: cost is linear."""
+        self.size += 0 if self.path else size
+        if self.size > self.max_size:
+            raise UnreadError(f"what is inside of it has more than {self.max_size} characters together")
+
     def _wraps(
         self,
         inner: Sequence[InnerCommand],
@@ -390,6 +400,7 @@ class Commands(MadeFiles):
         for key, word in inner.set:
             self._assign(key, [self._marked(word)])
         if inner.line is None:
+            self.weigh(sum([len(word.text) for word in inner.words]))
             set_ = (*outer, *((key, word.source) for key, word in inner.set))
             return self.command(inner.words, (), set_, stdin)
         for place, word in enumerate(inner.params):
@@ -872,6 +883,7 @@ class LineReader(Commands):
         if self.depth >= MAX_DEPTH:
             self.give_up("lines inside lines go too deep")
             return NOTHING
+        self.weigh(len(text))
         before, self.scope = self.scope, scope
         waiting, self.traps = self.traps, []
         self.depth += 1
@@ -1014,7 +1026,9 @@ class LineReader(Commands):
 
     def _run_pipeline(self, node: Node, stdin: Stream) -> Stream:
         stream = stdin
-        for child in node.named_children:
+        if len(node.named_children) > MAX_PIPE:  # each program knows all those before it
+            self.give_up(f"a pipe of more than {MAX_PIPE} commands")
+        for child in node.named_children[:MAX_PIPE]:
             if child.type == "comment":
                 continue
             feed, given = child, stream
@@ -1441,6 +1455,7 @@ def read_line(
     scope = Scope(cwd, {"HOME": (home,), "IFS": (" ",), **given})
     reader = LineReader(home)
     reader.max_steps, reader.is_file = max_steps, file_params is not None
+    reader.max_size = MAX_SIZE + MAX_TIMES * len(text)
     reader.sources = sources or _no_sources
     for place, value in enumerate(file_params or ()):
         scope.variables[str(place)] = (value,)

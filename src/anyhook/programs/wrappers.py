@@ -407,7 +407,9 @@ def _by_git(words: Sequence[Word]) -> Iterator[InnerCommand]:
     if GIT_WORDS.isdisjoint(texts):
         return
     for place, text in enumerate(texts[:-1]):
-        yield from _behind_git(text, texts[:place], words[place + 1 :])
+        yield from (found := [*_behind_git(text, texts[:place], words[place + 1 :])])
+        if found and text != "-c":  # the rest is in it
+            break
     pagers = [word for word in words if word.text[:2] == "-O" and word.text[2:]] if "grep" in texts else []
     for word in pagers:
         yield InnerCommand("git grep -O", line=Word(word.text[2:], word.source[2:]), keep=True)
