@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import sys
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from itertools import islice
+from functools import cached_property, lru_cache
+from itertools import islice, pairwise
 
 from anyhook.guard.own_programs import OURS
 from anyhook.guard.same_file import SameFiles
@@ -69,6 +69,11 @@ class Protected(Record):
     launchers: tuple[str, ...] = ()
     """Our command, by every name that it has."""
     same: SameFiles | None = None
+    known: Index | None = None
+
+    @property
+    def index(self) -> Index:
+        return self.known or Index(self)
 
     def all(self) -> Iterator[str]:
         yield from (*self.own, *self.package, *self.files, *self.folders, *self.settings, *self.partly)
@@ -76,6 +81,58 @@ class Protected(Record):
     def is_folder(self, path: str) -> bool:
         """Whether everything in it is protected."""
         return path in self.own or path in self.package or path in self.folders
+
+
+class Index:
+    """Protected paths by what a path may have in common with them, for calls that name many. Made when it is asked."""
+
+    def __init__(self, held: Protected) -> None:
+        self._held = held
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        return frozenset((*self._held.own, *self._held.package, *self._held.folders))
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Every path, and its place in the list: of several, the first is named."""
+        return {path: place for place, path in reversed([*enumerate(self._held.all())])}
+
+    @cached_property
+    def below(self) -> dict[str, list[str]]:
+        """What is below a folder."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self.order, key=self.order.__getitem__):
+            place = path
+            while place:
+                place = place.rpartition("/")[0]
+                found.setdefault(place, []).append(path)
+        return found
+
+    @cached_property
+    def ends(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The ends of paths, of two names or more; and the last two names of each."""
+        ends: dict[str, str] = {}
+        last: dict[str, str] = {}
+        held = self._held
+        for path in (*held.own, *held.files, *held.folders, *held.settings):
+            names = path.strip("/").split("/")
+            for start in range(len(names) - 1):
+                ends.setdefault("/".join(names[start:]), path)
+            last.setdefault("/".join(names[-2:]), path)
+        return ends, last
+
+    def itself_or_above(self, path: str) -> list[str]:
+        """The path, if it is protected, and protected folders above it."""
+        found = [path] if path in self.order else []
+        place = path
+        while place := place.rpartition("/")[0]:
+            if place in self.folders:
+                found.append(place)
+        return found
+
+    def first(self, paths: Iterable[str]) -> str:
+        return min(paths, key=self.order.__getitem__, default="")
 
 
 def protected(
@@ -140,7 +197,7 @@ def _located(named: Named, real: RealPaths) -> Protected:
         real.of(named.project),
         both(path for path in named.launchers if os.path.basename(path).startswith("anyhook")),
     )
-    return held.replace(same=SameFiles(held.all(), real))
+    return held.replace(same=SameFiles(held.all(), real), known=Index(held))
 
 
 def _sorted_out(named: Named, real: RealPaths) -> tuple[set[str], set[str], set[str]]:
@@ -258,19 +315,17 @@ def _hit(path: str, held: Protected, deletes: bool) -> str:
     has_signs = not set("*?[").isdisjoint(path)
     if not deletes and (beside := _imported_instead(path, held)):
         return beside
-    for own in held.all():
-        is_folder = held.is_folder(own)
-        if path == own or (is_folder and path.startswith(f"{own}/")):
-            return own
-        is_meant = has_signs and _matches_in(path, own, deletes or is_folder, is_folder)
-        is_meant = is_meant or (deletes and own.startswith(f"{path.rstrip('/')}/"))
-        if is_meant and (own in held.entries or os.path.lexists(own)):
-            return own
-    return ""
+    index = held.index
+    found = index.itself_or_above(path)
+    meant = index.below.get(path.rstrip("/"), ()) if deletes else ()
+    if has_signs:
+        meant = [own for own in held.all() if own in meant or _matches_in(path, own, deletes, held.is_folder(own))]
+    found += [*islice((own for own in meant if own in held.entries or os.path.lexists(own)), 1)]
+    return index.first(found)
 
 
-def _matches_in(pattern: str, own: str, below: bool, is_folder: bool) -> bool:
-    return _covers(pattern, own, below) or (is_folder and _covers_inside(pattern, own))
+def _matches_in(pattern: str, own: str, deletes: bool, is_folder: bool) -> bool:
+    return _covers(pattern, own, deletes or is_folder) or (is_folder and _covers_inside(pattern, own))
 
 
 def _imported_instead(path: str, held: Protected) -> str:
@@ -324,10 +379,11 @@ def _ends_like(path: str, held: Protected) -> str:
     tail = path.partition("/")[2].strip("/")
     if "/" not in tail:
         return ""
-    for own in (*held.own, *held.files, *held.folders, *held.settings):
-        if own.endswith(f"/{tail}") or f"/{tail}/".find("/" + "/".join(own.rsplit("/", 2)[1:]) + "/") >= 0:
-            return own
-    return ""
+    index, names = held.index, tail.split("/")
+    pairs = (f"{name}/{after}" for name, after in pairwise(names))
+    ends, last = index.ends
+    found = [ends.get(tail), *(last.get(pair) for pair in pairs)]
+    return index.first([path for path in found if path is not None])
 
 
 def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:

@@ -86,6 +86,8 @@ class Collector:
         self.cleans: list[str] = []
         self.doer = ""
         self.lines = 0
+        self.folders: dict[str, str] = {}
+        """Folders with their links followed."""
 
     def shell(self, text: str, cwd: str | None, *, remote: bool = False, via: tuple[str, ...] = ()) -> None:
         """The facts of a line."""
@@ -215,7 +217,7 @@ class Collector:
             return word.source
         elif cwd is None and not word.text.startswith("/"):
             self.unknown.append(f"{NO_FOLDER} {word.source}")
-        return resolve(word, cwd, follow=follow)
+        return resolve(word, cwd, follow=follow, known=self.folders)
 
     def _add(self, field: str, path: str) -> None:
         if not path or (self.inside and path[0] in "$`"):

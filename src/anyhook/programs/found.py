@@ -72,6 +72,13 @@ def _lists_files(program: Program, row: ProgramRow) -> bool:
     return row.finds == "matches" and has_list and not any(text.startswith("/") for text in texts)
 
 
+def _listed_files(program: Program) -> list[Word]:
+    """What `ls` prints: the files that patterns name, and what is in folders."""
+    named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
+    inner = [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
+    return [*(each for each in named if each.globs), *inner]
+
+
 def producers_words(producers: Sequence[Program]) -> list[Word]:
     """The files that the programs before `xargs` print, if known: those below the start folders of `find`, those in a
     listed folder."""
@@ -87,9 +94,7 @@ def producers_words(producers: Sequence[Program]) -> list[Word]:
         if _lists_files(program, row):
             return [Word("./**", "./**", True, origins)]
         if row.finds == "ls":
-            named = [word for word in program.words if not word.text.startswith("-")] or [Word(".", ".")]
-            inner = [Word(f"{each.text.rstrip('/')}/*", f"{each.source.rstrip('/')}/*", True) for each in named]
-            return [*(each for each in named if each.globs), *inner]
+            return _listed_files(program)
         if not row.has("filters"):
             break
     shown = " | ".join(program.name for program in producers)

@@ -15,8 +15,11 @@ STREAMS = frozenset(
 )
 
 
-def resolve(word: Word | str, cwd: str | None, *, follow: bool = True) -> str:
-    """The absolute path of a word. Without `follow`, a link as the last part is not followed."""
+def resolve(
+    word: Word | str, cwd: str | None, *, follow: bool = True, known: dict[str, str] | None = None
+) -> str:  # fmt: skip
+    """The absolute path of a word. Without `follow`, a link as the last part is not followed. `known` are folders with
+    their links followed, those that were asked about before: a call may name many files of one."""
     if isinstance(word, str):
         word = Word(word, word)
     text, source = word.text, word.source
@@ -37,7 +40,7 @@ def resolve(word: Word | str, cwd: str | None, *, follow: bool = True) -> str:
         folder, rest = text[:place].rpartition("/")[0], text[text[:place].rfind("/") + 1 :]
         path = real(folder or "/", follow=True).rstrip("/") + "/" + rest
         return os.path.normpath(path) if ".." in rest else path
-    return real(text, follow=follow)
+    return real(text, follow=follow, known=known)
 
 
 PROC = later(r"/+proc/+[^/]+/+(?:[^/]+/+\.\./+)*(?:task/+[^/]+/+)?(?P<what>root|cwd)(?=/|$)")
@@ -59,17 +62,20 @@ def _decoded(text: str) -> str:
     return unquote(text)
 
 
-def real(path: str, *, follow: bool) -> str:
+def real(path: str, *, follow: bool, known: dict[str, str] | None = None) -> str:
     """The path with links followed; a link as the last part only with `follow`. Characters that no path can contain are
     left out."""
     path = path.replace("\0", "")
     try:
-        if follow:
-            return _real_path(path)
-        folder, name = os.path.split(path.rstrip("/"))
+        folder, _, name = path.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
             return _real_path(path)
-        return os.path.join(_real_path(folder), name)
+        if known is None:
+            place = _real_path(folder or "/")
+        elif (place := known.get(folder, "")) == "":
+            place = known[folder] = _real_path(folder or "/")
+        made = f"{place.rstrip('/')}/{name}"
+        return os.path.realpath(made) if follow and os.path.islink(made) else made
     except (ValueError, OSError):
         return os.path.normpath(path.encode("utf-8", "replace").decode())
 

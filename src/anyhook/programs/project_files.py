@@ -202,20 +202,18 @@ def task_lines(text: str, wanted: Sequence[str]) -> Iterator[str]:
             task = tasks.get(name) if name not in seen else None
             seen.add(name)
             task = task if isinstance(task, dict) else {"cmds": task}
-            for each in [*_list_of(task.get("deps")), *_list_of(task.get("cmds", task.get("cmd")))]:
-                named = (
-                    each.get("task") if isinstance(each, dict) else each if each in _list_of(task.get("deps")) else None
-                )
+            commands = _list_of(task.get("cmds", task.get("cmd")))
+            named = [each.get("task") if isinstance(each, dict) else each for each in _list_of(task.get("deps"))]
+            named += [each.get("task") for each in commands if isinstance(each, dict)]
+            waiting += [each for each in named if isinstance(each, str)]
+            for each in commands:
                 line = each.get("cmd") if isinstance(each, dict) else each
-                if isinstance(named, str):
-                    waiting.append(named)
-                elif isinstance(line, str):
-                    yield re.sub(r"\{\{.*?\}\}", "$__task__", line)
+                yield re.sub(r"\{\{.*?\}\}", "$__task__", line if isinstance(line, str) else "")
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return
 
 
-def service_lines(text: str) -> Iterator[str]:
+def service_lines(text: str, _wanted: Sequence[str]) -> Iterator[str]:
     """The services of a compose file that have folders of the machine which no project is in, as lines of `docker`."""
     import yaml
 

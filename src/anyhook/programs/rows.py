@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     OwnFiles = Literal["", "sqlite", "psql", "mysql", "emacs"]
     Finds = Literal["", "find", "fd", "ls", "matches", "git"]
-    Recipes = Literal["", "make", "just", "task", "json", "compose"]
+    RecipeKind = Literal["", "make", "just", "task", "json", "compose"]
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",
         "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq",
@@ -160,7 +160,7 @@ class ProgramRow(Record):
     """How its own language contains shell lines."""
     arguments_in: str = ""
     """A variable with arguments that it gets before its own."""
-    recipes: Recipes = ""
+    recipes: RecipeKind = ""
     """How the recipes are written that it runs: for make or its relatives, in a Taskfile, as `scripts` or `tasks` in
     JSON, or as services of containers."""
     files_in: Language = ""

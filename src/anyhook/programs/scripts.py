@@ -19,9 +19,9 @@ from anyhook.programs.table import row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from anyhook.programs.rows import Language, ProgramRow
+    from anyhook.programs.rows import Language, ProgramRow, RecipeKind
 
 MAX_SCRIPT_BYTES = 262_144
 """How much of a file is read: its first lines."""
@@ -29,7 +29,8 @@ MAX_FILES_OF_PATTERN = 16
 """How many files of one pattern are read."""
 MAX_FOLDERS_ABOVE = 12
 """In how many folders above we look for a package.json."""
-START_VARIABLES = {"BASH_ENV": "sh", "ENV": "sh", "PYTHONSTARTUP": "python3"}
+PYTHON_PROGRAM = "python3"
+START_VARIABLES = {"BASH_ENV": "sh", "ENV": "sh", "PYTHONSTARTUP": PYTHON_PROGRAM}
 """Variables that name a script which a shell or an interpreter runs first, and its language."""
 STANDS_FOR: dict[Language, tuple[str, ...]] = {
     "python": ("/__main__.py",),
@@ -87,13 +88,7 @@ def scripts_named(program: Program) -> Iterator[Word]:
 
 
 def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    if row.makes:
-        yield from _recipes(program, row)
-    elif row.recipes and (found := [*_listed_lines(program, row)]):
-        yield from found
-    elif row.files_in:
-        yield from _given_files(program, row)
-    elif row.has("scripts") and (found := [*_package_lines(program)]):
+    if found := [*_of_project(program, row)]:
         yield from found
     elif row.language:
         for word, params in _read_as_code(program, row):
@@ -106,6 +101,18 @@ def _run_by(program: Program, row: ProgramRow) -> Iterator[FileCode]:
         yield from _started(program)
 
 
+def _of_project(program: Program, row: ProgramRow) -> Iterator[FileCode]:
+    """What a project's files say: makefiles and the like, lists of scripts, tests."""
+    if row.makes:
+        yield from _recipes(program, row)
+    elif row.recipes:
+        yield from _listed_lines(program, row)
+    elif row.files_in:
+        yield from _given_files(program, row)
+    elif row.has("scripts"):
+        yield from _package_lines(program)
+
+
 def _known_as(row: ProgramRow, name: str) -> str:
     """The program whose language the files of a program are in."""
     return "sh" if row.language in ("sh", "othersh") else name
@@ -113,38 +120,42 @@ def _known_as(row: ProgramRow, name: str) -> str:
 
 def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """The files that a test runner or the like is given, and those that it finds by itself in a folder."""
-    language = "python3" if row.files_in == "python" else row.files_in
-    ends = tuple(end for end, name in BY_ENDING.items() if name == language)
-    given = [word.text.partition("::")[0] for word in program.words if word.known and word.text[:1] != "-"]
-    folders = [each for each in given if os.path.isdir(resolve(each, program.cwd))]
-    names = ["*.go"] if row.files_in == "go" else row.reads_here.split()  # it runs packages, which are folders
-    found = [
-        os.path.join(folder, name) for folder in (folders if row.files_in == "go" else ["", *folders]) for name in names
-    ]
-    for each in dict.fromkeys([*found, *(name for name in given if name.endswith(ends))] if ends else found):
+    rest = sort_options(program.words, row.values).rest
+    given = [word.text.partition("::")[0] for word in rest if word.known]
+    if row.script_after and not {*row.script_after.split()}.intersection(given):
+        return
+    language = {"python": PYTHON_PROGRAM}.get(row.files_in, row.files_in)
+    ends = (*(end for end, name in BY_ENDING.items() if name == language), "\0")
+    folders = ["", *(each for each in given if os.path.isdir(resolve(each, program.cwd)))]
+    found = [os.path.join(folder, name) for folder in folders for name in row.reads_here.split()]
+    for each in dict.fromkeys([*found, *(name for name in given if name.endswith(ends))]):
         yield from _read_scripts(Word(each, each, "*" in each), language, program)
 
 
 def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    """The lines of a Taskfile's tasks, or of the scripts in a JSON file."""
-    call = PackageCall.of(program.words)
+    """The lines of a Taskfile's tasks, of the scripts in a JSON file, of the services in a compose file."""
     options = sort_options(program.words, row.values)
-    folder = call.folder or (*options.values("-d", "--dir"), None)[0]
-    wanted = [word.text for word in options.rest]
-    if row.recipes == "compose" and "compose" not in (*wanted, program.name.rpartition("-")[2]):
-        return
-    named = [word.text for word in options.values("-f", "--file")] if row.recipes == "compose" else []
-    for path, text in _nearest(
-        named or row.reads_here.split(), resolve(folder, program.cwd) if folder else program.cwd
-    ):
-        scripts = package_scripts(text) if row.recipes == "json" else {}
-        lines = [scripts[name] for name in dict.fromkeys((*call.names, *wanted)) if name in scripts]
-        if row.recipes == "task":
-            lines = [*task_lines(text, wanted)]
-        elif row.recipes == "compose":
-            lines = [*service_lines(text)] if {"up", "run", "start"}.intersection(wanted) else []
-        for line in lines:
+    wanted, names = [word.text for word in options.rest], row.reads_here.split()
+    folder = (*options.values("-C", "--prefix", "--dir", "--cwd", "-d"), None)[0]
+    if row.recipes == "compose":
+        if "compose" not in (*wanted, program.name.rpartition("-")[2]) or STARTING.isdisjoint(wanted):
+            return
+        names = [word.text for word in options.values("-f", "--file")] or names
+    for path, text in _nearest(names, resolve(folder, program.cwd) if folder else program.cwd):
+        for line in LINES_OF[row.recipes](text, wanted):
             yield FileCode(path, line, "sh", os.path.dirname(path))
+
+
+def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
+    scripts = package_scripts(text)
+    named = dict.fromkeys([*PackageCall.of([Word(each, each) for each in wanted]).names, *wanted])
+    return [scripts[name] for name in named if name in scripts]
+
+
+STARTING = frozenset({"up", "run", "start"})
+LINES_OF: dict[RecipeKind, Callable[[str, Sequence[str]], Iterable[str]]] = {
+    "json": _wanted_scripts, "task": task_lines, "compose": service_lines,
+}  # fmt: skip
 
 
 def imported(code: str, name: str, folders: tuple[str, ...], cwd: str | None) -> Iterator[FileCode]:
@@ -199,14 +210,20 @@ def told(program: Program, row: ProgramRow) -> str | None:
     """What is in the files that tell a client of a database what to do; None if there is none that can be read."""
     if not row.told_by or (program.stdin is not None and program.stdin.strip()):
         return None
-    options = [each for each in row.told_by.split() if each == "<" or not program.remote]
-    words = [Word(each, each) for each in option_values(program.args, [each for each in options if each[0] == "-"])]
-    words += [*inputs(program)] if "<" in options else []
-    words += sort_options(program.words, row.values).rest if "*" in options else []
-    said = program.args if row.own_files and not program.remote else ()
-    words += [Word(each, each) for text in said for each in INCLUDED.findall(text)]
+    words = [] if program.remote else [*_told_files(program, row)]
+    words += [*inputs(program)] if "<" in row.told_by else []
     found = [text for word in words if word.known for _, text in _texts_at(word, program.cwd)]
     return _without_new("\n".join(found)) if found else None
+
+
+def _told_files(program: Program, row: ProgramRow) -> Iterator[Word]:
+    """The files that its options, its arguments or its own language name."""
+    named = [*option_values(program.args, [each for each in row.told_by.split() if each[0] == "-"])]
+    for text in program.args if row.own_files else ():
+        named += INCLUDED.findall(text)
+    yield from (Word(each, each) for each in named)
+    if "*" in row.told_by:
+        yield from sort_options(program.words, row.values).rest
 
 
 INCLUDED = later(r"(?im)^\s*(?:\.read|\\ir?|\\include|source|\\\.)\s+['\"]?([^\s'\";]+)")
@@ -281,11 +298,16 @@ def _read_as_code(program: Program, row: ProgramRow) -> Iterator[tuple[Word, tup
         yield rest[0], tuple(word.source for word in words[place:] if word.known)
     for value in options.values(*row.loads.split()):
         yield value, ()
-    if rest and row.language in STANDS_FOR and rest[0].known:
-        yield from ((Word(f"{rest[0].text}{end}", f"{rest[0].source}{end}"), ()) for end in STANDS_FOR[row.language])
-    is_there = bool(rest) and rest[0].known and os.path.exists(resolve(rest[0], program.cwd))
-    if not is_there or rest[0].text in ("-", "/dev/stdin") or options.has("-s"):
+    for end in STANDS_FOR.get(row.language, ()) if rest else ():
+        yield Word(f"{rest[0].text}{end}", f"{rest[0].source}{end}"), ()
+    if not _is_script(rest, program) or options.has("-s"):
         yield from ((word, ()) for word in inputs(program))
+
+
+def _is_script(rest: tuple[Word, ...], program: Program) -> bool:
+    """Whether the first of these arguments is a file, so that an interpreter does not read its input."""
+    is_named = bool(rest) and rest[0].known and rest[0].text not in ("-", "/dev/stdin")
+    return is_named and os.path.exists(resolve(rest[0], program.cwd))
 
 
 def _behind_verb(rest: tuple[Word, ...], row: ProgramRow) -> tuple[Word, ...]:

@@ -314,10 +314,10 @@ def _shell(name: str, words: Sequence[Word]) -> list[InnerCommand]:
     rest, first = list(words[1:]), list[InnerCommand]()
     while rest and rest[0].text[:1] in ("-", "+") and len(rest[0].text) > 1:
         text = rest.pop(0).text
-        if text in ("--rcfile", "--init-file") and rest:
-            first.append(InnerCommand(f"{name} {text}", words=(Word(".", "."), rest.pop(0))))
-        elif text in ("-o", "+o", "-O", "+O") and rest:
-            rest.pop(0)
+        if text in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
+            value = rest[:1]
+            rest = rest[1:]
+            first += [InnerCommand(name, words=(Word(".", "."), each)) for each in value if text[:2] == "--"]
         elif text in ("-n", "-nc"):  # it only checks the syntax
             return []
         elif not text.startswith("--") and text[0] == "-" and "c" in text[1:]:
