@@ -128,7 +128,8 @@ MAX_FILE_STEPS = 1_500
 MAX_PROGRAMS, MAX_PIPE = 5_000, 500
 
 MAX_SIZE, MAX_TIMES = 200_000, 8
-"""How many characters of lines in lines are read: so many, and so many times those of the line itself."""
+"""How many characters of lines in lines are read: at least the first number, and the second number of times those of
+the line itself."""
 
 
 class Commands(MadeFiles):
@@ -256,7 +257,7 @@ class Commands(MadeFiles):
             self.scope.cwd = self.scope.cwd or cwd
 
     def _within(self, path: str, act: Callable[[], Stream]) -> Stream:
-        """What a file does. It is told apart, and what cannot be known there is not asked about."""
+        """What a file does. It stays separate, and what cannot be known there is not asked about."""
         kept = self.path, self.programs, self.unknown, self.unread, self.is_file, self.max_steps
         self.path, self.programs, self.unknown, self.unread, self.is_file = path, [], [], [], True
         self.max_steps = min(self.max_steps, self.steps + MAX_FILE_STEPS)
