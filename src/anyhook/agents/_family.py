@@ -127,6 +127,8 @@ class Layout(Record):
     """Events that happen only in the product."""
     off: tuple[tuple[str, ...], bool] | None = None
     """A switch for all hooks: where it is, and the value that turns them off."""
+    own_keys: tuple[str, ...] = ()
+    """Keys among the events that are none."""
     made: Callable[[Hook], Hook] | None = None
     """Called with every loaded hook; returns the hook to use."""
     spelled: Callable[[Json], Json] | None = None
@@ -284,7 +286,7 @@ def shape_of(name: str, events: tuple[EventRow, ...], layout: Layout) -> EntrySh
         under=layout.under,
         matcher_key=layout.matcher_key,
         flat=layout.flat,
-        own_keys=layout.off[0][-1:] if layout.off is not None else (),
+        own_keys=(*layout.own_keys, *(layout.off[0][-1:] if layout.off is not None else ())),
     )
 
 

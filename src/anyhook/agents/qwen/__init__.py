@@ -10,25 +10,20 @@ from __future__ import annotations
 from anyhook.agents import gemini
 from anyhook.agents._claude_family import BASE, EDIT, FILE, TASK, TOOL, event, grouped
 from anyhook.agents._claude_family import TOOLS as CLAUDE_TOOLS
-from anyhook.agents._family import claude_reply
+from anyhook.agents._family import MODE, HookFile, Layout, claude_reply, family, misplaced
 from anyhook.agents._results import content_text
 from anyhook.agents.gemini import NO_ASKING, QUIET
-from anyhook.model.hook import Hook, Layer, Source
-from anyhook.programs.commands import check_text
 from anyhook.tables.cells import MATCH_ALL, fixed
 from anyhook.tables.extend import extend
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
-from anyhook.tables.hosted import event_rows, in_a_shell, not_in_a_stop_hook, shown_result, switched, tool_rows, without
-from anyhook.tables.patterns import check_pattern, compile_pattern
-from anyhook.tables.rows import Field, Limits, Misplaced, Roots, differences
-from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
+from anyhook.tables.hosted import event_rows, not_in_a_stop_hook, shown_result
+from anyhook.tables.patterns import compile_pattern
+from anyhook.tables.rows import Field, differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from anyhook.documents.files import Files
     from anyhook.model.event import Event
-    from anyhook.model.json_types import Json
-    from anyhook.model.words import HandlerKind
+    from anyhook.model.hook import Hook
     from anyhook.tables.drive_rows import Drive
     from anyhook.tables.rows import EventRow
     from anyhook.tables.sample_rows import Sample
@@ -133,47 +128,7 @@ ELSEWHERE = frozenset(
         "TodoCreated", "TodoCompleted", "StopFailure", "SessionDelete",
     }
 )  # fmt: skip
-LIMITS = {"command": Limits(60.0), "http": Limits(600.0), "prompt": Limits(30.0)}
 MILLISECONDS_FROM = 1000.0
-SKIPPED: tuple[HandlerKind, ...] = ("http", "prompt", "function")
-SHAPE = EntryShape(
-    dialect="qwen",
-    events=EVENTS,
-    handlers=(
-        HandlerShape(
-            "command",
-            "command",
-            ("command", "args", "name", "description", "timeout", "async", "env", "shell", "statusMessage"),
-            check_text,
-        ),
-        *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
-    ),
-    limits=LIMITS,
-    timeout_key="timeout",
-    top_keys=None,
-    check_matcher=check_pattern,
-    matcher_may_be_ignored=True,
-    group_keys=("sequential",),
-    own_keys=("enabled", "disabled", "notifications"),  # which 0.24.4 skips where it reads events
-    refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
-)
-
-
-def find(roots: Roots) -> list[Source]:
-    user = f"{roots.home}/.qwen"
-    return [
-        Source("qwen", "user", f"{user}/settings.json", user),
-        Source("qwen", "project", f"{roots.project}/.qwen/settings.json", roots.project),
-    ]
-
-
-def load(source: Source, files: Files) -> Layer:
-    document = files.document(source.path, "json")
-    if document is None:
-        return Layer(source, ())
-    hooks = Entries(source, files, SHAPE).grouped(without(document, ELSEWHERE, source, files))
-    off = switched(document, ("disableAllHooks",), source, files, off=True)
-    return Layer(source, tuple(map(_made, hooks)), all_off=off)
 
 
 def _made(hook: Hook) -> Hook:
@@ -202,40 +157,35 @@ def match(hook: Hook, event: Event, row: EventRow) -> str | None:
     return None if found else f"matcher {matcher!r} does not match {row.target} {target!r}"
 
 
-def claim(path: str, document: Json) -> tuple[str, int]:
-    return path, 3 if path.endswith("/.qwen/settings.json") else 0
-
-
-launch, names = in_a_shell(dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "{project}"))
-
 REPLY = claude_reply(EVENTS, exits={0: "pass", 2: "block_if_said"}, exit_reasons=("stderr",), speaks_anyway=False)
 
-DIALECT = extend(
-    gemini.DIALECT,
-    name="qwen",
-    title="Qwen Code",
-    mcp_tools="",
-    files=(("project", ".qwen/settings.json"), ("user", "~/.qwen/settings.json")),
-    find=find,
-    claim=claim,
-    misplaced=(Misplaced("{project}/.qwen/hooks.json", ".qwen/settings.json", "hooks"),),
-    load=load,
-    shape=SHAPE,
-    events=EVENTS,
-    base={"permission_mode": Field("permission_mode", "permission_mode")},
+DIALECT = family(
+    HOST,
+    Layout(
+        (HookFile("user", "{home}/.qwen/settings.json"), HookFile("project", "{project}/.qwen/settings.json")),
+        keys=("args", "name", "description", "async", "env", "shell", "statusMessage"),
+        group_keys=("sequential",),
+        own_keys=("enabled", "disabled", "notifications"),  # which 0.24.4 skips where it reads events
+        skipped=("http", "prompt", "function"),
+        elsewhere=ELSEWHERE,
+        off=(("disableAllHooks",), True),
+        made=_made,
+    ),
+    EVENTS,
+    REPLY,
+    variables=dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "{project}"),
+    base=(*gemini.DIALECT.base, MODE),
     match=match,
-    launch=launch,
-    names=names,
     scaffold=extend(
         gemini.SCAFFOLD,
         scripts={"project": "{project}/.qwen/hooks"},
         command={"project": '"$QWEN_PROJECT_DIR"/.qwen/hooks/{file}'},
     ),
-    tools=tool_rows(HOST),
-    replies={"command": REPLY},
-    limits={"command": LIMITS["command"]},
-    whole_input=None,
-    withholds=False,
+    chains=("input",),
+    at_once=gemini.at_once,
+    sort=gemini.nearest_first,
+    identity=gemini.identity,
+    misplaced=misplaced(("{project}/.qwen/hooks.json", ".qwen/settings.json")),
     differences=differences(
         "0.24.4",
         "npm @qwen-code/qwen-code 0.24.4, docs/features/hooks.md; run",
