@@ -153,13 +153,9 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
-    return (
-        ProductChange(
-            "", "has no hooks before a tool", "wheels of code-puppy 0.0.420 and 0.0.421", "2026-11-19", before="0.0.421"
-        ),
-    )
+    return (until("0.0.421", "has no hooks before a tool", "wheels of code-puppy 0.0.420 and 0.0.421", "2026-11-19"),)
 
 
 def drive() -> Drive:

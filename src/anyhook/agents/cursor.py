@@ -318,15 +318,14 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "2026.01.16",
             "runs no hooks on the command line",
             "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts",
             "2026-01-16",
-            before="2026.01.16",
         ),
     )
 

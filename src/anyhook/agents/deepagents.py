@@ -127,15 +127,14 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "0.1.45",
             "has no hooks of this form before a tool",
             "wheels of deepagents-code 0.1.44 and 0.1.45; rulesync#2156 for the older form",
             "2026-07",
-            before="0.1.45",
         ),
     )
 

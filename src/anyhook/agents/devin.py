@@ -137,15 +137,11 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
-            "does not read the refusals of our entry",
-            "docs.devin.ai, changelog of 3000.3.22",
-            "2026-07",
-            before="3000.3.22",
+        until(
+            "3000.3.22", "does not read the refusals of our entry", "docs.devin.ai, changelog of 3000.3.22", "2026-07"
         ),
     )
 

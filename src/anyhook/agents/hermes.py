@@ -230,17 +230,9 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
-    return (
-        ProductChange(
-            "",
-            "has no hooks of our kind",
-            "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts",
-            "2026-08",
-            before="0.11",
-        ),
-    )
+    return (until("0.11", "has no hooks of our kind", "phnx-labs/agi-cli, apps/cli/src/lib/agents.ts", "2026-08"),)
 
 
 def drive() -> Drive:

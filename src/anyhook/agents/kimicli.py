@@ -36,10 +36,10 @@ HOST = extend(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import ProductChange, until
 
     return (
-        ProductChange("", "has no hooks", "CHANGELOG.md of Kimi CLI, 1.28.0", "2026-03-30", before="1.28"),
+        until("1.28", "has no hooks", "CHANGELOG.md of Kimi CLI, 1.28.0", "2026-03-30"),
         ProductChange("1.52", "only says that Kimi Code has replaced it", "PyPI kimi-cli 1.52.0, run", "2026-11"),
     )
 

@@ -138,15 +138,14 @@ HOST = Host(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "2026.1.29",
             "has no hooks before a tool",
             "npm openclaw 2026.1.29; no earlier release under this name has them",
             "2026-01-29",
-            before="2026.1.29",
         ),
     )
 

@@ -176,9 +176,9 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
-    return (ProductChange("", "runs no hooks", "wheels of openhands 1.11.0 and 1.12.0", "2026-11-19", before="1.12"),)
+    return (until("1.12", "runs no hooks", "wheels of openhands 1.11.0 and 1.12.0", "2026-11-19"),)
 
 
 def drive() -> Drive:

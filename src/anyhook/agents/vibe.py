@@ -205,15 +205,14 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "2.21",
             "has no hooks before a tool under the names that our entry uses",
             "wheels of mistral-vibe 2.20.0 and 2.21",
             "2026-07",
-            before="2.21",
         ),
     )
 

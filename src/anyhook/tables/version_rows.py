@@ -17,3 +17,8 @@ class ProductChange(Record):
     date: str
     before: str = ""
     """The first version that no longer has it; "" if every newer one does."""
+
+
+def until(version: str, what: str, source: str, date: str) -> ProductChange:
+    """What every version before this one has."""
+    return ProductChange("", what, source, date, before=version)

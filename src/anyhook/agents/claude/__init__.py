@@ -23,15 +23,14 @@ OFFERED = {
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "1.0.59",
             "does not read the refusals of our entry: it has hooks since 1.0.38, and their decisions since 1.0.59",
             "CHANGELOG.md of Claude Code",
             "2025-07",
-            before="1.0.59",
         ),
     )
 

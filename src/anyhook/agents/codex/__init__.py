@@ -423,15 +423,14 @@ DIALECT = Dialect(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "0.124",
             "runs hooks only if an experimental switch is on",
             "openai/codex#15211 (PreToolUse, 0.117), #19012 (on by default, 0.124)",
             "2026-04-23",
-            before="0.124",
         ),
     )
 

@@ -496,15 +496,14 @@ DIALECT = Dialect(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "0.0.422",
             "does not read hooks from its user's folder",
             "changelog.md of Copilot CLI, 0.0.422",
             "2026-03-05",
-            before="0.0.422",
         ),
     )
 

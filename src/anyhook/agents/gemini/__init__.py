@@ -381,15 +381,14 @@ DIALECT = Dialect(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "0.26",
             "runs hooks only if a switch is on",
             "`hooksConfig.enabled` in the settings of 0.26.0; gemini-cli#17247",
             "2026-01-27",
-            before="0.26",
         ),
     )
 

@@ -252,16 +252,10 @@ DIALECT = Dialect(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
-            "has no hooks",
-            "source of 1.29.1; phnx-labs/agi-cli#927 and zeph#3902 for 1.34.0",
-            "2026-05-13",
-            before="1.34",
-        ),
+        until("1.34", "has no hooks", "source of 1.29.1; phnx-labs/agi-cli#927 and zeph#3902 for 1.34.0", "2026-05-13"),
     )
 
 

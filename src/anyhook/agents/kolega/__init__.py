@@ -460,13 +460,9 @@ DIALECT = Dialect(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
-    return (
-        ProductChange(
-            "", "has no hooks before a tool", "wheels of kolega-code 0.3.2 and 0.4.0", "2026-11-19", before="0.4"
-        ),
-    )
+    return (until("0.4", "has no hooks before a tool", "wheels of kolega-code 0.3.2 and 0.4.0", "2026-11-19"),)
 
 
 def drive() -> Drive:

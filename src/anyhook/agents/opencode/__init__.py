@@ -181,10 +181,10 @@ FOLDERS = ("{config}/opencode", "{project}/.opencode")
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import ProductChange, until
 
     return (
-        ProductChange("", "does not load our entry", "anomalyco/opencode#19347", "2026-03-27", before="1.3.4"),
+        until("1.3.4", "does not load our entry", "anomalyco/opencode#19347", "2026-03-27"),
         ProductChange(
             "2",
             "does not load plug-ins of version 1. Our entry also has the form of version 2, but nobody has seen that "

@@ -198,15 +198,14 @@ DIALECT = family(
 
 
 def changes() -> tuple[ProductChange, ...]:
-    from anyhook.tables.version_rows import ProductChange
+    from anyhook.tables.version_rows import until
 
     return (
-        ProductChange(
-            "",
+        until(
+            "0.14",
             "runs hooks only if an experimental switch is on",
             "qwen-code#1988 (0.12), #2781 (on by default)",
             "2026-04-01",
-            before="0.14",
         ),
     )
 
