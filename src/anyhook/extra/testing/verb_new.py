@@ -15,7 +15,7 @@ from anyhook.cli.options import ProjectJsonOptions, option, repeated, switch
 from anyhook.cli.verbs import verb
 from anyhook.documents.dump_yaml import to_yaml
 from anyhook.extra.testing.hook_script import EFFECTS, MARK
-from anyhook.extra.testing.kit.keys import FIELDS as CASE_FIELDS
+from anyhook.extra.testing.kit.keys import by_key
 from anyhook.extra.testing.new_hook import CannotScaffold, Order, find_row, plan, write
 from anyhook.model import lean_json as json
 from anyhook.model.event import FIELDS
@@ -192,17 +192,10 @@ def _texts(row: EventRow) -> list[str]:
 def _fire(order: Order, fields: Mapping[str, Json]) -> list[str]:
     """The call that fires this event."""
     words = ["anyhook", "fire", order.row.native]
-    for name, value in _by_key(fields).items():
+    for name, value in by_key(fields).items():
         flag = "--agent" if name == "agent_type" else f"--{name.replace('_', '-')}"
         words += [flag, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
     return words
-
-
-def _by_key(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Fields without an option and a key of their own are together in `data`."""
-    rest: dict[str, Json] = {name: value for name, value in fields.items() if name not in CASE_FIELDS}
-    own = {name: value for name, value in fields.items() if name in CASE_FIELDS}
-    return {**own, "data": rest} if rest else own
 
 
 def case_file(order: Order, made: Plan) -> str:
@@ -216,7 +209,7 @@ def first_cases(order: Order, canonical: str, hook: Hook) -> str:
     cases: list[Json] = []
     for marked, name in ((True, "acts on what it is for"), (False, "lets the rest pass")):
         verdict = "block" if blocks and marked else "none"
-        given = {"event": order.row.native, **_by_key(trial(order, canonical, marked=marked))}
+        given = {"event": order.row.native, **by_key(trial(order, canonical, marked=marked))}
         where_it_applies = hook.handler in ("rule", "function")
         ran = "not_ran" if where_it_applies and not marked else "ran"
         expect: dict[str, Json] = {"verdict": verdict, ran: [hook.id], "problems": _problems(order, verdict)}

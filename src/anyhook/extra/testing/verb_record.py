@@ -20,7 +20,7 @@ from anyhook.extra.testing.kit import ENDINGS, is_case_file
 from anyhook.extra.testing.kit.approval import approve_written
 from anyhook.extra.testing.kit.cases import cases_in
 from anyhook.extra.testing.kit.events import payload_of_agent, sent_with
-from anyhook.extra.testing.kit.keys import FIELDS
+from anyhook.extra.testing.kit.keys import by_key
 from anyhook.extra.testing.kit.run import FAILED, run_all
 from anyhook.extra.testing.kit.sandbox import project_of
 from anyhook.extra.testing.verb_test import check_approved
@@ -263,9 +263,7 @@ def _event(event: str, fired_by: str, given: dict[str, Json], hosted: bool) -> d
         given = {key: value for key, value in given.items() if key in sent}
     elif hosted:
         made["hosted"] = True
-    made.update({key: given[key] for key in FIELDS if key in given})
-    rest: dict[str, Json] = {key: value for key, value in given.items() if key not in FIELDS}
-    return {**made, "data": rest} if rest else made
+    return {**made, **by_key(given)}
 
 
 def _row(agent: str, event: str, given: dict[str, Json]) -> HostEvent:

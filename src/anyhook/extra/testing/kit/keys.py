@@ -9,6 +9,8 @@ from anyhook.model.outcome import STRENGTH
 from anyhook.model.words import MODE, ON_FAILURE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyhook.model.json_types import Json
 
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
@@ -84,6 +86,14 @@ LISTED = ("context", "messages", "follow_ups")
 ANSWER = ("stdout", "stderr", "json")
 MERGED = ("data", "env", "files", "home", "expect")
 """Keys whose mappings in `defaults` are added to, not replaced."""
+
+
+def by_key(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of an event as a case has them: those without a key of their own are together in `data`."""
+    rest: dict[str, Json] = {name: value for name, value in fields.items() if name not in FIELDS}
+    own = {name: fields[name] for name in FIELDS if name in fields}
+    return {**own, "data": rest} if rest else own
+
 
 NAME = CaseKey("name", "text", "What the case shows; `{column}` is replaced by a value of the table.")
 TABLE = CaseKey("table", "rows", "One case for each row; `{column}` in any text of the case is replaced by its value.")
