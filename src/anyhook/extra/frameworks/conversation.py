@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from anyhook.extra.frameworks.lifecycle import (
     MAIN,
+    UNSURE,
     KeepWorkingBounds,
     Lifecycle,
     Refused,
@@ -24,7 +25,7 @@ from anyhook.model.outcome import ASK
 from anyhook.tables.registry import agent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
 
     from anyhook.engine.engine import Engine
     from anyhook.model.decision import Decision
@@ -107,48 +108,70 @@ class HookedResult:
 class ToolCall:
     """One call of a tool."""
 
-    def __init__(self, tool: str, given: Any, call_id: str | None = None, turn: AgentTurn | None = None) -> None:
-        self.tool, self.input, self.call_id = tool, fields_of(given), call_id or ""
+    def __init__(
+        self, tool: str, given: Any, call_id: str | None = None, turn: AgentTurn | None = None, by: str = MAIN
+    ) -> None:
+        """`by` is who calls: the agent, or a sub-agent."""
+        self.tool, self.input, self.call_id, self.by = tool, fields_of(given), call_id or "", by
         self.turn = turn or AgentTurn()
+        self.unsure: str | None = None
+        """Why a hook wants a person to be asked, if one does. Where nobody can be, that is a refusal."""
         self.refusal: str | None = None
         """What the model is told instead of a result; None if the tool may run."""
         self.rewritten = False
-        self._notes: list[str] = []
-        self._began_s = perf_counter()
+        self.notes: list[str] = []
+        """What hooks add to the result."""
+        self.began_s = perf_counter()
 
     def before(self) -> Script[bool]:
         """Whether the tool may run, with what `input` says from now on."""
         decision = yield EventRequest("pre_tool", self._facts())
         self.refusal = denied(self.tool, decision)
         if self.refusal is None and decision.verdict == ASK:
+            self.unsure = decision.reason or UNSURE
             self.refusal = unconfirmed(self.tool, decision.reason)
-        self._notes.extend(decision.context)
+        self.notes.extend(decision.context)
         if decision.tool_input is not None:
             self.input, self.rewritten = decision.tool_input, True
         self._heard(decision)
-        self._began_s = perf_counter()
+        self.began_s = perf_counter()
         return self.refusal is None
 
     def after(self, output: Any) -> Script[HookedResult]:
         return self._ended("post_tool", output=text_of(output))
 
-    def failed(self, error: object) -> Script[HookedResult]:
-        said = text_of(error) if not isinstance(error, BaseException) else str(error) or type(error).__name__
-        return self._ended("post_tool_failure", output=said, tool_error=said)
+    def failed(self, error: object, **more: Json) -> Script[HookedResult]:
+        return self._ended("post_tool_failure", output=said_by(error), tool_error=said_by(error), **more)
 
     def _ended(self, event: str, **data: Json) -> Script[HookedResult]:
-        duration_ms = int((perf_counter() - self._began_s) * 1000)
+        duration_ms = int((perf_counter() - self.began_s) * 1000)
         decision = yield EventRequest(event, {**self._facts(), "duration_ms": duration_ms, **data})
         self._heard(decision)
         replaced = None if decision.tool_output is None else text_of(decision.tool_output)
-        return HookedResult(replaced, [*self._notes, *notes_of(decision)])
+        return HookedResult(replaced, [*self.notes, *notes_of(decision)])
 
     def _facts(self) -> dict[str, Json]:
-        return {"tool": self.tool, "input": self.input, "call_id": self.call_id, "invoked_by": MAIN}
+        return {"tool": self.tool, "input": self.input, "call_id": self.call_id, "invoked_by": self.by}
 
     def _heard(self, decision: Decision) -> None:
         if decision.end_turn:
             self.turn.over = decision
+
+
+def said_by(error: object) -> str:
+    """The text of a tool's failure, as the model gets it."""
+    return text_of(error) if not isinstance(error, BaseException) else str(error) or type(error).__name__
+
+
+async def play(script: Script[T], fire: Callable[..., Awaitable[Decision]], **facts: Json) -> T:
+    """Fire what the script asks for, with more facts where the host has some; the script's result."""
+    try:
+        asked = next(script)
+        while True:
+            asked = script.send(await fire(asked.event, asked.spent, **{**asked.data, **facts}))
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 class HookedConversation:
@@ -164,14 +187,7 @@ class HookedConversation:
             self.lifecycle.agent = agent_of(framework)
 
     async def play(self, script: Script[T], **facts: Json) -> T:
-        """Fire what the script asks for, with more facts where the host has some; the script's result."""
-        try:
-            asked = next(script)
-            while True:
-                asked = script.send(await self.lifecycle.fire(asked.event, asked.spent, **{**asked.data, **facts}))
-        except StopIteration as done:
-            result: T = done.value
-            return result
+        return await play(script, self.lifecycle.fire, **facts)
 
     def play_sync(self, script: Script[T]) -> T:
         """The same without an event loop."""
@@ -214,11 +230,16 @@ class HookedConversation:
             if more is not None and resumable:
                 return more
             lifecycle.waiting.extend(decision.context if more is None else [more])
-        decision = yield EventRequest("turn_end", {"final_message": {"role": "assistant", "content": text}})
-        if decision.stops and decision.reason:
-            lifecycle.waiting.append(decision.reason)
-        lifecycle.waiting.extend(decision.context)
+        yield from turn_over(lifecycle, text)
         return None
+
+
+def turn_over(lifecycle: Lifecycle, text: str) -> Script[None]:
+    """The turn ends with this answer; what hooks say waits for the next prompt."""
+    decision = yield EventRequest("turn_end", {"final_message": {"role": "assistant", "content": text}})
+    if decision.stops and decision.reason:
+        lifecycle.waiting.append(decision.reason)
+    lifecycle.waiting.extend(decision.context)
 
 
 def _more(turn: AgentTurn, decision: Decision) -> str | None:

@@ -16,7 +16,7 @@ from pydantic_ai.result import FinalResult
 from pydantic_graph import End
 
 from anyhook.extra.frameworks import tool_calls
-from anyhook.extra.frameworks.conversation import Prompt
+from anyhook.extra.frameworks.conversation import Prompt, play, turn_over
 from anyhook.extra.frameworks.lifecycle import MAIN, SUBAGENT, Lifecycle, Refused, instruction, warned
 from anyhook.extra.frameworks.messages import final_text, from_plain, last_size, plain, prompt_text, user_request
 from anyhook.extra.frameworks.plain_values import jsonable
@@ -127,7 +127,8 @@ class Hooked(WrapperCapability[Any]):
             data["sub_agent_info"] = self.state.info
         if self.state.kind == SUBAGENT:
             data.setdefault("agent_type", self.state.name)
-        return await self.lifecycle.fire(name, spent, invoked_by=self.state.kind, **data)
+        data.setdefault("invoked_by", self.state.kind)
+        return await self.lifecycle.fire(name, spent, **data)
 
     @property
     def has_wrap_run_event_stream(self) -> bool:
@@ -247,14 +248,8 @@ class Hooked(WrapperCapability[Any]):
         else:
             result = await (self._stop if state.kind == MAIN else self._sub_stop)(ctx, result)
         if isinstance(result, End) and state.kind == MAIN:
-            await self._turn_over(ctx)
+            await play(turn_over(self.lifecycle, final_text(ctx.messages)), self.fire)
         return result
-
-    async def _turn_over(self, ctx: RunContext[Any]) -> None:
-        decision = await self.fire("turn_end", final_message=_message(final_text(ctx.messages)))
-        if decision.stops and decision.reason:
-            self.lifecycle.waiting.append(decision.reason)
-        self.lifecycle.waiting.extend(decision.context)
 
     async def _stop(self, ctx: RunContext[Any], result: Any) -> Any:
         state = self.state
@@ -264,7 +259,7 @@ class Hooked(WrapperCapability[Any]):
             state.stops.spent,
             stop_reason="no_tool_calls",
             step_count=state.answers,
-            final_message=_message(text),
+            final_message={"role": "assistant", "content": text},
             last_message=text,
             messages=jsonable(plain(ctx.messages)),
             **self._size(ctx),
@@ -393,10 +388,6 @@ def _over(ctx: RunContext[Any], decision: Decision, text: str) -> Any:
 
 def _gives_text(ctx: RunContext[Any]) -> bool:
     return ctx.agent is None or ctx.agent.output_type is str
-
-
-def _message(text: str) -> Json:
-    return {"role": "assistant", "content": text}
 
 
 __all__ = ["Hooked", "Lifecycle", "Refused", "TurnsExhausted"]

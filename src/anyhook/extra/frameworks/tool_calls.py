@@ -20,7 +20,8 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ToolReturn
 
-from anyhook.extra.frameworks.lifecycle import UNSURE, denied, notes_of, unconfirmed
+from anyhook.extra.frameworks.conversation import ToolCall, play, said_by
+from anyhook.extra.frameworks.lifecycle import unconfirmed
 from anyhook.extra.frameworks.plain_values import jsonable, text_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from pydantic_ai import RunContext
     from pydantic_ai.messages import ToolCallPart
 
+    from anyhook.extra.frameworks.conversation import HookedResult, Script
     from anyhook.extra.frameworks.pydantic_ai import Hooked
-    from anyhook.model.decision import Decision
     from anyhook.model.json_types import Json
 
 FAILURES = (ModelRetry, ToolFailed, ToolFailedError, ToolRetryError)
@@ -82,35 +83,34 @@ class _Call:
     """One call."""
 
     def __init__(self, hooked: Hooked, ctx: RunContext[Any], call: ToolCallPart, record: ToolRecord) -> None:
-        self.hooked, self.ctx, self.call, self.record = hooked, ctx, call, record
-        self.notes: list[str] = []
-        """What hooks add to the result."""
+        self.hooked, self.ctx, self.record = hooked, ctx, record
+        self.hooks = ToolCall(record.tool, record.input, record.call_id, by=hooked.state.kind)
 
     async def run(self, args: Any, handler: Callable[[Any], Any]) -> Any:
         hooked, record = self.hooked, self.record
         if hooked.gate is not None:
-            why = await hooked.gate.refuses(hooked, record.tool, record.input, self.call.tool_call_id)
+            why = await hooked.gate.refuses(hooked, record.tool, record.input, record.call_id)
             if why is not None:
                 record.unpermitted = True
                 self.deny(f"Permission denied for {record.tool}: {why}")
         args = await self.before(args)
         if hooked.before_tool is not None:
             await hooked.before_tool(record.tool, record.input)
-        began_s = perf_counter()
+        self.hooks.began_s = perf_counter()
         token = self.announce()
         try:
             result = await handler(args)
         except NO_RESULT:
             raise
         except FAILURES as error:
-            return await self.failed(error, began_s)
+            return await self.failed(error)
         except Exception as error:
             record.failed = True
-            await self.after("post_tool_failure", str(error), began_s, tool_error=_said(error))
+            await self.after(self.hooks.failed(error))
             raise
         finally:
             self.conceal(token)
-        return await self.succeeded(result, began_s)
+        return await self.succeeded(result)
 
     def deny(self, text: str) -> None:
         self.record.output, self.record.denied = text, True
@@ -120,7 +120,7 @@ class _Call:
         """Let a run inside this tool know its name."""
         name, task = (self.record.input.get(field) for field in DELEGATE)
         if isinstance(name, str) and isinstance(task, str):
-            return delegated.set((name, task, self.call.tool_call_id))
+            return delegated.set((name, task, self.record.call_id))
         return None
 
     @staticmethod
@@ -130,21 +130,18 @@ class _Call:
 
     async def before(self, args: Any) -> Any:
         """The input to run with, once the hooks have seen it."""
-        record = self.record
-        decision = await self.hooked.fire(
-            "pre_tool", tool=record.tool, input=record.input, call_id=self.call.tool_call_id
-        )
-        if (refusal := denied(record.tool, decision)) is not None:
-            self.deny(refusal)
-        self.notes.extend(decision.context)
-        rewritten = decision.tool_input
-        if rewritten is not None:
-            record.input = rewritten
-            args = self.validated(rewritten)
-        if decision.verdict == "ask":
-            gate, reason = self.hooked.gate, decision.reason or UNSURE
-            if gate is None or not await gate.confirms(self.hooked, record.tool, record.input, reason):
-                self.deny(unconfirmed(record.tool, reason))
+        record, hooks = self.record, self.hooks
+        await play(hooks.before(), self.hooked.fire)
+        hooks.turn.over = None  # only what is said after a tool ends the turn here
+        if hooks.refusal is not None and hooks.unsure is None:
+            self.deny(hooks.refusal)
+        record.input = hooks.input
+        if hooks.rewritten:
+            args = self.validated(hooks.input)
+        if hooks.unsure is not None:
+            gate = self.hooked.gate
+            if gate is None or not await gate.confirms(self.hooked, record.tool, record.input, hooks.unsure):
+                self.deny(unconfirmed(record.tool, hooks.unsure))
         return args
 
     def validated(self, given: dict[str, Json]) -> Any:
@@ -162,52 +159,39 @@ class _Call:
             wrong = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors())
             self.deny(f"A hook rewrote the input of {self.record.tool} into one that it does not take: {wrong}")
 
-    async def after(self, event: str, output: str, began_s: float, **data: Json) -> Decision:
-        record = self.record
-        decision = await self.hooked.fire(
-            event,
-            tool=record.tool,
-            input=record.input,
-            output=output,
-            call_id=self.call.tool_call_id,
-            duration_ms=int((perf_counter() - began_s) * 1000),
-            **data,
-        )
-        self.notes.extend(notes_of(decision))
-        if decision.end_turn:
-            self.hooked.state.over = decision
-        return decision
+    async def after(self, script: Script[HookedResult]) -> HookedResult:
+        heard = await play(script, self.hooked.fire)
+        if self.hooks.turn.over is not None:
+            self.hooked.state.over = self.hooks.turn.over
+        return heard
 
-    async def failed(self, error: Exception, began_s: float) -> Any:
-        said = _said(error)
+    async def failed(self, error: Exception) -> Any:
+        said = said_by(error)
         self.record.output, self.record.failed = said, True
-        decision = await self.after("post_tool_failure", said, began_s, tool_error=said)
-        text = said if decision.tool_output is None else text_of(decision.tool_output)
-        if text == said and not self.notes:
+        heard = await self.after(self.hooks.failed(error))
+        if heard.replaced in (None, said) and not heard.notes:
             raise error
-        self.record.output = "\n\n".join([text, *self.notes])
+        self.record.output = heard.text(said)
         raise ToolFailed(self.record.output) from error
 
-    async def succeeded(self, result: Any, began_s: float) -> Any:
+    async def succeeded(self, result: Any) -> Any:
         inner = result.return_value if isinstance(result, ToolReturn) else result
-        text, code = text_of(inner), self.hooked.exit_code(self.record.tool, inner)
-        if code:
-            self.record.failed = True
-            decision = await self.after("post_tool_failure", text, began_s, tool_error=text, exit_code=code)
-        else:
-            decision = await self.after("post_tool", text, began_s)
+        code = self.hooked.exit_code(self.record.tool, inner)
+        self.record.failed = self.record.failed or bool(code)
+        hooks = self.hooks
+        heard = await self.after(hooks.failed(text_of(inner), exit_code=code) if code else hooks.after(inner))
         self.record.output = jsonable(inner)
-        if decision.tool_output is not None:
-            result = inner = text_of(decision.tool_output)
+        if heard.replaced is not None:
+            result = inner = heard.replaced
             self.record.output = result
         self.record.result = inner
-        if not self.notes:
+        if not heard.notes:
             return result
         if isinstance(inner, str) and not isinstance(result, ToolReturn):
-            self.record.output = "\n\n".join([inner, *self.notes])
+            self.record.output = "\n\n".join([inner, *heard.notes])
             return self.record.output
         kept = result if isinstance(result, ToolReturn) else ToolReturn(result)
-        kept.content = [*_listed(kept.content), *self.notes]
+        kept.content = [*_listed(kept.content), *heard.notes]
         return kept
 
 
@@ -215,8 +199,3 @@ def _listed(content: Any) -> list[Any]:
     if content is None:
         return []
     return [content] if isinstance(content, str) else list(content)
-
-
-def _said(error: Exception) -> str:
-    """The text of a tool's failure, as the model gets it."""
-    return str(error) or type(error).__name__
