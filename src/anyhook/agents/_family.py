@@ -128,7 +128,7 @@ class Layout(Record):
     off: tuple[tuple[str, ...], bool] | None = None
     """A switch for all hooks: where it is, and the value that turns them off."""
     own_keys: tuple[str, ...] = ()
-    """Keys among the events that are none."""
+    """Keys beside the events that are not events."""
     made: Callable[[Hook], Hook] | None = None
     """Called with every loaded hook; returns the hook to use."""
     spelled: Callable[[Json], Json] | None = None
