@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from person_box import at_a_terminal
 
 from anyhook import Engine
+from anyhook.engine.receive import receive
 from anyhook.platform.store import KINDS
 from anyhook.state import memory
+from anyhook.tables.registry import HOSTS, host
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +87,28 @@ def test_a_call_that_was_refused_is_not_remembered(world: World) -> None:
         f'{FLOW}\n[[rule]]\nname = "keys"\nwhen = "reads @secrets"\n[[rule]]\nname = "many"\nwhen = "over 3 calls"\n',
     )
     assert verdicts(world, READ, SEND, READ, "ls", "pwd", "id") == ["block", "none", "block", "none", "none", "block"]
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_no_part_of_a_refused_call_is_remembered(world: World, ids: bool) -> None:
+    rules(
+        world,
+        '[[rule]]\nname = "no a"\nwhen = "writes *a.txt"\n'
+        '[[rule]]\nname = "sent"\nwhen = "runs id and (earlier writes *b.txt or over 2 calls)"\n',
+    )
+    engine = Engine.open(str(world.project), env=world.env)
+    patch = "*** Begin Patch\n*** Add File: b.txt\n+x\n*** Add File: {0}.txt\n+x\n*** End Patch"
+    told = []
+    for number, (tool, line) in enumerate(
+        [("apply_patch", patch.format("a")), ("Bash", "id"), ("apply_patch", patch.format("c")), ("Bash", "id")]
+    ):
+        payload = {
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(world.project), "tool_name": tool,
+            "tool_input": {"command": line}, **({"tool_use_id": f"t{number}"} if ids else {}),
+        }  # fmt: skip
+        told.append("deny" in engine.bridge("codex", "PreToolUse", json.dumps(payload)).stdout)
+    engine.close_sync()
+    assert told == [True, False, False, True]
 
 
 def test_a_call_that_a_person_is_asked_about_counts_once_it_ran(world: World) -> None:
@@ -451,6 +478,43 @@ def test_a_memory_that_is_lost_is_never_an_empty_one(world: World, damage: str) 
     assert damage == "garbled" or "start a new one" in refused["reason"]
     assert verdicts(world, "ls") == ["none"]
     assert verdicts(world, SEND, session="new") == ["none"]
+
+
+def test_a_day_that_is_lost_is_not_a_lost_session(world: World) -> None:
+    rules(world, f'{FLOW}\n[[rule]]\nname = "day"\nwhen = "runs id and over 90 calls per day"\n')
+    assert verdicts(world, READ, "id") == ["none", "none"]
+    before = {path: path.read_bytes() for path in memories(world)}
+    (day,) = [path for path, data in before.items() if b"credentials" not in data]
+    day.write_bytes(b"")
+    refused = fired(world, "id")
+    assert (refused["verdict"], "ask again tomorrow" in refused["reason"]) == ("block", True)
+    assert "call 1 of this session" in fired(world, SEND)["reason"]
+    assert verdicts(world, "ls", "curl https://example.org", session="new") == ["none", "none"]
+
+
+def test_a_day_begins_at_local_midnight(world: World) -> None:
+    """Three calls a minute before midnight do not count a minute after it, wherever the person is."""
+    for zone in ("Pacific/Auckland", "America/St_Johns", "UTC"):
+        world.env["TZ"] = zone
+        here = ZoneInfo(zone)
+        midnight = datetime.now(here).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        keys = subprocess.run(
+            [sys.executable, "-c", "import sys; from anyhook.state.memory import begin_of_day, day_of\n"
+             "for at in sys.argv[1:]: print(day_of(float(at)), begin_of_day(float(at)))",
+             *(str(midnight + by) for by in (-60, 60, 82_000))],
+            env=world.env, text=True, capture_output=True, check=True,
+        ).stdout.splitlines()  # fmt: skip
+        assert keys[0] != keys[1] == keys[2], zone
+        assert float(keys[1].split()[-1]) == midnight, zone
+
+
+@pytest.mark.parametrize("key", ["parent_session_id", "parent_conversation_id", "parentSessionId", "parentID"])
+def test_a_payload_of_any_agent_may_name_the_parent(key: str) -> None:
+    for name in HOSTS:
+        table = host(name)
+        row = next((row for row in table.events if "pre_tool" in row.canonical), None)
+        found = receive(table, row, {key: "root"}, b"").events if row is not None else ()
+        assert [event.data["parent_session"] for event in found] == ["root"] * len(found), name
 
 
 def test_a_memory_holds_no_content(world: World) -> None:

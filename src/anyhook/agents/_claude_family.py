@@ -28,7 +28,6 @@ def inside(_value: Json) -> Json:
 
 BASE = (
     Taken("session", ("session_id",)),
-    Taken("parent_session", ("parent_session_id",)),
     Taken("permission_mode", ("permission_mode",)),
     Taken("model", ("model",)),
     Taken("duration_ms", ("duration_ms",)),

@@ -86,7 +86,6 @@ HOST = Host(
     events=HOST_EVENTS,
     base=(
         Taken("session", ("session_id",)),
-        Taken("parent_session", ("parent_session_id",)),
         Taken("invoked_by", ("parent_session_id",), inside),
     ),
     tools={**{f"file_system.{name}": tool for name, tool in NAMES.items()}, **NAMES},

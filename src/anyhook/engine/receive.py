@@ -8,7 +8,7 @@ import os
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.record import Record
 from anyhook.model.texts import text_of
-from anyhook.tables.registry import HOSTS, hosts
+from anyhook.tables.registry import HOSTS, PARENT_KEYS, hosts
 from anyhook.tables.translate import NEEDED
 
 TYPE_CHECKING = False
@@ -89,6 +89,8 @@ def _taken(host: Host, row: HostEvent, payload: dict[str, Json]) -> dict[str, Js
             value = taken.make(value)
         if value is not None:
             data[taken.field] = value
+    if (parent := first(payload, PARENT_KEYS)) is not None:
+        data["parent_session"] = parent
     data.update(row.fixed)
     return data
 

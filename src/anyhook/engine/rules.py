@@ -210,7 +210,7 @@ class Rules:
             if hook.handler == "rule":
                 self.answers[hook.id] = self.outcome(hook, event)
         except PastLost as error:
-            failed = f"{error}; what this session did before is not known any more, so start a new one"
+            failed = str(error)
         except Exception as error:  # noqa: BLE001 (one rule's failure, even ours, does not affect others)
             failed = f"asking it failed ({error_line(error)})"
         if failed:
@@ -473,13 +473,13 @@ class CallMemory:
         self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
         self._native, self._setup = session, context.setup
         self._host, self._now_s = context.host, now_s
-        call_id = event.data.get("call_id")
-        self._who = known_by(context.host, str(call_id)) if call_id else os.urandom(16).hex()
+        self._who = _who(context, event)
         self._books: dict[str, Memory] = {}
         self._seen: dict[str, Seen] = {}
         self._came_back = ""
         """The key of a secret that the session has seen and that is in this call; "" if there is none."""
-        self._lost: Exception | None = None
+        self._lost: dict[str, Exception] = {}
+        """Of the session or the day: why it is not known."""
         self._run_marks: list[tuple[str, str]] | None = None
         """The marks of the files that the call runs; None until a rule asks."""
         try:
@@ -488,22 +488,20 @@ class CallMemory:
             if wants.by_day:
                 self._books["day"] = Memory(files, day_of(now_s), now_s)
         except Exception as error:  # noqa: BLE001 (whatever it is: the rules that need it say so)
-            self._lost = error
+            self._lost = {"session": error, "day": error}
 
     def begin(self, call: RuleCall, *, look: bool = False) -> None:
         """Let the call count, and see what was before it; with `look`, only see."""
         self._call = call
-        try:
-            if self._wants.by_secret and call.event.name == "pre_tool":
-                self._came_back = self._comes_back(call)
-                if self._came_back:
-                    call.add_secret(SEEN_VALUE)
-            deed = self._deed(call)
-            if self._wants.by_spent and not look:
-                self._count(call.event, deed)
-            for period, book in self._books.items():
-                if period == "day":
-                    deed = deed.replace(keys={}, secrets=())
+        for period, book in self._books.items():
+            try:
+                if self._wants.by_secret and call.event.name == "pre_tool" and period == "session":
+                    self._came_back = self._comes_back(call)
+                    if self._came_back:
+                        call.add_secret(SEEN_VALUE)
+                deed = self._deed(call, period)
+                if self._wants.by_spent and not look:
+                    self._count(call.event, deed, period, book)
                 if call.event.name == "pre_tool":
                     made = book.look(deed) if look else book.enter(deed)
                 elif call.event.name in AFTER_CALL and not look:
@@ -511,10 +509,10 @@ class CallMemory:
                 else:
                     made = book.glance(deed, self._session, _tokens(call.event), begins=not look)
                 self._seen[period] = made
-        except Exception as error:  # noqa: BLE001 (the same)
-            self._lost = error
+            except Exception as error:  # noqa: BLE001 (the same)
+                self._lost[period] = error
 
-    def _count(self, event: Event, deed: Deed) -> None:
+    def _count(self, event: Event, deed: Deed, period: str, book: Memory) -> None:
         """Count what the transcript tells by now, if the agent has one that tells."""
         from anyhook.state.memory import begin_of_day
         from anyhook.tables.spent import place_of, read_on, transcript_of
@@ -523,7 +521,7 @@ class CallMemory:
         if reader is None or not reader.tells:
             return
         path = transcript_of(event.raw) or place_of(reader, self._setup.roots(()), self._native)
-        for period, book in self._books.items() if path else ():
+        if path:
             since_s = begin_of_day(self._now_s) if period == "day" else 0.0
             of = lean_json.short_digest(f"{path} {self._native}" if reader.sums is not None else path)
             book.count(deed, of, partial(read_on, path, reader, self._native, since_s))
@@ -537,23 +535,22 @@ class CallMemory:
     def conclude(self, call: RuleCall, *, refused: bool, asked: bool) -> None:
         """What is remembered of a call that was refused, or that counts only once it has run."""
         rewritten = call.event is not self._event
-        if call.event.name != "pre_tool" or self._lost is not None or not (refused or rewritten or asked):
+        if call.event.name != "pre_tool" or not (refused or rewritten or asked):
             return
-        try:
-            deed = self._deed(call)
-            for period, book in self._books.items():
+        for period, book in self._books.items():
+            try:
                 if refused:
-                    book.leave(deed)
+                    book.leave(self._deed(call, period))
                     continue
                 if rewritten:  # what runs is the final form
-                    book.enter(deed if period == "session" else deed.replace(keys={}))
+                    book.enter(self._deed(call, period))
                 if asked:
-                    book.hold(deed)
-        except Exception as error:  # noqa: BLE001 (the call is decided; the next one will find the memory as it is)
-            self._lost = error
+                    book.hold(self._deed(call, period))
+            except Exception as error:  # noqa: BLE001 (the call is decided; the next one will find it as it is)
+                self._lost[period] = error
 
-    def _deed(self, call: RuleCall) -> Deed:
-        """What is remembered of an event."""
+    def _deed(self, call: RuleCall, period: str) -> Deed:
+        """What is remembered of an event: for a day, only that it was."""
         from anyhook.state.memory import Deed
 
         event = call.event
@@ -562,6 +559,8 @@ class CallMemory:
         digest = lean_json.short_digest(repr(facts)) if any(facts.values()) else given
         if event.name not in ("pre_tool", *AFTER_CALL):
             return Deed(self._who, digest, given)
+        if period == "day":
+            return Deed(self._who, digest, given, failed=event.name != "pre_tool" and has_failed(event))
         keys, has_run = self._keys(call), event.name != "pre_tool"
         if self._wants.by_file:
             keys |= _files_made(call, contents=has_run)
@@ -641,9 +640,18 @@ class CallMemory:
         return self._of(period).tells(counted)
 
     def _of(self, period: str) -> Seen:
-        if self._lost is not None:
-            raise self._lost
+        if period in self._lost:
+            raise self._lost[period]
         return self._seen[period]
+
+
+def _who(context: Context, event: Event) -> str:
+    """What a call is known by; of a call without an id, the parts have the same bytes and the same time."""
+    if call_id := event.data.get("call_id"):
+        return known_by(context.host, str(call_id))
+    if context.deadline_s is None:
+        return os.urandom(16).hex()
+    return lean_json.short_digest(f"{os.getpid()} {context.deadline_s!r} {event.raw!r}")
 
 
 def _key_of(key: str, spared: tuple[PathPattern, ...]) -> str:

@@ -47,6 +47,7 @@ OPEN_S = 600.0
 IT_COUNTS: Standing = "counted"
 IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
+DAY = "day "
 PRINTED = "printed "
 MANY_KEYS = ("wrote ", "downloaded ", PRINTED)
 """How the keys begin of which there may be many: of files that the session made, by a digest of their path and of their
@@ -129,6 +130,14 @@ class Seen(Record):
                 return self.spent.get(counted, 0.0) > limit
 
 
+def lost(key: str, how: str) -> PastLost:
+    """What is said if a memory is lost, and what helps."""
+    if key.startswith(DAY):
+        said = "what was done today is not known any more, so ask again tomorrow, or count `per session`"
+        return PastLost(f"the memory of this day {how}; {said}")
+    return PastLost(f"the memory of this session {how}; what it did before is not known any more, so start a new one")
+
+
 class MemoryFiles:
     """Memories on disk. A second small file says that there is one, so that one that was deleted is missed."""
 
@@ -139,7 +148,7 @@ class MemoryFiles:
         """The memory; None if there is none, or if it is too old."""
         found = self._store.read(key)
         if found is None and os.path.lexists(path := self._store.path(key)) and not _is_old(path):
-            raise PastLost(f"the memory of this session cannot be read ({path})")
+            raise lost(key, f"cannot be read ({path})")
         return found
 
     def keep(self, key: str, change: Callable[[bytes | None], bytes]) -> None:
@@ -257,17 +266,17 @@ class Memory:
         try:
             self._files.keep(self._key, changed)
         except OSError as error:
-            raise PastLost(f"the memory of this session cannot be kept: {error.strerror or error}") from error
+            raise lost(self._key, f"cannot be kept: {error.strerror or error}") from error
         return seen[0]
 
     def _book(self, data: bytes | None) -> Book:
         if data is None:
             if self._files.was_there(self._key):
-                raise PastLost("the memory of this session is gone")
+                raise lost(self._key, "is gone")
             return {"first": self._now_s, "calls": 0, "rows": [], "met": {}, "last": [], "spent": {}}
         book = opened(data)
         if book is None:
-            raise PastLost("the memory of this session is damaged")
+            raise lost(self._key, "is damaged")
         return book
 
 
@@ -447,4 +456,4 @@ def begin_of_day(now_s: float) -> float:
 
 def day_of(now_s: float) -> str:
     """The key of the local calendar day."""
-    return f"day {strftime('%Y-%m-%d', localtime(now_s))}"
+    return f"{DAY}{strftime('%Y-%m-%d', localtime(now_s))}"

@@ -178,8 +178,8 @@ VARIABLES = tuple(dict.fromkeys((*BASE_VARIABLES, *(variable for _, _, read in _
 
 SESSION_KEYS = ("session_id", "sessionId", "conv_id")
 """How payloads spell the session, whose value is made where a host gives none."""
-PARENT_KEYS = ("parent_session_id", "parent_conversation_id")
-"""How payloads spell the session that a sub-agent belongs to."""
+PARENT_KEYS = ("parent_session_id", "parent_conversation_id", "parentSessionId", "parentSessionID", "parentID")
+"""How payloads spell the session that a sub-agent belongs to, in any agent."""
 MADE = "-"
 """Instead of a field's name: a key that dialects' payloads have, with a value that is made and not given."""
 
