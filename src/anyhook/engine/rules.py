@@ -20,7 +20,17 @@ from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import head, state_dir
 from anyhook.rules.calls import facts_of_event
-from anyhook.rules.evaluate import Hits, PastLost, RuleCall, applies, has_failed
+from anyhook.rules.evaluate import (
+    CLEAN,
+    TOLD,
+    Hits,
+    PastLost,
+    RuleCall,
+    applies,
+    has_failed,
+    host_of,
+    may_hold,
+)
 from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places, matches
 from anyhook.rules.templates import fill, shell_line
@@ -46,6 +56,7 @@ if TYPE_CHECKING:
 
 TEMPORARY = ("tmp", "temp", "/var/folders/")
 """What the path of a folder for temporary files contains."""
+LEAKED = "leaked"
 SEEN_VALUE = "a value seen in this session"
 MAX_HOLDING_FILE = 1 << 20
 """How many bytes of a file that a call writes are searched for secrets that are in it already."""
@@ -84,7 +95,7 @@ class Rules:
         known = self._call
         if known is None or known.event is not event:
             facts = partial(self._facts, event)
-            known = self._call = RuleCall(event, self.host, self._places(event), facts, self.past, _is_clean)
+            known = self._call = RuleCall(event, self.host, self._places(event), facts, self.past, _printed)
         return known
 
     def _places(self, event: Event) -> Places:
@@ -166,7 +177,7 @@ class Rules:
             del found[position]
             left.append(position)
         if call.facts.unread:
-            for position in self._first_gates(steps, found):
+            for position in self._first_gates(steps, found, call):
                 del found[position]
                 left.append(position)
         return found, sorted(left)
@@ -180,15 +191,22 @@ class Rules:
             found = known[id(steps)] = RuleIndex(steps)
         return found
 
-    def _first_gates(self, steps: tuple[HookStep, ...], unmet: dict[int, Report]) -> list[int]:
-        """The gates among the rules that do not hold, if a part of the call was not read: all that run something, and
+    def _first_gates(self, steps: tuple[HookStep, ...], unmet: dict[int, Report], call: RuleCall) -> list[int]:
+        """The gates among the rules that may hold, if a part of the call was not read: all that run something, and
         the first other one of each file, which speaks for the file. Those whose answer does not count are left out."""
         found = dict[str, int]()
         for position in unmet:
             hook = steps[position].hook
-            if not self._context.shadows(hook) and is_gate(hook):
+            if not self._context.shadows(hook) and is_gate(hook) and self._may_hold(hook, call):
                 found.setdefault(hook.source if hook.handler == "rule" else hook.id, position)
         return [*found.values()]
+
+    def _may_hold(self, hook: Hook, call: RuleCall) -> bool:
+        """Whether a rule may hold for a call, if a part of it was not read."""
+        try:
+            return may_hold(condition_of(hook)[0], call)
+        except Exception:  # noqa: BLE001 (it is asked, and says so)
+            return True
 
     def wanted(self, step: HookStep, event: Event) -> str:
         """Why a rule does not apply; "" if it does, or if asking it failed: then the posture decides, and the rule is
@@ -201,7 +219,8 @@ class Rules:
             condition = condition_of(hook)
             hits = Hits(condition[2])
             if not failed and not applies(condition, self.call(event), hits):
-                if not (is_gate(hook) and self.call(event).facts.unread):
+                call = self.call(event)
+                if not (is_gate(hook) and call.facts.unread and self._may_hold(hook, call)):
                     return NOT_MET
                 if hook.handler == "rule":
                     self.answers[hook.id] = self._unread(hook, event)
@@ -227,6 +246,11 @@ class Rules:
         """What was before, and made a rule hold."""
         hits = self._hits.get(hook.id)
         return [each.text for each in hits.earlier] if hits is not None else []
+
+    def paths_of(self, hook: Hook) -> list[str]:
+        """The paths that made a rule hold."""
+        hits = self._hits.get(hook.id)
+        return [*hits.paths] if hits is not None else []
 
     def earlier_calls(self, hook: Hook) -> tuple[EarlierCall, ...]:
         """The calls among them, with the records that the journal has of them."""
@@ -333,16 +357,23 @@ class Rules:
         return Outcome(tool_input={**given, command[0]: fill(str(to), values)})
 
 
-def _is_clean(event: Event) -> bool:
-    """Whether an event tells what a tool printed, and no secret is in it. What failed may have printed nothing."""
+def _printed(event: Event) -> str:
+    """What an event tells of what a tool printed: that it has no secret, that all secrets in it are remembered, or "".
+    What failed may have printed nothing."""
     if event.name not in AFTER_CALL:
-        return False
+        return ""
     said = [each for field in ("output", "tool_error") for each in lean_json.every_text(event.data.get(field))]
     if not has_failed(event) and not any(map(str.strip, said)):
-        return False
-    from anyhook.journal.shown import shows_no_secret
+        return ""
+    from anyhook.journal.shown import memorable_in, secrets_in, without
 
-    return all(map(shows_no_secret, said))
+    found = [[*secrets_in(text)] for text in said]
+    known = {each.value for text in said for each in memorable_in(text)}
+    if any(without(text, secrets) for text, secrets in zip(said, found, strict=True)) or not known.issuperset(
+        each for secrets in found for each in secrets
+    ):
+        return ""
+    return TOLD if known else CLEAN
 
 
 def _redacted(hook: Hook, event: Event, said: str) -> Outcome:
@@ -476,12 +507,12 @@ class CallMemory:
         self._who = _who(context, event)
         self._books: dict[str, Memory] = {}
         self._seen: dict[str, Seen] = {}
-        self._came_back = ""
-        """The key of a secret that the session has seen and that is in this call; "" if there is none."""
+        self._came_back = frozenset[str]()
+        """The keys of secrets that the session has seen and that are in this call."""
         self._lost: dict[str, Exception] = {}
         """Of the session or the day: why it is not known."""
-        self._run_marks: list[tuple[str, str]] | None = None
-        """The marks of the files that the call runs; None until a rule asks."""
+        self._file_marks: dict[bool, list[str]] = {}
+        """The marks of the files that the call runs, and of those that it reads, once a rule has asked."""
         try:
             parent = str(event.data.get("parent_session") or "")
             self._books["session"] = Memory(files, root_of(files, session, parent), now_s)
@@ -563,25 +594,29 @@ class CallMemory:
             return Deed(self._who, digest, given, failed=event.name != "pre_tool" and has_failed(event))
         keys, has_run = self._keys(call), event.name != "pre_tool"
         if self._wants.by_file:
-            keys |= _files_made(call, contents=has_run)
+            keys |= _files_made(call, contents=has_run, leaks=bool(self._came_back))
         if not has_run:
             return Deed(self._who, digest, given, keys)
-        return Deed(self._who, digest, given, keys, has_failed(event), tuple(self._secrets_of(event)))
+        return Deed(self._who, digest, given, keys, has_failed(event), tuple(self._secrets_of(call)))
 
-    def _secrets_of(self, event: Event) -> list[str]:
-        """The secrets in a tool's output, if a rule asks for them."""
+    def _secrets_of(self, call: RuleCall) -> list[tuple[str, tuple[str, ...]]]:
+        """The secrets in a tool's output, if a rule asks for them, each with the hosts that it belongs to: those beside
+        it, and those that have sent it, if nothing else can have printed it."""
         if not self._wants.by_secret:
             return []
-        from anyhook.journal.shown import secrets_in
+        from anyhook.journal.shown import memorable_in
 
-        return [each for field in ("output", "tool_error") for each in secrets_in(event.data.get(field))]
+        facts = call.facts
+        sent = tuple(map(host_of, facts.connects if len(facts.runs) < 2 and not (facts.reads or facts.secrets) else ()))
+        said = [each for field in ("output", "tool_error") for each in memorable_in(call.event.data.get(field))]
+        return [(part, (*each.hosts, *sent)) for each in said for part in each.parts()]
 
-    def _comes_back(self, call: RuleCall) -> str:
-        """The key of a secret that the session has seen and that a call's input takes somewhere; "" if there is none.
-        It may stay in a file that holds it."""
+    def _comes_back(self, call: RuleCall) -> frozenset[str]:
+        """The keys of the secrets that the session has seen and that a call's input takes somewhere. They may stay in a
+        file that holds them."""
         known = self._books["session"].known()
         if not known.digests:
-            return ""
+            return frozenset()
         from anyhook.journal.shown import spelled_in
 
         def keys_in(texts: Iterable[str]) -> set[str]:
@@ -590,11 +625,16 @@ class CallMemory:
 
         found = keys_in(lean_json.every_text(call.event.data.get("input")))
         if not found or call.facts.runs or call.facts.connects or not call.facts.writes:
-            return min(found, default="")
+            return frozenset(found)
         kept = found
         for path in call.facts.writes:
             kept = kept & keys_in([(head(path, MAX_HOLDING_FILE) or b"").decode("utf-8", "replace")])
-        return min(found - kept, default="")
+        return frozenset(found - kept)
+
+    def is_service(self, host: str) -> bool:
+        """Whether the secrets that came back belong to the service at a host."""
+        known = self._books["session"].known() if self._came_back else None
+        return known is not None and all(known.belongs(key, host) for key in self._came_back)
 
     def _keys(self, call: RuleCall) -> dict[str, str]:
         """The conditions that the call meets, and what makes each true. One that cannot be judged counts as met."""
@@ -609,13 +649,19 @@ class CallMemory:
         return found
 
     def made_it(self, how: str) -> Before | None:
-        """The earlier call that wrote or downloaded a file which this call runs."""
+        """The earlier call that wrote or downloaded a file which this call runs, or put a secret into one that it
+        reads."""
         met = self._of("session").met
-        if self._run_marks is None:
+        if how == LEAKED and not any(key.startswith(LEAKED) for key in met):
+            return None
+        marks = self._file_marks.get(how == LEAKED)
+        if marks is None:
             from anyhook.programs.made import files_run, marks_of_files
 
-            self._run_marks = [*marks_of_files(files_run(self._call.facts))]
-        found = next((met[key] for mark, _ in self._run_marks if (key := f"{how} {mark}") in met), None)
+            facts = self._call.facts
+            paths = tuple(facts.whole().reads) if how == LEAKED else files_run(facts)
+            marks = self._file_marks[how == LEAKED] = [mark for mark, _ in marks_of_files(paths)]
+        found = next((met[key] for mark in marks if (key := f"{how} {mark}") in met), None)
         return found.told(how) if found is not None else None
 
     def told(self, key: str, text: str, spared: tuple[PathPattern, ...] = ()) -> Before | None:
@@ -630,7 +676,9 @@ class CallMemory:
         return met.told(text) if met is not None else None
 
     def came_back(self) -> Before | None:
-        met = self._of("session").met.get(self._came_back)
+        if not self._seen:  # what this call itself meets is being looked at
+            return None
+        met = self._of("session").met.get(min(self._came_back, default=""))
         return met.told("a tool printed it") if met is not None else None
 
     def is_over(self, limit: float, counted: str, period: str) -> bool:
@@ -674,12 +722,11 @@ def _shown(path: str, call: RuleCall) -> str:
     return str(redacted(f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path))
 
 
-def _files_made(call: RuleCall, *, contents: bool) -> dict[str, str]:
-    """What is remembered of the files that a call wrote."""
+def _files_made(call: RuleCall, *, contents: bool, leaks: bool) -> dict[str, str]:
+    """What is remembered of the files that a call wrote; with `leaks`, it has a secret that the session has seen."""
     from anyhook.programs.made import files_made, marks_of_files
 
     made = files_made(call.facts)
     marks = [*marks_of_files((*made,), contents=contents)]
-    return {
-        f"{how} {mark}": _shown(path, call) for mark, path in marks for how in ("wrote", "downloaded")[: 1 + made[path]]
-    }
+    how = {path: ("wrote", *["downloaded"] * made[path], *[LEAKED] * leaks) for path in made}
+    return {f"{word} {mark}": _shown(path, call) for mark, path in marks for word in how[path]}

@@ -13,9 +13,11 @@ from anyhook.journal.redact import INSTEAD, redacted, spans_in
 from anyhook.journal.secret_names import is_secret_name
 from anyhook.journal.secrets import is_placeholder, looks_random
 from anyhook.journal.suspect import OPENS, is_suspect_text
+from anyhook.model import lean_json
+from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from anyhook.journal.secrets import Span
     from anyhook.model.json_types import Json
@@ -55,6 +57,23 @@ STAND_INS = (
 )
 PUBLISHED = ("4eC39HqLyjWDarjtT1zdp7dc", "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l", "TYooMQauvdEDq54NiTphI7jx")
 """Parts of examples in vendors' documents."""
+SERVICES = (
+    ("ghp_", "api.github.com"), ("gho_", "api.github.com"), ("github_pat_", "api.github.com"),
+    ("sk-ant-", "api.anthropic.com"), ("sk-proj-", "api.openai.com"), ("AIza", "generativelanguage.googleapis.com"),
+    ("glpat-", "gitlab.com"), ("xox", "slack.com"), ("sk_live_", "api.stripe.com"), ("sk_test_", "api.stripe.com"),
+    ("hf_", "huggingface.co"), ("npm_", "registry.npmjs.org"), ("SG.", "api.sendgrid.com"),
+    ("dop_v1_", "api.digitalocean.com"),
+)  # fmt: skip
+"""How a secret begins, and where it is used."""
+HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/@\"']*@)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+AROUND_HOST = 250
+"""How many characters before and after a secret an address is beside it."""
+OF_A_VISIT = re.compile(r"(?i)(?:csrf|xsrf|session[_-]?(?:id)?|\bsid)[\w-]*[\"']?\s*[:=]\s*[\"']?$")
+WORDS_ONLY = re.compile(r"[A-Za-z_]+(?:[.-][A-Za-z_]+)*")
+FOR_ALL = re.compile(r"\b(?:NEXT_PUBLIC|NUXT_PUBLIC|EXPO_PUBLIC|REACT_APP|VITE|PUBLIC)_[^\n]*")
+"""Variables that are compiled into a page."""
+LINE_NUMBER = re.compile(r"^\s*\d+(?:→|[|:](?=\s|[A-Za-z#]))", re.MULTILINE)
+"""Before each line, as file tools and grep print it."""
 ENDS, PARTED = re.compile(r"[\s\"'`,;(){}\[\]<>|&]+"), re.compile(r"[=:@/?]")
 """What ends a word in a text, and what parts it further."""
 HEX, BASE64 = re.compile("(?:[0-9a-fA-F]{2}){8,}"), re.compile(r"[A-Za-z0-9+/_-]{11,}={0,2}")
@@ -92,10 +111,41 @@ def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
     return made if kinds else value, tuple(dict.fromkeys(kinds))
 
 
-def shows_no_secret(text: str) -> bool:
-    """Whether a text holds no secret, and no word that may be a part of one."""
+def without(text: str, secrets: Iterable[str]) -> list[str]:
+    """What may be a part of a secret in a text, apart from these, and from what frameworks show to everybody."""
+    for secret in secrets:
+        text = text.replace(secret, " ")
+    text = FOR_ALL.sub(" ", LINE_NUMBER.sub(" ", text))
     words = (part for word in ENDS.split(text) for part in PARTED.split(word))
-    return next(secrets_in(text), None) is None and not any(looks_random(word, MIN_RANDOM) for word in words)
+    return [word for word in words if looks_random(word, MIN_RANDOM)]
+
+
+class Memorable(Record):
+    """A secret that is worth remembering."""
+
+    value: str
+    hosts: tuple[str, ...]
+    """Those in the lines around it, and those of its vendor."""
+
+    def parts(self) -> tuple[str, ...]:
+        """The secret, and its halves, if they do not look like words."""
+        middle = len(self.value) // 2
+        halves = (self.value[:middle], self.value[middle:])
+        return (self.value, *(half for half in halves if looks_random(half, MIN_SECRET)))
+
+
+def memorable_in(value: Json) -> Iterator[Memorable]:
+    """The secrets in a value that are known again when they come back: no short ones, no plain words, and nothing that
+    counts for one session of a web site."""
+    for text in lean_json.every_text(value):
+        for begin, end, _ in _real(text):
+            secret = text[begin:end].strip("\"'` ")
+            before = text[max(0, begin - 64) : begin]
+            if len(secret) < MIN_SECRET or WORDS_ONLY.fullmatch(secret) or OF_A_VISIT.search(before):
+                continue
+            around = text[max(0, begin - AROUND_HOST) : end + AROUND_HOST]
+            hosts = [*HOST.findall(around), *(host for start, host in SERVICES if secret.startswith(start))]
+            yield Memorable(secret, tuple(dict.fromkeys(hosts)))
 
 
 def secrets_in(value: Json) -> Iterator[str]:
@@ -133,7 +183,8 @@ def _ends(word: str, sizes: Collection[int]) -> Iterator[str]:
 
 
 def _decoded(word: str) -> Iterator[str]:
-    """A word that is escaped for a URL, or is a text in base64 or in hex."""
+    """A word that is escaped for a URL, or is a text in base64 or in hex, or is written backwards."""
+    yield word[::-1]
     if "%" in word:
         yield unquote(word)
     try:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
         def came_back(self) -> Before | None:
             """The earlier call that printed a secret which is in this one; None if there is none."""
 
+        def is_service(self, host: str) -> bool:
+            """Whether the secrets that came back in this call belong to the service at this host."""
+
         def is_over(self, limit: float, counted: str, period: str) -> bool: ...
 
         def tells(self, counted: str, period: str) -> Before | None:
@@ -52,6 +55,10 @@ OVERLAP = 4_000
 
 
 NOT_ASKED = "not asked"
+CLEAN, TOLD = "clean", "told"
+"""Of what a tool printed: no secret is in it, or only such as are remembered."""
+SERVICE = "@service"
+"""In `connects`: the service that a secret in the call belongs to."""
 
 
 class Before(Record):
@@ -79,11 +86,11 @@ class RuleCall:
         places: Places,
         make_facts: Callable[[], Facts],
         past: SessionPast | None = None,
-        is_clean: Callable[[Event], bool] | None = None,
+        printed: Callable[[Event], str] | None = None,
     ) -> None:
         self.event, self.agent, self.places, self.past = event, agent, places, past
-        self.is_clean = is_clean
-        """Whether an event tells what a tool printed, and no secret is in it."""
+        self.printed = printed
+        """What an event tells of what a tool printed: `clean`, `told`, or ""."""
         self._make_facts = make_facts
         self._facts: Facts | None = None
         self._parts: list[tuple[RuleCall, set[str]]] | None = None
@@ -106,7 +113,7 @@ class RuleCall:
         if self._parts is None:
             self._parts = []
             for facts in self.facts.parts:
-                part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past, self.is_clean)
+                part = RuleCall(self.event, self.agent, self.places, partial(_as_is, facts), self.past, self.printed)
                 self._parts.append((part, marks_of(facts) - {ANY}))
         return self._parts
 
@@ -175,6 +182,22 @@ def holds(tree: Node, call: RuleCall, hits: Hits) -> bool:
     return ASK[tree[0]](tree, call, hits)
 
 
+def may_hold(tree: Node, call: RuleCall) -> bool:
+    """Whether the condition may be true, if a part of the call was not read: what does not come from its line is
+    certain."""
+    word = tree[0]
+    if word in ("and", "or"):
+        return (all if word == "and" else any)(may_hold(part, call) for part in tree[1])
+    if word in NOT_IN_LINE or tree == COMES_BACK:
+        return holds(tree, call, Hits())
+    return word != "not" or tree[1][0] not in NOT_IN_LINE or not holds(tree[1], call, Hits())
+
+
+NOT_IN_LINE = frozenset({"earlier", "over", "event", "tool", "agent", "project", "subagent", "mode", "failed"})
+COMES_BACK: Node = ("secret", ("seen",))
+"""Every text of a call is searched for the secrets of its session."""
+
+
 def _and(tree: Node, call: RuleCall, hits: Hits) -> bool:
     for part in tree[1]:  # noqa: SIM110 (as in _runs)
         if not ASK[part[0]](part, call, hits):
@@ -198,7 +221,10 @@ def _runs(tree: Node, call: RuleCall, hits: Hits) -> bool:
 
 
 def _only(tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return bool(call.facts.runs) and all(any_like(tree[1], program.name) for program in call.facts.runs)
+    return bool(call.facts.runs) and all(
+        any_like(tree[1], program.name) or asks_help(program.name, program.args) or program.args == ("--version",)
+        for program in call.facts.runs
+    )
 
 
 def _is_spared(path: str, call: RuleCall, hits: Hits) -> bool:
@@ -389,11 +415,19 @@ def _connects(tree: Node, call: RuleCall, _hits: Hits) -> bool:
     _, wanted, every = tree
     if not wanted:
         return bool(call.facts.connects)
-    found = [any_like(wanted, _host(each)) or any_like(wanted, each) for each in call.facts.connects]
+    found = [
+        any_like(wanted, host_of(each)) or any_like(wanted, each) or (SERVICE in wanted and _is_service(each, call))
+        for each in call.facts.connects
+    ]
     return all(found) and bool(found) if every else any(found)
 
 
-def _host(address: str) -> str:
+def _is_service(address: str, call: RuleCall) -> bool:
+    """Whether it is the service of the secret in the call that the session has seen."""
+    return call.past is not None and call.past.is_service(host_of(address))
+
+
+def host_of(address: str) -> str:
     """The host name in an address of any form."""
     rest = address.partition("://")[2] or address
     rest = rest.partition("/")[0].rpartition("@")[2]
@@ -456,7 +490,11 @@ def has_failed(event: Event) -> bool:
 
 
 def _clean(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
-    return call.is_clean is not None and call.is_clean(call.event)
+    return call.printed is not None and call.printed(call.event) == CLEAN
+
+
+def _told(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
+    return call.printed is not None and call.printed(call.event) in (CLEAN, TOLD)
 
 
 def _script(_tree: Node, call: RuleCall, _hits: Hits) -> bool:
@@ -555,6 +593,7 @@ ASK: dict[str, Callable[[Node, RuleCall, Hits], bool]] = {
     "mode": _mode,
     "failed": _failed,
     "clean": _clean,
+    "told": _told,
     "script": _script,
     "loses": _loses,
     "matches": _matches,

@@ -52,14 +52,14 @@ PARTS = ("with", "without", "saying", "from", "via")
 ABOUT_TEXT = ("saying", "adding")
 """What may follow paths."""
 ABOUT_TOOLS = ("runs", *PATHS, "connects", "secret", "unknown")
-BY_THEMSELVES = ("failed", "clean", "script", "loses")
+BY_THEMSELVES = ("failed", "clean", "told", "script", "loses")
 """Words that nothing follows."""
 OVER = ("calls", "same calls", "same failures", "minutes", *SPENT)
 """What `over` can count,"""
 PERIODS = ("session", "day")
 """and within what."""
-ABOUT_IT = ("wrote", "downloaded")
-"""What `earlier` can say about the files that a call runs: `earlier wrote it`."""
+ABOUT_IT = ("wrote", "downloaded", "leaked")
+"""What `earlier` can say about the files that a call runs, `earlier wrote it`, or, the last, that it reads."""
 ATOMS = ("runs", *PATHS, *NAMED, *BY_THEMSELVES, "matches", "over")
 MAX_LENGTH, MAX_DEPTH = 20_000, 50
 

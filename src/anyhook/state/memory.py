@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 KIND, WITNESS = "memory", "told"
 LIFETIME_S = KINDS[KIND][0]
 MAX_NESTED = 8
-MAX_LAST, MAX_OPEN, MAX_ROWS, MAX_SECRETS, MAX_MADE = 16, 400, 16, 200, 2_000
+MAX_LAST, MAX_OPEN, MAX_ROWS, MAX_SECRETS, MAX_HOSTS, MAX_MADE = 16, 400, 16, 200, 8, 2_000
 """How many calls are held one by one, and how many of those that may not be decided yet; how many rows of equal calls,
-how many secrets, and how many names and digests of files that the session made."""
+how many secrets, with how many hosts each, and how many names and digests of files that the session made."""
 CONDITION_SHOWN = 60
 """How much of a condition a refusal repeats."""
 OPEN_S = 600.0
@@ -49,7 +49,7 @@ IS_HELD: Standing = "held"
 HAS_RUN: Standing = "done"
 DAY = "day "
 PRINTED = "printed "
-MANY_KEYS = ("wrote ", "downloaded ", PRINTED)
+MANY_KEYS = ("wrote ", "downloaded ", "leaked ", PRINTED)
 """How the keys begin of which there may be many: of files that the session made, by a digest of their path and of their
 content, and of secrets that a tool printed."""
 
@@ -65,8 +65,8 @@ class Deed(Record):
     keys: Mapping[str, str] = {}
     """The conditions that it meets, and what makes them true."""
     failed: bool = False
-    secrets: tuple[str, ...] = ()
-    """Those in its output. Only keyed digests of them are kept."""
+    secrets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Those in its output, and the hosts that each belongs to. Only keyed digests of both are kept."""
 
 
 class Met(Record):
@@ -192,6 +192,12 @@ class SeenSecrets(Record):
     salt: str = ""
     sizes: frozenset[int] = frozenset()
     digests: frozenset[str] = frozenset()
+    services: Mapping[str, list[str]] = {}
+    """The digest of a secret → those of the hosts that it belongs to."""
+
+    def belongs(self, key: str, host: str) -> bool:
+        """Whether the secret with this key belongs to a host."""
+        return short_digest(self.salt + host.lower()) in self.services.get(key.removeprefix(PRINTED), ())
 
     def key_of(self, text: str) -> str:
         """What one of them is remembered by; "" for any other text."""
@@ -208,7 +214,8 @@ class Memory:
     def known(self) -> SeenSecrets:
         """The secrets that the session has seen before."""
         kept = self._book(self._files.read(self._key)).get("secrets", {"salt": "", "digests": {}})
-        return SeenSecrets(str(kept["salt"]), frozenset(kept["digests"].values()), frozenset(kept["digests"]))
+        sizes = frozenset(kept["digests"].values())
+        return SeenSecrets(str(kept["salt"]), sizes, frozenset(kept["digests"]), kept.get("services", {}))
 
     def look(self, deed: Deed) -> Seen:
         """What a call would see. Nothing is changed."""
@@ -371,13 +378,19 @@ def _ran(book: Book, deed: Deed, now_s: float) -> None:
     _settle(book, known)
     given, failures = book.get("failed", ("", 0))
     book["failed"] = [deed.given, failures + 1 if given == deed.given else 1] if deed.failed else ["", 0]
-    for secret in deed.secrets:
-        kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": {}})
+    for secret, hosts in deed.secrets:
+        kept = book.setdefault("secrets", {"salt": os.urandom(16).hex(), "digests": {}, "services": {}})
         digest = short_digest(kept["salt"] + secret)
         kept["digests"][digest] = len(secret)
+        if hosts:
+            known_hosts = kept.setdefault("services", {}).setdefault(digest, [])
+            known_hosts += {short_digest(kept["salt"] + host.lower()) for host in hosts} - {*known_hosts}
+            del known_hosts[MAX_HOSTS:]
         book["met"].setdefault(f"{PRINTED}{digest}", [known[1], known[5], "", deed.who])
         while len(kept["digests"]) > MAX_SECRETS:
-            del kept["digests"][next(iter(kept["digests"]))]
+            oldest = next(iter(kept["digests"]))
+            del kept["digests"][oldest]
+            kept["services"].pop(oldest, None)
 
 
 def _equal(book: Book, facts: str) -> list[Any] | None:
