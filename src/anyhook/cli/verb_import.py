@@ -10,7 +10,8 @@ import click
 from anyhook.cli import FINDINGS, BadCall, render
 from anyhook.cli.journal_input import time_of
 from anyhook.cli.known_words import AGENT
-from anyhook.cli.options import JsonOptions, option
+from anyhook.cli.options import JsonOptions, option, switch
+from anyhook.cli.proposals import propose
 from anyhook.cli.verbs import verb
 from anyhook.documents.files import Files
 from anyhook.journal.record import JournalPolicy, secrets_of
@@ -24,11 +25,17 @@ from anyhook.tables.registry import HOSTS, past
 from anyhook.tables.shapes import guess
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anyhook.model.json_types import JsonView
     from anyhook.replay.imported import Imported
+    from anyhook.tables.past import Past
 
 
 class ImportOptions(JsonOptions):
     since: str | None = option("--since", "Only from this time on: 2h, 30d, 2026-11-15.", "TIME")
+    propose: bool = switch("--propose", "Then propose exceptions and rules; nothing is written without a yes.")
+    yes: bool = switch("--yes", "Write what is proposed without asking.")
 
 
 @verb("import", ImportOptions, "anyhook import claude --since 30d", [click.Argument(["agents"], nargs=-1, type=AGENT)])
@@ -39,13 +46,15 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
     Prompts and tool calls go into their own journal, next to the one of fired events. `anyhook backtest` and `anyhook
     report` read both. Nothing is imported twice, and secrets are left out, as in the other journal.
 
+    With --propose it then looks for exceptions to your rules (calls that ran although a rule stops them, all in one
+    folder; never for secrets and the system) and for rules (calls that you refused), each with the number of past
+    calls that it would change.
+
     \b
     Exit status: 0 done, 1 a transcript could not be read, 3 bad call.
     """
     readers = {name: found for name in HOSTS if (found := past(name)) is not None}
-    for name in agents:
-        if name not in readers:
-            raise BadCall(f"transcripts of `{name}` cannot be read.{guess(name, readers)} Known: {', '.join(readers)}.")
+    _check_known(agents, readers)
     since_ns = time_of("--since", options.since) or 0
     setup = Setup.of(os.getcwd(), dict(os.environ))
     folder = state_dir(os.environ)
@@ -58,12 +67,21 @@ def import_(agents: tuple[str, ...], options: ImportOptions) -> int:
         importer.close()
     except OSError as error:
         raise BadCall(f"cannot write to {folder}/{IMPORTED_FOLDER} ({error.strerror}). Make it writable.") from None
+    told: dict[str, JsonView] = {}
+    if not options.json:
+        _say(done)
+    if options.propose:
+        told["proposals"] = propose(setup, folder, since_ns, yes=options.yes, as_json=options.json)
     if options.json:
         rows = {name: one.as_dict() for name, one in done.items()}
-        render.json_out({"agents": rows}, indent=2)
-    else:
-        _say(done)
+        render.json_out({"agents": rows, **told}, indent=2)
     return FINDINGS if any(one.unread for one in done.values()) else 0
+
+
+def _check_known(agents: tuple[str, ...], readers: Mapping[str, Past]) -> None:
+    for name in agents:
+        if name not in readers:
+            raise BadCall(f"transcripts of `{name}` cannot be read.{guess(name, readers)} Known: {', '.join(readers)}.")
 
 
 def _say(done: dict[str, Imported]) -> None:
