@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from anyhook import Engine
-from anyhook.guard import same_file
+from anyhook.guard import protected
 from anyhook.guard.guard import refusal
-from anyhook.guard.same_file import SameFiles
+from anyhook.guard.protected import SameFiles
 from anyhook.model.event import Event
 from anyhook.platform.places import RealPaths
 from conftest import World
@@ -188,7 +188,7 @@ def test_a_disk_that_does_not_tell_cases_apart(
     such disks number each spelling by itself: exFAT through FUSE (seen 2026-11)."""
     given = {"path": str(bare.home / path), "content": "{}"}
     assert not refused(bare, "write_file", **given)
-    real = same_file.identity
+    real = protected.identity
 
     def folded(asked: str) -> tuple[int, int] | None:
         found = "/"
@@ -200,7 +200,7 @@ def test_a_disk_that_does_not_tell_cases_apart(
             found = f"{found.rstrip('/')}/{name}"
         return real(found) if is_numbered or found == asked else (1, hash(asked))
 
-    monkeypatch.setattr(same_file, "identity", folded)
+    monkeypatch.setattr(protected, "identity", folded)
     assert refused(bare, "write_file", **given)
     assert not refused(bare, "write_file", path=str(bare.home / ".Config/Other/config.toml"), content="{}")
 

@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from anyhook import Engine, Event
 from anyhook.agents.kolega import ASKING
-from anyhook.handlers.question import indented, question
+from anyhook.handlers.model import indented, question
 from anyhook.handlers.tools import MAX_MATCHES, MAX_TEXT, Workplace, clipped
 from conftest import World
 from each_of import each_of

@@ -9,7 +9,7 @@ import click
 
 from anyhook.cli import BadCall
 from anyhook.cli.known_words import KINDS
-from anyhook.model.extras import install_command
+from anyhook.model.texts import install_command
 from anyhook.satellites import missing
 from anyhook.tables.registry import DIALECTS, HOSTS
 from anyhook.tables.shapes import guess

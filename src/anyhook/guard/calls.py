@@ -7,16 +7,15 @@ import os
 import re
 from itertools import pairwise
 
-from anyhook.guard.agent_switches import roots_of, turns_off
-from anyhook.guard.own_programs import DECIDING, decides
+from anyhook.guard.own_programs import DECIDING, OURS, decides
 from anyhook.guard.protected import Protected, hit, protected
-from anyhook.guard.scripts import run_by
 from anyhook.model import lean_json
 from anyhook.model.pattern import later
 from anyhook.platform.places import home_of
 from anyhook.programs.collect import NO_FOLDER, Collector
 from anyhook.programs.paths import resolve
-from anyhook.programs.program import Word
+from anyhook.programs.program import Program, Word
+from anyhook.programs.scripts import scripts_of
 from anyhook.programs.table import removes, row_of
 from anyhook.programs.trees import holds
 from anyhook.rules.calls import facts_of_event
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.json_types import Json
     from anyhook.programs.facts import Facts, Program
+    from anyhook.programs.program import Word
     from anyhook.programs.rows import ProgramRow
     from anyhook.tables.host_rows import Host
 
@@ -418,3 +418,88 @@ CHANGING = later(
     r"|subprocess|dump|put_contents|['\"]\s*\+?>|,\s*['\"][wa]"
 )
 """Without any of these words and characters, we assume that code only reads."""
+
+
+# Agents' own switches: what turns their hooks off.
+
+
+TURNING = frozenset({
+    "disable", "--disable", "disable-all", "off", "set", "unset", "remove", "rm", "delete", "uninstall", "reset",
+    "false",
+})  # fmt: skip
+"""Words with which an agent's own command changes its settings about hooks."""
+NAMES = ("hook", "hooks")
+
+
+def turns_off(program: Program, caller: Host | None) -> str | None:
+    """Why a program may not be run: it starts an agent without its hooks. None if it may."""
+    table = _agent(program.name, caller)
+    if table is None:
+        return None
+    texts = [word.text for word in program.words]
+    turns = not TURNING.isdisjoint(texts) and not {*NAMES}.isdisjoint(texts)
+    if turns or any(_is_switch(text, table) for text in texts):
+        return f"`{program.name}` would turn off hooks of {table.title}."
+    if any(text in table.off_words for text in texts) or any(name in table.variables for name, _ in program.set):
+        return f"`{program.name}` would run without hooks of {table.title}."
+    elsewhere = [name for name, _ in program.set if name in ("HOME", *roots_of(table)) or MOVES_US.fullmatch(name)]
+    if elsewhere:
+        return f"`{program.name}` would run with another {elsewhere[0]}, in which {table.title} has other hooks."
+    return None
+
+
+MOVES_US = later(r"ANYHOOK_\w+|XDG_(?:CONFIG|STATE|RUNTIME)_\w+|PYTHON(?:PATH|HOME|STARTUP)")
+"""Variables with which anyhook below the agent finds other settings, or other code."""
+
+
+def _agent(program: str, caller: Host | None) -> Host | None:
+    if caller is not None and caller.program == program:
+        return caller
+    return host_of(program) if program in HOSTS else None
+
+
+def _is_switch(text: str, table: Host) -> bool:
+    """Whether a word sets a switch: `key`, `section.key=value`, or settings as JSON. A prompt that mentions it is a
+    sentence."""
+    if " " in text.strip() and not text.lstrip().startswith(("{", "[")):
+        return False
+    return any(_spelled(switch.key, text) for switch in table.switches)
+
+
+def _spelled(key: Sequence[str], text: str) -> bool:
+    if len(key) == 1:
+        return key[0] in text
+    return ".".join(key) in text or all(f'"{part}"' in text for part in key) if key else False
+
+
+def roots_of(table: Host) -> Iterator[str]:
+    """The variables that say where an agent's settings are, besides HOME."""
+    yield from (variable for variable, _ in (table.entry.roots.values() if table.entry is not None else ()))
+
+
+# Scripts that a call runs.
+
+
+def run_by(program: Program, home: str, launchers: Collection[str]) -> Iterator[Program]:
+    """The programs that a script runs which this program runs; nothing if it runs none, or none that can be read.
+    `launchers` are the files of our command. One may be a script, and what it does is decided by its verb."""
+    if "/" in program.path and resolve(program.path, program.cwd) in launchers:
+        return
+    if (verb := _after_launcher(program, launchers)) is not None:
+        args = tuple(word.text for word in verb)
+        yield Program(OURS[0], args, verb, OURS[0], (*program.via, program.name), cwd=program.cwd)
+        return
+    for script in scripts_of(program):
+        into = Collector(home)
+        into.script(script, program)
+        yield from into.runs
+
+
+def _after_launcher(program: Program, launchers: Collection[str]) -> tuple[Word, ...] | None:
+    """The words after our command, if an interpreter runs it as a script."""
+    if program.code is not None or program.remote or row_of(program.name).language in ("", "othersh"):
+        return None
+    place = next((at for at, word in enumerate(program.words) if not word.text.startswith("-")), None)
+    if place is None or resolve(program.words[place], program.cwd) not in launchers:
+        return None
+    return program.words[place + 1 :]

@@ -14,7 +14,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from anyhook.model.call import Call, Run
-from anyhook.model.extras import install_command
+from anyhook.model.texts import install_command
 from anyhook.model.words import RUN_VARIABLE
 from anyhook.platform.launched import own_python
 from anyhook.platform.run import start

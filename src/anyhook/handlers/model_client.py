@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.providers import Provider
 
-    from anyhook.handlers.question import Question
+    from anyhook.handlers.model import Question
     from anyhook.tables.rows import Asking
 
     Tool = Callable[..., Awaitable[str]]

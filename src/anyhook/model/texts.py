@@ -16,3 +16,9 @@ def text_of(value: Json) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), str):
         return str(value["message"])
     return "" if value is None else lean_json.dumps(value, ensure_ascii=False)
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra, for each tool that may have installed anyhook."""
+    name = f"'anyhook[{extra}]'"
+    return f"pip install {name} (or: pipx install --force {name}, uv tool install {name})"

@@ -25,7 +25,7 @@ from anyhook.engine.catalog import open_ledger
 from anyhook.extra.agent.content import find_offers, trusted
 from anyhook.extra.agent.settings import BadSetup, Failed
 from anyhook.extra.agent.tools import TOOLS
-from anyhook.model.extras import install_command
+from anyhook.model.texts import install_command
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pydantic_ai_harness.repo_context import RepoContext
 from pydantic_ai_harness.shell import Shell
 
 from anyhook.extra.agent.settings import BadSetup
-from anyhook.model.extras import install_command
+from anyhook.model.texts import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
