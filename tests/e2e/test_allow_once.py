@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from person_box import at_a_terminal
 
-from anyhook.state import allowed
+from anyhook.state import approvals
 
 if TYPE_CHECKING:
     from conftest import World
@@ -61,12 +61,12 @@ def test_without_a_terminal_nobody_is_let_pass(refused: World) -> None:
 
 
 def test_a_permission_ends_with_its_time(refused: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, key = str(refused.state), allowed.key_of("hook", "/p", "pre_tool", {"tool": "Bash", "input": {}})
-    allowed.allow(folder, key, 1)
-    later = time.time() + allowed.HOLDS_S + 1
-    monkeypatch.setattr(allowed, "time", lambda: later)
-    assert not allowed.use(folder, key)
+    folder, key = str(refused.state), approvals.key_of("hook", "/p", "pre_tool", {"tool": "Bash", "input": {}})
+    approvals.allow(folder, key, 1)
+    later = time.time() + approvals.HOLDS_S + 1
+    monkeypatch.setattr(approvals, "time", lambda: later)
+    assert not approvals.use(folder, key)
     monkeypatch.undo()
-    allowed.allow(folder, key, 1)
-    assert allowed.use(folder, key)
-    assert not allowed.use(folder, key)
+    approvals.allow(folder, key, 1)
+    assert approvals.use(folder, key)
+    assert not approvals.use(folder, key)

@@ -12,7 +12,7 @@ import pytest
 
 from anyhook import Engine, Event
 from anyhook.rules.pack_list import GUARDS, examples_of, read_pack
-from anyhook.state.allowed import allow, key_of
+from anyhook.state.approvals import allow, key_of
 from command import SCRIPT
 from satellite import satellite
 

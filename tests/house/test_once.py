@@ -103,8 +103,7 @@ NAMES_ELSEWHERE = {
     "engine/script_loads.py": 1,  # a function of Node
     "extra/live/model_server.py": 1,  # an encoding of HTTP
     "extra/warm/warm_python.py": 2,  # what these shells add to the environment
-    "guard/agent_switches.py": 1,  # sub-commands of agents
-    "guard/calls.py": 2,  # files of shells and of git; functions that change files
+    "guard/calls.py": 3,  # files of shells and of git; functions that change files; sub-commands of agents
     "programs/code.py": 9,  # functions of other languages that are called like programs
     "programs/commands.py": 2,  # what hooks are not named after; words in the names of tools
     "programs/effects.py": 1,  # schemes of addresses

@@ -34,7 +34,7 @@ SOURCES = {
     "anyhook/agents/pi.py": "",
     "anyhook/cli/options.py": "",
     "anyhook/engine/__init__.py": "",
-    "anyhook/engine/disobeyed.py": "",
+    "anyhook/engine/call_cases.py": "",
     "anyhook/cli/bridge.py": "from anyhook.model import words\nANSWER = words.ANSWER\n",
     "anyhook/model/__init__.py": "",
     "anyhook/model/words.py": "ANSWER = 'no'\n",

@@ -21,7 +21,7 @@ from anyhook.model.json_types import Json
 from anyhook.model.lean_json import short_digest
 from anyhook.platform.places import write_private
 from anyhook.platform.store import BLOCK, CLAIM_SLOTS, DAY_S, KINDS, MB, NAMED, RECORDS, SLOTS, Store
-from anyhook.state import allowed
+from anyhook.state import approvals
 from anyhook.state.conversations import Conversations
 from anyhook.state.installs import Installs
 from anyhook.state.ledger import Approval, Item, Ledger
@@ -286,7 +286,7 @@ REFUSE = "echo no >&2; exit 2"
 @pytest.mark.parametrize("rubbish", RUBBISH)
 def test_a_damaged_permission_is_none(rubbish: bytes, tmp_path: Path) -> None:
     Store(str(tmp_path), "allowed").write("a" * 64, rubbish)
-    assert not allowed.use(str(tmp_path), "a" * 64)
+    assert not approvals.use(str(tmp_path), "a" * 64)
 
 
 def test_a_permission_of_the_version_before_counts(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_permission_of_the_version_before_counts(tmp_path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     path.write_text(f'{{"until":{int(time.time()) + 500},"record":7}}')
     path.chmod(0o600)
-    assert [allowed.use(str(tmp_path), "a" * 64) for _ in range(2)] == [True, False]
+    assert [approvals.use(str(tmp_path), "a" * 64) for _ in range(2)] == [True, False]
 
 
 def test_conversations_of_the_version_before_move(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from anyhook.journal.read import about
 from anyhook.journal.search import PROOF, Wanted, newest, record_of
 from anyhook.model.outcome import ASK, BLOCK
 from anyhook.platform.places import NOWHERE, state_dir
-from anyhook.state.allowed import HOLDS_S, allow, key_of
+from anyhook.state.approvals import HOLDS_S, allow, key_of
 
 if TYPE_CHECKING:
     from anyhook.journal.read import JournalLine

@@ -173,7 +173,7 @@ def concerns_refused(env: Mapping[str, str], incoming: Incoming) -> bool:
     event = incoming.received.events[0]
     if event.name not in ABOUT_CALLS or not exists(f"{state_dir(env)}/refused"):
         return False
-    from anyhook.engine.disobeyed import refused_call
+    from anyhook.engine.call_cases import refused_call
 
     call = refused_call(env, incoming)
     return call is not None and call.may_be()
@@ -259,7 +259,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if recent is not None:
         recent.keep(decision)
     if first.name in AFTER_CALL and concerns_refused(context.setup.env, incoming):
-        from anyhook.engine.disobeyed import with_breach
+        from anyhook.engine.call_cases import with_breach
 
         decision, told = with_breach(context.setup.env, incoming, decision)
         aside = "\n".join(filter(None, (aside, told)))
@@ -298,7 +298,7 @@ def _with_doubts(context: Context, incoming: Incoming, event: Event, decision: D
     is_call = event.name in ("pre_tool", "permission_request")
     if incoming.received.tool is not None or not is_call or not context.routes.catalog.hooks:
         return decision, ""
-    from anyhook.engine.unknown_tool import with_doubt
+    from anyhook.engine.call_cases import with_doubt
 
     return with_doubt(context, incoming, event, decision)
 
@@ -358,7 +358,7 @@ def _settle_and_record(
         shaped = decision.replace(tool_output=table.result(received.response, decision.tool_output))
     settled = settle(shaped, row.says, incoming.where)
     if table.max_context and len(str(settled.effects.get("context", ""))) * 4 > table.max_context:
-        from anyhook.engine.long_context import cut
+        from anyhook.engine.call_cases import cut
 
         settled = cut(settled, table.max_context, context.setup.env, incoming.where)
     answer = express(settled.effects, row.says) if settled.effects else NO_OPINION
@@ -384,7 +384,7 @@ def _remember_refusal(context: Context, incoming: Incoming, settled: Settled) ->
     """So that a call that runs although it was refused is noticed."""
     refused = str(settled.effects["block"]) if "block" in settled.effects else None
     if refused is not None or concerns_refused(context.setup.env, incoming):
-        from anyhook.engine.disobeyed import remember
+        from anyhook.engine.call_cases import remember
 
         remember(context.setup.env, incoming, refused)
 

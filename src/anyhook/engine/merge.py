@@ -341,7 +341,7 @@ def _let_pass(context: Context, event: Event, hook: Hook, outcome: Outcome) -> P
     """How a person has let this call pass; None if nobody has."""
     setup, folder = context.setup, context.setup.own_dir()
     if exists(f"{folder}/allowed"):
-        from anyhook.state.allowed import key_of, use
+        from anyhook.state.approvals import key_of, use
 
         if use(folder, key_of(hook.id, setup.project, event.name, event.data)):
             what = f"`{hook.name}` refused this call, and a person let it pass once"

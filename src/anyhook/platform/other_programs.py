@@ -7,8 +7,7 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from anyhook.platform.run import leave_alone
-from anyhook.platform.spawn import unmark
+from anyhook.platform.spawn import leave_alone, unmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 END_SIGNALS = (SIGTERM, _signal.SIGHUP) if hasattr(_signal, "SIGHUP") else (SIGTERM,)
 """Signals that ask a process to end."""
 
-__all__ = ["adopt_orphans", "end_all", "expect_hooks", "leave_alone", "run", "start"]
+__all__ = ["adopt_orphans", "end_all", "expect_hooks", "run", "start"]
 
 
 def start(call: Call, stdin: Callable[[], bytes] | None = None) -> Child | Run:
@@ -145,11 +145,6 @@ def adopt_orphans() -> bool:
         return prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER
     except (ImportError, AttributeError, OSError):
         return False
-
-
-def leave_alone(pid: int) -> None:
-    """Never kill this child: it was started elsewhere and does not belong to a hook."""
-    here.spared.add(pid)
 
 
 def prctl(option: int, value: int) -> int:
