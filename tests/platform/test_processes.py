@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 PREAMBLE = '''
 import json, os, signal, sys, threading, time
 from anyhook.model.call import Call
-from anyhook.platform.run import adopt_orphans, end_all, leave_alone, run, start
+from anyhook.platform.run import adopt_orphans, end_all, run, start
+from anyhook.platform.spawn import leave_alone
 
 MARK = os.environ["HOST_MARK"]
 signal.alarm(100)  # whatever the test did wrong, its host does not outlive it for long
