@@ -173,7 +173,7 @@ def concerns_refused(env: Mapping[str, str], incoming: Incoming) -> bool:
     event = incoming.received.events[0]
     if event.name not in ABOUT_CALLS or not exists(f"{state_dir(env)}/refused"):
         return False
-    from anyhook.engine.call_cases import refused_call
+    from anyhook.engine.disobeyed import refused_call
 
     call = refused_call(env, incoming)
     return call is not None and call.may_be()
@@ -259,7 +259,7 @@ def bridge(context: Context, incoming: Incoming, decided: list[tuple[Event, Deci
     if recent is not None:
         recent.keep(decision)
     if first.name in AFTER_CALL and concerns_refused(context.setup.env, incoming):
-        from anyhook.engine.call_cases import with_breach
+        from anyhook.engine.disobeyed import with_breach
 
         decision, told = with_breach(context.setup.env, incoming, decision)
         aside = "\n".join(filter(None, (aside, told)))
@@ -384,7 +384,7 @@ def _remember_refusal(context: Context, incoming: Incoming, settled: Settled) ->
     """So that a call that runs although it was refused is noticed."""
     refused = str(settled.effects["block"]) if "block" in settled.effects else None
     if refused is not None or concerns_refused(context.setup.env, incoming):
-        from anyhook.engine.call_cases import remember
+        from anyhook.engine.disobeyed import remember
 
         remember(context.setup.env, incoming, refused)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 USUAL, OWN = "anyhook.cli.bridge", "anyhook.agents.anyhook"
 BRIDGE, ENGINE, RULES = "bridge", "engine", "rules"
 BEGINS_WITH = {
-    BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.call_cases"),
+    BRIDGE: (USUAL, "anyhook.cli.options", "anyhook.engine.disobeyed"),
     ENGINE: ("anyhook.engine.engine", "anyhook.engine.walk", "anyhook.engine.dedupe", "anyhook.engine.settle"),
     RULES: ("anyhook.engine.rules", "anyhook.rules.calls", OWN),
 }

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 PRELOADED = (
     "anyhook.cli.fire", "anyhook.cli.bridge", "anyhook.cli.options", "anyhook.cli.render", "anyhook.handlers.http",
     "anyhook.handlers.function", "anyhook.handlers.callable_host", "anyhook.engine.engine",
-    "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.call_cases",
+    "anyhook.engine.bridge_failure", "anyhook.engine.catalog", "anyhook.engine.dedupe", "anyhook.engine.disobeyed",
     "anyhook.engine.near_miss", "anyhook.engine.rules", "anyhook.engine.settle", "anyhook.gates.tell",
-    "anyhook.guard.calls", "anyhook.rules.calls", "anyhook.programs.grammar",
+    "anyhook.engine.call_cases", "anyhook.guard.calls", "anyhook.rules.calls", "anyhook.programs.grammar",
     "anyhook.platform.run", "_ctypes", "hashlib", "json", "pathlib", "re", "regex", "shlex", "subprocess",
     "threading", "tomllib", "yaml",
 )  # fmt: skip
