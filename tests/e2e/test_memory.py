@@ -73,6 +73,16 @@ def test_a_long_condition_is_not_repeated_to_a_person(world: World) -> None:
     assert re.search(r"call 1 of this session, at \d\d:\d\d: ~/\.aws/credentials\. \(rule flow/", reason), reason
 
 
+def test_a_day_of_which_only_the_agent_tells_is_not_written_for_each_call(world: World) -> None:
+    rules(world, '[[rule]]\nname = "dear"\nwhen = "over 10 dollars per day"\n')
+    verdicts(world, "ls")
+    before = {path.name: path.read_bytes() for path in memories(world)}
+    verdicts(world, "ls", "pwd")
+    after = {path.name: path.read_bytes() for path in memories(world)}
+    assert len(before) == 2, "the session's and the day's"
+    assert len([name for name, data in after.items() if data != before[name]]) == 1
+
+
 def test_secrets_are_keys_credentials_and_dotenv_but_nothing_public(world: World) -> None:
     rules(world, FLOW)
     for number, line in enumerate(["cat ~/.ssh/id_rsa.pub", "cat .env.example", "cat README.md", "cat ~/.ssh/config"]):
@@ -498,7 +508,7 @@ def test_a_memory_that_is_lost_is_never_an_empty_one(world: World, damage: str) 
     if damage == "emptied":
         kept.write_bytes(b"")
     elif damage == "garbled":
-        kept.write_bytes(data.replace(b'"calls": 1', b'"calls": 2'))
+        kept.write_bytes(data.replace(b"calls", b"calms"))
     elif damage == "another":
         kept.write_bytes(b"{}")
     else:

@@ -347,3 +347,18 @@ def test_no_state_of_the_store_opens_a_gate(world: World, sabotage: str, monkeyp
     engine = world.engine()
     assert '"deny"' in asked()
     assert '"deny"' in asked()
+
+
+def test_what_is_overwritten_stays_its_file_and_follows_no_link(tmp_path: Path) -> None:
+    store = Store(str(tmp_path), "memory")
+    store.put("key", b"one")
+    before = os.stat(store.path("key")).st_ino
+    store.overwrite("key", b"two")
+    assert (store.read("key"), os.stat(store.path("key")).st_ino) == (b"two", before)
+    other = tmp_path / "other"
+    other.write_bytes(b"six")
+    os.unlink(store.path("key"))
+    os.symlink(other, store.path("key"))
+    with pytest.raises(OSError, match="symbolic links"):
+        store.overwrite("key", b"ten")
+    assert other.read_bytes() == b"six"

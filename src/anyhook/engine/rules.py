@@ -31,7 +31,7 @@ from anyhook.rules.evaluate import (
     host_of,
     may_hold,
 )
-from anyhook.rules.marks import ANY, SPENT, asks_for_seen, marks_of, needs_of, nodes_of
+from anyhook.rules.marks import ANY, asks_for_seen, counts_what_is_told, marks_of, needs_of, nodes_of
 from anyhook.rules.paths import Places, matches
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
@@ -462,7 +462,9 @@ class Remembering(Record):
     conditions: tuple[tuple[str, Condition], ...]
     """Those after `earlier`, and the key that each is remembered by."""
     by_day: bool
-    """Whether a rule counts by the day."""
+    """Whether a rule counts by the day,"""
+    calls_by_day: bool
+    """and whether it counts what we count, not only what the agent tells."""
     by_secret: bool
     """Whether a rule asks for secrets that the session has seen."""
     by_file: bool
@@ -474,7 +476,9 @@ class Remembering(Record):
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
     found: dict[str, tuple[str, Condition]] = {}
-    wanted = by_day = by_secret = by_file = by_spent = False
+    counted = set[tuple[bool, bool]]()
+    """Whether it is by the day, and whether only the agent tells it."""
+    wanted = by_secret = by_file = False
     for hook in hooks:
         if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
             continue
@@ -486,10 +490,13 @@ def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
                 spared = condition_of(hook)[2]
                 key = _key_of(node[2], spared)
                 found[key] = (key, (node[1], needs_of(node[1]), spared))
-            by_day = by_day or (node[0] == "over" and node[3] == "day")
-            by_spent = by_spent or (node[0] == "over" and node[2] in SPENT)
+            elif node[0] == "over":
+                counted.add((node[3] == "day", counts_what_is_told(node)))
             by_secret = by_secret or asks_for_seen(node)
-    return Remembering((*found.values(),), by_day, by_secret, by_file, by_spent) if wanted else None
+    if not wanted:
+        return None
+    by_day, by_spent = (any(each[place] for each in counted) for place in (0, 1))
+    return Remembering((*found.values(),), by_day, (True, False) in counted, by_secret, by_file, by_spent)
 
 
 class CallMemory:
@@ -533,15 +540,20 @@ class CallMemory:
                 deed = self._deed(call, period)
                 if self._wants.by_spent and not look:
                     self._count(call.event, deed, period, book)
-                if call.event.name == "pre_tool":
+                counts = period in self._counting()
+                if counts and call.event.name == "pre_tool":
                     made = book.look(deed) if look else book.enter(deed)
-                elif call.event.name in AFTER_CALL and not look:
+                elif counts and call.event.name in AFTER_CALL and not look:
                     made = book.ran(deed)
                 else:
                     made = book.glance(deed, self._session, _tokens(call.event), begins=not look)
                 self._seen[period] = made
             except Exception as error:  # noqa: BLE001 (the same)
                 self._lost[period] = error
+
+    def _counting(self) -> dict[str, Memory]:
+        """Those in which calls count. A day with nothing but what agents tell is not written for each call."""
+        return {each: book for each, book in self._books.items() if each == "session" or self._wants.calls_by_day}
 
     def _count(self, event: Event, deed: Deed, period: str, book: Memory) -> None:
         """Count what the transcript tells by now, if the agent has one that tells."""
@@ -568,7 +580,7 @@ class CallMemory:
         rewritten = call.event is not self._event
         if call.event.name != "pre_tool" or not (refused or rewritten or asked):
             return
-        for period, book in self._books.items():
+        for period, book in self._counting().items():
             try:
                 if refused:
                     book.leave(self._deed(call, period))

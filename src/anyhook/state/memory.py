@@ -4,15 +4,16 @@ one: the rules that need it are broken, until the session is over."""
 
 from __future__ import annotations
 
+import marshal
 import os
 from functools import partial
 from time import localtime, mktime, strftime, time
 from typing import TYPE_CHECKING
 
 from anyhook.model import lean_json
-from anyhook.model.lean_json import short_digest
+from anyhook.model.lean_json import digest, short_digest
 from anyhook.model.record import Record
-from anyhook.platform.store import DAY_S, KINDS, Store
+from anyhook.platform.store import BLOCK, DAY_S, KINDS, Store
 from anyhook.rules.evaluate import Before, PastLost
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 
 KIND, WITNESS = "memory", "told"
+MARSHAL = 2
+"""The format in which equal memories are equal bytes, in every Python."""
+SEAL = 64
+"""How long the digest is that a memory begins with."""
 LIFETIME_S = KINDS[KIND][0]
 MAX_NESTED = 8
 MAX_LAST, MAX_OPEN, MAX_ROWS, MAX_SECRETS, MAX_HOSTS, MAX_MADE = 16, 400, 16, 200, 8, 2_000
@@ -146,6 +151,12 @@ class MemoryFiles:
 
     def read(self, key: str) -> bytes | None:
         """The memory; None if there is none, or if it is too old."""
+        found: list[bytes | None] = []
+        if os.path.lexists(self._store.path(key)):
+            self._store.alone(lambda: found.append(self._read(key)))
+        return found[0] if found else None
+
+    def _read(self, key: str) -> bytes | None:
         found = self._store.read(key)
         if found is None and os.path.lexists(path := self._store.path(key)) and not _is_old(path):
             raise lost(key, f"cannot be read ({path})")
@@ -155,7 +166,12 @@ class MemoryFiles:
         """Change a memory, with no other process in between."""
 
         def changed() -> None:
-            self._store.put(key, change(self.read(key)))
+            before = self._read(key)
+            made = change(before)
+            if before is not None and len(made) == len(before):  # most changes take no more room on the disk
+                self._store.overwrite(key, made)
+            elif made != before:
+                self._store.put(key, made)
             if self._age_of_witness(key) > DAY_S:
                 self._witness.put(f"{KIND} {key}", lean_json.dumps({"at": time()}).encode())
 
@@ -210,10 +226,15 @@ class Memory:
 
     def __init__(self, files: Books, key: str, now_s: float) -> None:
         self._files, self._key, self._now_s = files, key, now_s
+        self._had: tuple[bytes, Book] | None = None
+        """What was read last, and what it says."""
 
     def known(self) -> SeenSecrets:
         """The secrets that the session has seen before."""
-        kept = self._book(self._files.read(self._key)).get("secrets", {"salt": "", "digests": {}})
+        data = self._files.read(self._key)
+        book = self._book(data)
+        self._had = (data, book) if data is not None else None
+        kept = book.get("secrets", {"salt": "", "digests": {}})
         sizes = frozenset(kept["digests"].values())
         return SeenSecrets(str(kept["salt"]), sizes, frozenset(kept["digests"]), kept.get("services", {}))
 
@@ -281,25 +302,26 @@ class Memory:
             if self._files.was_there(self._key):
                 raise lost(self._key, "is gone")
             return {"first": self._now_s, "calls": 0, "rows": [], "met": {}, "last": [], "spent": {}}
-        book = opened(data)
+        had, self._had = self._had, None
+        book = had[1] if had is not None and had[0] == data else opened(data)
         if book is None:
             raise lost(self._key, "is damaged")
         return book
 
 
 def sealed(book: Book) -> bytes:
-    text = lean_json.dumps(book)
-    return f"{short_digest(text)} {text}".encode()
+    data = marshal.dumps(book, MARSHAL)
+    data += bytes(-(SEAL + len(data)) % BLOCK)
+    return digest(data).encode() + data
 
 
 def opened(data: bytes) -> Book | None:
     """The memory; None if it is not what was written."""
-    try:
-        seal, _, text = data.decode().partition(" ")
-        found = lean_json.loads(text) if seal == short_digest(text) else None
-    except (ValueError, RecursionError):
+    seal, data = data[:SEAL], data[SEAL:]
+    if seal != digest(data).encode():
         return None
-    return found if isinstance(found, dict) else None
+    found: Book = marshal.loads(data)  # noqa: S302 (we have written it)
+    return found
 
 
 def _is_old(path: str) -> bool:
@@ -331,14 +353,12 @@ def _enter(book: Book, deed: Deed, now_s: float) -> None:
 def _forget_done(book: Book, now_s: float) -> None:
     """Of many calls, hold those that may still be refused, or be under way, one by one."""
     last = book["last"]
-    spare = len(last) - MAX_LAST
-    for call in last[:-1]:
-        is_over = call[4] == HAS_RUN or now_s - call[5] > OPEN_S or len(last) > MAX_OPEN
-        if spare > 0 and is_over:
-            spare -= 1
-            last.remove(call)
-            if call[4] == IT_COUNTS:
-                _settle(book, call)
+    too_many = last[: max(len(last) - MAX_OPEN, 0)]
+    over = [call for call in last[len(too_many) : -1] if call[4] == HAS_RUN or now_s - call[5] > OPEN_S]
+    for call in [*too_many, *over][: len(last) - MAX_LAST]:
+        last.remove(call)
+        if call[4] == IT_COUNTS:
+            _settle(book, call)
 
 
 def _leave(book: Book, who: str) -> None:
@@ -436,7 +456,7 @@ def _seen(book: Book, deed: Deed, now_s: float) -> Seen:
     given, failures = book.get("failed", ("", 0))
     failures = (failures if given == deed.given else 0) + (not deed.failed)
     met = {key: Met(*found) for key, found in book["met"].items() if found[3] != who}
-    for other, number, _, keys, standing, at_s in book["last"]:
+    for other, number, _, keys, standing, at_s in [call for call in book["last"] if call[3]]:
         if other != who and standing == IT_COUNTS:
             for key, what in keys.items():
                 met.setdefault(key, Met(number, at_s, what, other))
