@@ -365,15 +365,12 @@ def _printed(event: Event) -> str:
     said = [each for field in ("output", "tool_error") for each in lean_json.every_text(event.data.get(field))]
     if not has_failed(event) and not any(map(str.strip, said)):
         return ""
-    from anyhook.journal.shown import memorable_in, secrets_in, without
+    from anyhook.journal.shown import all_known
 
-    found = [[*secrets_in(text)] for text in said]
-    known = {each.value for text in said for each in memorable_in(text)}
-    if any(without(text, secrets) for text, secrets in zip(said, found, strict=True)) or not known.issuperset(
-        each for secrets in found for each in secrets
-    ):
+    each = [all_known(text) for text in said]
+    if None in each:
         return ""
-    return TOLD if known else CLEAN
+    return TOLD if any(each) else CLEAN
 
 
 def _redacted(hook: Hook, event: Event, said: str) -> Outcome:

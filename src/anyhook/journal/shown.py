@@ -17,7 +17,7 @@ from anyhook.model import lean_json
 from anyhook.model.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from anyhook.journal.secrets import Span
     from anyhook.model.json_types import Json
@@ -69,7 +69,14 @@ HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/@\"']*@)?([A-Za-z0-9-]+(?:\.[A-Z
 AROUND_HOST = 250
 """How many characters before and after a secret an address is beside it."""
 OF_A_VISIT = re.compile(r"(?i)(?:csrf|xsrf|session[_-]?(?:id)?|\bsid)[\w-]*[\"']?\s*[:=]\s*[\"']?$")
-WORDS_ONLY = re.compile(r"[A-Za-z_]+(?:[.-][A-Za-z_]+)*")
+IN_NAME, IN_PATH = (
+    re.compile(r"[\w-]$|:[ \t]*[\r\n]\s*$"),
+    re.compile(r"(?:^|[\s\"'=(`:])(?!\w+://)[~.\w-]*/(?:[\w.@+-]+/)*$"),
+)
+"""Right before what is a part of a longer name, or after a question; and before the name of a file."""
+MADE_NAME = re.compile(r"(?:[a-z]{2,}\d?|\d{1,4})(?:[-_](?:[a-z]{2,}\d?|\d{1,4})){2,}")
+"""Such as that of a branch: words and numbers."""
+WORDS_ONLY = re.compile(r"[A-Za-z_]+(?:(?:[.-]|::)[A-Za-z_]+)*")
 FOR_ALL = re.compile(r"\b(?:NEXT_PUBLIC|NUXT_PUBLIC|EXPO_PUBLIC|REACT_APP|VITE|PUBLIC)_[^\n]*")
 """Variables that are compiled into a page."""
 LINE_NUMBER = re.compile(r"^\s*\d+(?:→|[|:](?=\s|[A-Za-z#]))", re.MULTILINE)
@@ -111,13 +118,18 @@ def without_secrets(value: Json) -> tuple[Json, tuple[str, ...]]:
     return made if kinds else value, tuple(dict.fromkeys(kinds))
 
 
-def without(text: str, secrets: Iterable[str]) -> list[str]:
-    """What may be a part of a secret in a text, apart from these, and from what frameworks show to everybody."""
-    for secret in secrets:
+def all_known(text: str) -> bool | None:
+    """Whether a text has secrets, if all of them are known again when they come back; None if there may be others. What
+    frameworks show to everybody is none."""
+    found = [each for each in secrets_in(text) if not VARIABLE_NAME.fullmatch(each)]
+    known = {each.value for each in memorable_in(text)}
+    for secret in found:
         text = text.replace(secret, " ")
     text = FOR_ALL.sub(" ", LINE_NUMBER.sub(" ", text))
     words = (part for word in ENDS.split(text) for part in PARTED.split(word))
-    return [word for word in words if looks_random(word, MIN_RANDOM)]
+    if not known.issuperset(found) or any(looks_random(word, MIN_RANDOM) for word in words):
+        return None
+    return bool(known)
 
 
 class Memorable(Record):
@@ -141,11 +153,18 @@ def memorable_in(value: Json) -> Iterator[Memorable]:
         for begin, end, _ in _real(text):
             secret = text[begin:end].strip("\"'` ")
             before = text[max(0, begin - 64) : begin]
-            if len(secret) < MIN_SECRET or WORDS_ONLY.fullmatch(secret) or OF_A_VISIT.search(before):
+            if len(secret) < MIN_SECRET or OF_A_VISIT.search(before) or _is_name(secret, text[:begin]):
                 continue
             around = text[max(0, begin - AROUND_HOST) : end + AROUND_HOST]
             hosts = [*HOST.findall(around), *(host for start, host in SERVICES if secret.startswith(start))]
             yield Memorable(secret, tuple(dict.fromkeys(hosts)))
+
+
+def _is_name(word: str, before: str) -> bool:
+    """Whether a word has only words and short numbers, is a part of a longer one, or is a file's."""
+    if WORDS_ONLY.fullmatch(word) or MADE_NAME.fullmatch(word):
+        return True
+    return any(each.search(before[-AROUND_HOST:]) is not None for each in (IN_NAME, IN_PATH))
 
 
 def secrets_in(value: Json) -> Iterator[str]:
