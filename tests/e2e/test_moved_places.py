@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from anyhook.engine.last_words import OFF
+from anyhook.engine.last_words import ALL_OFF
 from anyhook.gates.diagnosis import LAUNCHER, _handlers, _listed
 from anyhook.state.entry_places import places_to_fix
 from anyhook.tables.registry import INSTALLABLE, VARIABLES, host, sample
@@ -194,7 +194,7 @@ def test_a_launcher_without_python_answers_in_the_agents_words(guarded: World, l
         words[at] = str(broken(launcher, guarded.root / str(number), how))
         told = asked(guarded, words, guarded.env)
         assert told.returncode == 0, (how, told)
-        assert OFF.partition(":")[2][:40] in told.stdout + told.stderr
+        assert ALL_OFF.partition(":")[2][:40] in told.stdout + told.stderr
         assert "Traceback" not in told.stderr
     guarded.write(guarded.home / ".config/anyhook/config.toml", 'off = "deny"\n')
     refused = asked(guarded, words, guarded.env)

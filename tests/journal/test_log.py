@@ -324,7 +324,7 @@ def test_an_index_that_somebody_does_not_let_go_of(box: Box, monkeypatch: pytest
     """If the index is locked, the journal itself is read."""
     several(box)
     before = box.json("stats")
-    monkeypatch.setattr("anyhook.journal.run_index.WAIT_S", 0.05)
+    monkeypatch.setattr("anyhook.journal.run_index.INDEX_WAIT_S", 0.05)
     holder = sqlite3.connect(box.world.state / "journal-index.sqlite", isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     assert box.json("stats") == before

@@ -383,6 +383,6 @@ def test_a_long_text_is_encoded_like_any_other(value: dict[str, Json], long: int
     """Long texts are escaped in pieces; here almost every text is long."""
     given_data: Json = {"input": {"text": 'a\\"\n\t\r\x00\x1f\x7fé\u2028', **value}, "plain": value}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(present, "LONG", long)
+        patch.setattr(present, "LONG_TEXT", long)
         made = encode(given_data)
     assert made == json.dumps(given_data, ensure_ascii=False).encode()

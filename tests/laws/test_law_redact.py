@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from law_strategies import texts, values
 
 from anyhook.journal import record
-from anyhook.journal.record import ALL, OUTPUT_LIMIT, JournalPolicy, clean, clip, clipped, secrets_of
+from anyhook.journal.record import ALL_KEPT, RECORDED_OUTPUT, JournalPolicy, clean, clip, clipped, secrets_of
 from anyhook.journal.redact import INSTEAD, redacted
 from anyhook.journal.secrets import is_placeholder
 from anyhook.journal.suspect import TEXT_LIMIT, TOKENS, is_suspect
@@ -40,7 +40,7 @@ NAMES = ["password", "DB_PASSWORD", "api_key", "X-Api-Key", "github_token", "cli
 
 def redact(line: str) -> str:
     """Redact this JSON text as part of a journal line."""
-    return clean(json.loads(line), ALL)
+    return clean(json.loads(line), ALL_KEPT)
 
 
 def deep(value: Json, depth: int) -> str:
@@ -119,7 +119,7 @@ def test_no_half_of_a_secret_stays_where_a_text_is_cut(monkeypatch: pytest.Monke
     """Try every position of the cut, with short limits. The last secret is the value of a secret variable."""
     limit = 2 * record.MAX_WORD
     monkeypatch.setattr(record, "TEXT_LIMIT", limit)
-    monkeypatch.setattr(record, "OUTPUT_LIMIT", limit)
+    monkeypatch.setattr(record, "RECORDED_OUTPUT", limit)
     for start, secret in CUT.items():
         for inside in range(1, len(secret) + 1):
             halves(start, inside, (limit, limit))
@@ -128,7 +128,7 @@ def test_no_half_of_a_secret_stays_where_a_text_is_cut(monkeypatch: pytest.Monke
 @each_of("start", ["ghp_", "https://user:", "Bearer ", ""])
 def test_no_half_of_a_secret_stays_where_a_long_text_is_cut(start: str) -> None:
     for inside in (1, len(CUT[start]) // 2, len(CUT[start])):
-        halves(start, inside, (TEXT_LIMIT, OUTPUT_LIMIT))
+        halves(start, inside, (TEXT_LIMIT, RECORDED_OUTPUT))
 
 
 @each_of(
@@ -153,7 +153,7 @@ def test_a_command_in_a_diff_of_any_length(sign: str, lines: int) -> None:
 
 def test_a_program_may_give_what_becomes_json() -> None:
     value: Json = {"argv": ("tool", "--password", CANARY), 7: {"token": CANARY}}  # type: ignore[dict-item]
-    assert CANARY not in clean(value, ALL)
+    assert CANARY not in clean(value, ALL_KEPT)
 
 
 def test_a_secret_that_is_a_number_leaves_the_line_json() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anyhook.journal.record import ALL, clean
+from anyhook.journal.record import ALL_KEPT, clean
 from anyhook.journal.redact import redacted
 from anyhook.journal.suspect import is_suspect
 from anyhook.model.json_types import Json
@@ -64,12 +64,14 @@ def test_no_secret_of_the_table_is_written(kind: str) -> None:
     text, secret = KINDS[kind]
     for value in contexts(text):
         assert is_suspect(value)
-        assert not holds(clean(value, ALL), secret), value
+        assert not holds(clean(value, ALL_KEPT), secret), value
 
 
 def test_what_looks_similar_stays() -> None:
     """One in fifty may be redacted by mistake: that loses a word, not a secret."""
-    touched = [text for text in INNOCENT if any(clean(value, ALL) != json.dumps(value) for value in contexts(text))]
+    touched = [
+        text for text in INNOCENT if any(clean(value, ALL_KEPT) != json.dumps(value) for value in contexts(text))
+    ]
     assert len(touched) * 50 <= len(INNOCENT), touched
 
 
@@ -100,7 +102,7 @@ def test_words_of_a_command(argv: list[str]) -> None:
         {"command": f"cd a && {line} | x"},
     ]
     for value in values:
-        assert not holds(clean(value, ALL), secret), value
+        assert not holds(clean(value, ALL_KEPT), secret), value
 
 
 @given(
@@ -125,7 +127,7 @@ def test_at_any_depth(kind: str, wraps: list[str], ascii_only: bool) -> None:
                 if isinstance(value, (dict, list)) and len(wraps) < 2
                 else said
             )
-    line = clean({"data": value, "end": "here"}, ALL)
+    line = clean({"data": value, "end": "here"}, ALL_KEPT)
     assert not holds(line, secret)
     assert json.loads(line)["end"] == "here"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 BLANKS = " \t\r\n"
-MAX_DEPTH = 200
+MAX_NESTED = 200
 
 
 class Malformed(Exception):  # noqa: N818 (it says what is wrong)
@@ -80,7 +80,7 @@ class _Reader:
 
     def value(self, position: int, depth: int) -> Node:
         text = self.text
-        if depth > MAX_DEPTH:
+        if depth > MAX_NESTED:
             raise Malformed("it is nested too deeply", text, position)
         if text.startswith("{", position):
             return self.container(position, depth, "}")

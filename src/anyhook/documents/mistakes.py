@@ -12,7 +12,7 @@ from anyhook.documents.read import MAX_DIGITS, NotFinite, Unreadable, line_at
 if TYPE_CHECKING:
     from json import JSONDecodeError
 
-_LONG = f"[0-9_]{{{MAX_DIGITS},}}"
+_LONG_NUMBER = f"[0-9_]{{{MAX_DIGITS},}}"
 
 
 def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:
@@ -24,7 +24,9 @@ def in_json(text: str, error: ValueError | NotFinite) -> Unreadable:
         return Unreadable(f"the number {shown} is not finite", "write a finite number", line)
     if isinstance(error, json.JSONDecodeError):
         return _json_mistake(text, error)
-    return Unreadable("a number too long to read", "write a shorter number, or a string", _json_line(text, _LONG))
+    return Unreadable(
+        "a number too long to read", "write a shorter number, or a string", _json_line(text, _LONG_NUMBER)
+    )
 
 
 def in_toml(text: str, error: ValueError) -> Unreadable:
@@ -32,7 +34,7 @@ def in_toml(text: str, error: ValueError) -> Unreadable:
     if isinstance(error, tomllib.TOMLDecodeError):
         what, _, place = str(error).partition(" (at ")
         return _toml_mistake(text, what, place)
-    found = re.search(_LONG, text)
+    found = re.search(_LONG_NUMBER, text)
     line = None if found is None else line_at(text, found.start())
     return Unreadable("a number too long to read", "write a shorter number, or a string", line)
 

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from anyhook.tables.host_rows import Host, HostEvent
 
 LOST = "the tool's name or input is cut, missing, or of another kind, so it is unknown what the call would do"
-BOM = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """The byte order mark, which some agents on Windows send once or twice."""
 MARGIN, MIN_MARGIN_S = 0.1, 0.4
 """How much of the agent's time limit we reserve for ourselves: a fraction, but at least the time to start and to
 answer."""
-OFF = (UNTRUSTED, CHANGED, BROKEN)
+GUARD_OFF = (UNTRUSTED, CHANGED, BROKEN)
 """Statuses of a hook in which a guard is off."""
 MAX_HURRIED_S = 3.0
 """Hooks for the end of a session cannot stop it. If the agent waits no longer than this, they run in the background."""
-NOT_RUN = (126, 127)
+CANNOT_START = (126, 127)
 """A shell's exit statuses for a program that it cannot start."""
 KEEPING = ("stop", "subagent_stop")
 """Events on which a block keeps the agent working."""
@@ -104,7 +104,7 @@ def read(
     """Parse the payload, and find out which agent made the call. Raises Unusable if the payload cannot be read."""
     if isinstance(payload, dict):
         payload = lean_json.dumps(payload).encode()
-    raw, doubts = payload.removeprefix(BOM).removeprefix(BOM), ()  # type: bytes, tuple[str, ...]
+    raw, doubts = payload.removeprefix(BYTE_ORDER_MARK).removeprefix(BYTE_ORDER_MARK), ()  # type: bytes, tuple[str, ...]
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:  # hooks see U+FFFD, the tool may see something else
@@ -310,14 +310,14 @@ def _may_be_off(context: Context, incoming: Incoming, decision: Decision) -> boo
         return False
     if catalog.gone or catalog.problems or catalog.entries:
         return True
-    if any(hook.status in OFF for hook in catalog.hooks) or any(map(_has_not_judged, decision.hooks)):
+    if any(hook.status in GUARD_OFF for hook in catalog.hooks) or any(map(_has_not_judged, decision.hooks)):
         return True
     # A guard whose program is gone is found only by looking for it.
     return bool(catalog.hooks) and first.name in OPENINGS and first.name == opening(incoming.table)
 
 
 def _has_not_judged(report: Report) -> bool:
-    return report.status == "broken" or report.exit_code in NOT_RUN or report.ending == "timed_out"
+    return report.status == "broken" or report.exit_code in CANNOT_START or report.ending == "timed_out"
 
 
 def _with_bounds(context: Context, event: Event) -> tuple[Context, Turn | None]:

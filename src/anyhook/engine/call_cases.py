@@ -14,6 +14,7 @@ from anyhook.model.problem import WARNING, Problem
 from anyhook.platform.places import state_dir
 from anyhook.platform.store import Store
 from anyhook.state.told import ToldGates
+from anyhook.tables.host_rows import CHANNELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def _kept(store: Store, data: bytes) -> str:
 
 
 MCP = "mcp__"
-CHANNELS = frozenset({"message", "context"})
 NAMES_SHOWN = 3
 
 
@@ -77,7 +77,7 @@ def with_doubt(context: Context, incoming: Incoming, event: Event, decision: Dec
     why = f"{why} {_listed(passed)} could not tell whether this call is meant"
     posture = "deny" if "deny" in [posture_of(context, hook) for hook in passed] else context.on_failure
     made = doubted(decision, incoming.row.says, incoming.where, why, posture)
-    aside = "" if CHANNELS.intersection(incoming.row.says) else sentence(incoming.where, why)
+    aside = "" if set(CHANNELS).intersection(incoming.row.says) else sentence(incoming.where, why)
     if made.stops or not session:
         return made, "" if made.stops else aside
     kept, key = ToldGates(state_dir(context.setup.env), table.name, str(session)), f"tool {tool}"

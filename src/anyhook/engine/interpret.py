@@ -312,13 +312,13 @@ class _RunReading:
         )
 
 
-DEPTH_LIMIT = 64
+ANSWER_DEPTH = 64
 
 
 def _too_deep(value: Json) -> bool:
     """Whether it is nested deeper than any real value; such a value could break whatever reads it next."""
     level: list[Json] = [value]
-    for _ in range(DEPTH_LIMIT):
+    for _ in range(ANSWER_DEPTH):
         level = [
             item
             for each in level
@@ -334,7 +334,7 @@ def _too_deep(value: Json) -> bool:
 def _wrong_type(value: Json, kind: KeyKind) -> str:
     """What the type should have been; "" if it is right."""
     if isinstance(value, (dict, list)) and _too_deep(value):
-        return f"it is nested more than {DEPTH_LIMIT} levels deep"
+        return f"it is nested more than {ANSWER_DEPTH} levels deep"
     match kind:
         case "any":
             return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CLOSING = frozenset({"user_prompt_submit", "pre_tool", "permission_request"})
 """Events that are refused without us. On other events a refusal would keep the agent working, or be lost."""
-OFF = (
+ALL_OFF = (
     "anyhook: all guards are OFF: anyhook could not run, and no hook was asked. Run `anyhook status`; if that does not"
     " work either, install anyhook again."
 )
@@ -64,7 +64,7 @@ def _told(row: HostEvent) -> Answer:
     if not is_gate(row) and not set(OPENINGS).intersection(row.canonical):
         return NO_OPINION
     if "message" in row.says:
-        return express({"message": OFF}, row.says)
+        return express({"message": ALL_OFF}, row.says)
     if "context" in row.says:
-        return express({"context": f"Tell the user: {OFF}"}, row.says)
-    return NO_OPINION.replace(stderr=OFF)
+        return express({"context": f"Tell the user: {ALL_OFF}"}, row.says)
+    return NO_OPINION.replace(stderr=ALL_OFF)

@@ -9,7 +9,7 @@ from time import monotonic
 from anyhook.handlers import start
 from anyhook.model.call import Call, Run
 from anyhook.model.hook import Hook
-from anyhook.model.lean_json import LONG, encode
+from anyhook.model.lean_json import LONG_TEXT, encode
 from anyhook.model.record import Record
 from anyhook.model.words import ASKED_AGAIN, HOOK_DIALECT, HOOK_EVENT, RUN_VARIABLE
 from anyhook.platform.places import state_dir
@@ -84,10 +84,10 @@ def stdin_of(dialect: Dialect, row: EventRow, scene: Scene) -> bytes:
     long = False
     for item in scene.event.data.values():
         if type(item) is str:
-            long = long or len(item) > LONG
+            long = long or len(item) > LONG_TEXT
         elif type(item) is dict:
             for part in item.values():
-                long = long or (type(part) is str and len(part) > LONG)
+                long = long or (type(part) is str and len(part) > LONG_TEXT)
     return encode(payload(dialect, row, scene), long=long, dense=dialect.dense)
 
 

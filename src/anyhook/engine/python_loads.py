@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     """The module, the number of dots before it, the names taken from it, and the file that imports it."""
 
 ENDS = (".py", ".pyc", ".so", ".pyd")
-PACKAGES = ("site-packages", "dist-packages")
-MAX_SIZE = 262_144
+INSTALLED_IN = ("site-packages", "dist-packages")
+MAX_MODULE_BYTES = 262_144
 
 
 class ImportingCode(PythonCode):
@@ -191,7 +191,7 @@ class PythonSearch:
         seen = self.files.fingerprint(path)
         if not seen.digest or seen.digest.startswith("!") or seen.binary:
             return
-        if seen.size > min(len(seen.head), MAX_SIZE):
+        if seen.size > min(len(seen.head), MAX_MODULE_BYTES):
             self.unknown.append(f"what {os.path.basename(path)} loads (it is too large to be read)")
             return
         self.code(seen.head.decode("utf-8", "replace"), path, into, cwd)
@@ -305,7 +305,7 @@ def _is_installed(name: str, home: str) -> bool:
     """Whether any of the usual folders has a package or module of this name."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     bases = dict.fromkeys([f"{sys.prefix}/lib", "/usr/lib", "/usr/local/lib", f"{home}/.local/lib"])
-    folders = [f"{base}/{inner}/{each}" for base in bases for inner in (version, "python3") for each in PACKAGES]
+    folders = [f"{base}/{inner}/{each}" for base in bases for inner in (version, "python3") for each in INSTALLED_IN]
     return any(os.path.exists(f"{folder}/{name}{end}") for folder in folders for end in ("", ".py"))
 
 

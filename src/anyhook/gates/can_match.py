@@ -29,7 +29,7 @@ NEAR = 0.75
 TOO_SHORT = 2
 """Letters of a name that is too short to be compared. An abbreviation in capitals is not compared either."""
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-PLAIN_NAME = re.compile(r"\w+(?:-\w+)*")
+PLAIN_TOOL = re.compile(r"\w+(?:-\w+)*")
 """A name that no dialect reads as a list, a pattern or a negated pattern."""
 
 
@@ -63,7 +63,7 @@ def tools_wanted(hook: Hook, event: str, table: Host) -> frozenset[str] | None:
     if found is None or EVENTS[event] != ("tool",):
         return None
     names, row = found
-    if not all(PLAIN_NAME.fullmatch(name) for name in names):
+    if not all(PLAIN_TOOL.fullmatch(name) for name in names):
         return None
 
     def wants(some: Hook, tool: str) -> bool:
@@ -122,7 +122,7 @@ def misspelt(hook: Hook) -> str:
     everywhere = _all_names()
     for name in sorted(names - everywhere):
         near = _similar(name, own) or _similar(name, sorted(everywhere))
-        if near and PLAIN_NAME.fullmatch(name) and not name.startswith("mcp__"):
+        if near and PLAIN_TOOL.fullmatch(name) and not name.startswith("mcp__"):
             return f"no agent that anyhook knows has a tool `{name}`; did you mean `{near}`?"
     return ""
 

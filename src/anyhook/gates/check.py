@@ -428,7 +428,7 @@ def _hidden(hook: Hook, paths: tuple[str, ...], project: str, home: str) -> Iter
 # dialect reads or that we wrote ourselves.
 
 
-MAX_FILES = 200
+MAX_LOOKED_AT = 200
 """How many paths are looked at for one place."""
 
 OURS = b"anyhook"
@@ -486,4 +486,4 @@ def _paths(patterns: Sequence[str], roots: Roots) -> Iterator[str]:
     for pattern in patterns:
         base, _, rest = pattern.partition("/")
         names = glob.iglob(f"{glob.escape(folders[base])}/{rest}", include_hidden=True)
-        yield from (path for path in islice(names, MAX_FILES) if os.path.isfile(path))
+        yield from (path for path in islice(names, MAX_LOOKED_AT) if os.path.isfile(path))

@@ -315,10 +315,10 @@ def _may_have(source: str, own: str, base: str, held: Protected) -> bool:
     """Whether a tree has what is protected at this place of the folder it is copied over."""
     has = holds(source, own[len(base.rstrip("/")) + 1 :]) if source else None
     is_own_tree = f"{held.above}/".startswith(f"{base.rstrip('/')}/") and own.startswith(f"{held.above}/")
-    return bool(has) or (has is None and not is_own_tree and os.path.dirname(own) not in TEMPORARY)
+    return bool(has) or (has is None and not is_own_tree and os.path.dirname(own) not in TEMPORARY_FOLDERS)
 
 
-TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 (they are only named)
+TEMPORARY_FOLDERS = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 (they are only named)
 """Folders in which everybody unpacks things, and in which our sockets may be."""
 
 

@@ -57,7 +57,7 @@ LINE_KEYS = ("command", "cmd", "description")
 """Where a tool that takes a command line has texts."""
 _QUOTES = str.maketrans("", "", "'\"\\")
 _COMMANDS = str.maketrans(dict.fromkeys(";&|(){}", "\n"))
-_WORDS = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
+_PARTED = str.maketrans(dict.fromkeys("\n\t;&|()<>=,`{}:/", " "))
 
 
 def refusal(
@@ -129,7 +129,7 @@ def texts_matter(
     """The same of these texts; `is_line` if a shell reads them."""
     texts = _plain(given)
     text = "\n".join(texts)
-    programs = {word.rstrip("0123456789.") for word in text.translate(_WORDS).split()} if is_line else set()
+    programs = {word.rstrip("0123456789.") for word in text.translate(_PARTED).split()} if is_line else set()
     # Some disks do not tell upper and lower case apart.
     folded = text.lower()
     if any(name in folded for name in telling.names) or (is_line and any(sign in text for sign in SPECIAL)):

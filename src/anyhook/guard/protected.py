@@ -38,8 +38,8 @@ SETTINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 SHARED = ("agents", "commands", "skills", "plugins")
 """Folders with hooks in some of their files only."""
 RUBY_AND_PERL = tuple(end for ends in MODULE_ENDS.values() for end in ends)
-LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
-MAX_NAMES = 2_000
+OWN_LAUNCHERS = tuple(f"/bin/{name}" for name in OURS)
+MAX_LISTED = 2_000
 """How many names in one of our folders are matched against a pattern."""
 
 
@@ -312,7 +312,7 @@ def hit(path: str, held: Protected, *, deletes: bool = False) -> str:
 
 
 def _hit(path: str, held: Protected, deletes: bool) -> str:
-    if path.endswith(LAUNCHERS):
+    if path.endswith(OWN_LAUNCHERS):
         return path  # wherever it is: `$(which …)` is not looked up
     has_signs = not set("*?[").isdisjoint(path)
     if not deletes and (beside := _imported_instead(path, held)):
@@ -351,7 +351,7 @@ def _covers_inside(pattern: str, folder: str) -> bool:
     names = (name for _, folders, files in os.walk(folder) for name in (*folders, *files))
     return any(
         fnmatchcase(name, rest) and name != "__pycache__" and not name.endswith(".pyc")  # they are created again
-        for name in islice(names, MAX_NAMES)
+        for name in islice(names, MAX_LISTED)
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUR_ENTRY = "anyhook bridge"
 WORDS = ("hook", "plugin")
 """Parts of the names of keys about hooks."""
-MOVING = later(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
+MOVES_PLACES = later(r"ANYHOOK_\w+|XDG_\w+|PYTHON\w+|(?:DY)?LD_\w+|HOME|PATH|BASH_ENV|ENV|\w+_(?:HOME|CONFIG_DIR)")
 """Variables that affect which anyhook an entry starts, and where it finds its settings and approvals."""
 OLD = ("old_text", "old_string", "old_str", "oldText", "search", "old")
 NEW = ("new_text", "new_string", "new_str", "newText", "replace", "new")
@@ -112,7 +112,7 @@ def _about_hooks(path: str, text: str, variables: tuple[str, ...]) -> dict[str, 
                 name: each
                 for name, each in value.items()
                 if any(word in str(name).lower() for word in WORDS)
-                or (key == "env" and (name in variables or MOVING.fullmatch(str(name))))
+                or (key == "env" and (name in variables or MOVES_PLACES.fullmatch(str(name))))
             }
             if inner:
                 found[key] = inner

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     FindServer = Callable[[Hook, Mapping[str, str], str, Mapping[str, Json]], dict[str, Json] | str]
     """Hook, environment, project, our own servers → the server whose tool the hook calls, or why there is none."""
 
-PLACE = re.compile(r"\$\{([^}]+)\}")
+PLACEHOLDER = re.compile(r"\$\{([^}]+)\}")
 MISSING = f"the client for MCP servers is not installed: {install_command('mcp')}"
 
 
@@ -78,7 +78,7 @@ def _filled(given: Json, payload: bytes) -> dict[str, Json]:
             return {key: fill(item) for key, item in part.items()}
         if isinstance(part, list):
             return [fill(item) for item in part]
-        return PLACE.sub(value, part) if isinstance(part, str) else part
+        return PLACEHOLDER.sub(value, part) if isinstance(part, str) else part
 
     return {key: fill(item) for key, item in given.items()} if isinstance(given, dict) else {}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Tool = Callable[..., Awaitable[str]]
 
 MAX_TEXT = 30_000
-MAX_FILES = 1_000
+MAX_FOUND_FILES = 1_000
 MAX_MATCHES = 200
 MAX_SEARCHED = 1_000_000
 PATTERN_S = 0.5
@@ -79,7 +79,7 @@ class Workplace:
     def _list(self, path: str) -> str:
         found: list[str] = []
         for file in self._files(path):
-            if len(found) == MAX_FILES:
+            if len(found) == MAX_FOUND_FILES:
                 found.append("(and more)")
                 break
             found.append(os.path.relpath(file, self._project))

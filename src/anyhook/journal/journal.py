@@ -35,7 +35,7 @@ TRACE_STATE = "TRACESTATE"
 NO_TRACE, NO_SPAN = "0" * 32, "0" * 16
 MAX_KEPT = 1000
 """How many sessions' trace ids one engine remembers."""
-_HEX = frozenset("0123456789abcdef")
+_LOWER_HEX = frozenset("0123456789abcdef")
 
 
 class Journal(JournalWriter):
@@ -238,8 +238,8 @@ def parent_of(env: Mapping[str, str]) -> str:
     given = env.get(TRACEPARENT, "")
     version, _, rest = given.partition("-")
     parts = rest.split("-")
-    right = [len(part) for part in (version, *parts[:3])] == [2, 32, 16, 2] and not set("".join(parts[:3])) - _HEX
-    if not right or version == "ff" or set(version) - _HEX or parts[0] == NO_TRACE or parts[1] == NO_SPAN:
+    right = [len(part) for part in (version, *parts[:3])] == [2, 32, 16, 2] and not set("".join(parts[:3])) - _LOWER_HEX
+    if not right or version == "ff" or set(version) - _LOWER_HEX or parts[0] == NO_TRACE or parts[1] == NO_SPAN:
         return ""
     return f"00-{parts[0]}-{parts[1]}-{parts[2]}" if version != "00" or len(parts) == 3 else ""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_EACH = 100
 """How many events without hooks get their own line, of one kind within a quarter of a second."""
 DEPTH_LIMIT = 64
-OUTPUT_LIMIT = 262_144
+RECORDED_OUTPUT = 262_144
 """The same for what a hook printed: a cut answer cannot be judged again, and hooks that print much usually rewrite
 something large."""
 MAX_WORD = 256
@@ -86,7 +86,7 @@ class JournalPolicy(Record):
     """Host, project, and their trace context."""
 
 
-ALL = JournalPolicy()
+ALL_KEPT = JournalPolicy()
 MAX_KNOWN, MAX_KNOWN_SIZE = 1_000, 4_096
 """How many recurring parts are cached, and how long they may be."""
 
@@ -184,7 +184,7 @@ def _named_only(data: Mapping[str, Json], policy: JournalPolicy) -> Json:
     return {key: value for key, value in made.items() if value is not None}
 
 
-def call_text(hook: Hook, call: Call, posture: Posture, policy: JournalPolicy = ALL, model: str = "") -> str:
+def call_text(hook: Hook, call: Call, posture: Posture, policy: JournalPolicy = ALL_KEPT, model: str = "") -> str:
     """The part of a line that is known once a hook is started: made while it runs. From this, a run can be judged again
     when neither the hook nor its files exist any more. `model` is the model that the hook asks."""
     key = (hook.id, posture, model, call.argv, call.cwd, call.limit_s, *call.env)
@@ -209,7 +209,7 @@ def record(
     head: str,
     decision: Decision,
     runs: Sequence[HookRun] = (),
-    policy: JournalPolicy = ALL,
+    policy: JournalPolicy = ALL_KEPT,
     at_ns: int | None = None,
     own: Decision | None = None,
     decided: str = "",
@@ -356,8 +356,8 @@ def _said(run: Run, policy: JournalPolicy) -> dict[str, Json]:
 
 
 def clip(data: bytes) -> str:
-    text = data[:OUTPUT_LIMIT].decode("utf-8", "replace")
-    return text if len(data) <= OUTPUT_LIMIT else f"{_begin(text, len(text))}… [{len(data)} bytes in all]"
+    text = data[:RECORDED_OUTPUT].decode("utf-8", "replace")
+    return text if len(data) <= RECORDED_OUTPUT else f"{_begin(text, len(text))}… [{len(data)} bytes in all]"
 
 
 def _begin(text: str, limit: int) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VERSION = 8
 MEMORY = ":memory:"
-WAIT_S = 60.0
+INDEX_WAIT_S = 60.0
 """How long to wait for another process that is bringing the index up to date."""
 SMALL_PART = 256 << 10
 RUN_TABLES = """
@@ -74,7 +74,7 @@ def open_index(path: str) -> sqlite3.Connection:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    index = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
+    index = sqlite3.connect(path, timeout=INDEX_WAIT_S, isolation_level=None)
     try:
         _prepare(index)
     except BaseException:

@@ -39,7 +39,7 @@ _LONG_MASK = b"x" * _LONG
 _STARTS = (*[start.encode() for start, _ in (*TOKENS, *HEX_TOKENS)], b"AA", b"s.", b"pat")
 _HEADS = frozenset(start[:2] for start in _STARTS)
 """Their first characters, for a quick check."""
-_SIGNS = (b"-", b"_", b".")
+_SEPARATORS = (b"-", b"_", b".")
 _SHORT = 4
 """No shorter text contains a secret: a name, `=` and one character (`pw=x`)."""
 TEXT_LIMIT = 16_384
@@ -167,7 +167,7 @@ def _is_like_token(word: bytes) -> bool:
         return True
     if word[0] in b"ntr" and _starts_token(word, 1):
         return True
-    for sign in _SIGNS:
+    for sign in _SEPARATORS:
         place = word.find(sign)
         while place >= 0:
             if _starts_token(word, place + 1):

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from anyhook.model.json_types import Json
 
-MAX_DEPTH = 10_000
+DEEPEST = 10_000
 """Deeper than any agent nests: their own writers recurse."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _CLOSES = {"{": "}", "[": "]"}
-_GAP = re.compile(r"[ \t\n\r]*")
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
+_BLANK_RUN = re.compile(r"[ \t\n\r]*")
+_CONSTANTS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _string: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
 _INFINITE = (float("inf"), float("-inf"))
 
@@ -33,8 +33,8 @@ def read(text: str) -> Json:
         value: Json = None
         char = text[place : place + 1]
         if char in _CLOSES:
-            if len(holders) >= MAX_DEPTH:
-                raise ValueError(f"nested more than {MAX_DEPTH:,} levels deep")
+            if len(holders) >= DEEPEST:
+                raise ValueError(f"nested more than {DEEPEST:,} levels deep")
             place = _skip(text, place + 1)
             value = {} if char == "{" else []
             if text[place : place + 1] != _CLOSES[char]:
@@ -69,7 +69,7 @@ def read(text: str) -> Json:
 
 
 def _skip(text: str, place: int) -> int:
-    gap = _GAP.match(text, place)
+    gap = _BLANK_RUN.match(text, place)
     return place if gap is None else gap.end()
 
 
@@ -88,7 +88,7 @@ def _key(text: str, place: int, keys: list[str]) -> int:
 def _scalar(text: str, place: int) -> tuple[Json, int]:
     if text[place : place + 1] == '"':
         return _string(text, place + 1, True)
-    for word, value in _WORDS.items():
+    for word, value in _CONSTANTS.items():
         if text.startswith(word, place):
             return value, place + len(word)
     found = _NUMBER.match(text, place)

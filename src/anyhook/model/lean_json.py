@@ -159,10 +159,10 @@ def short_digest(text: str) -> str:
     return digest(text.encode("utf-8", "surrogatepass"))[:32]
 
 
-LONG = 65_536
-ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
+LONG_TEXT = 65_536
+ESCAPED = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
 """Frequent characters that JSON escapes. The backslash comes first, or it would escape the other escapes."""
-RARE = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
+RARE_LETTERS = tuple(chr(code) for code in range(32) if chr(code) not in "\n\t\r")
 
 
 def encode(value: Json, *, long: bool = False, dense: bool = False) -> bytes:
@@ -193,19 +193,19 @@ def _write(made: BytesIO, value: Json, dense: bool) -> None:
             _write(made, item, dense)
             before = "," if dense else ", "
         made.write(b"}" if value else b"{}")
-    elif isinstance(value, str) and len(value) > LONG:
+    elif isinstance(value, str) and len(value) > LONG_TEXT:
         made.write(b'"')
-        for start in range(0, len(value), LONG):
-            made.write(_escaped(value[start : start + LONG]))
+        for start in range(0, len(value), LONG_TEXT):
+            made.write(_escaped(value[start : start + LONG_TEXT]))
         made.write(b'"')
     else:
         made.write("".join(_dense(value, 0)).encode() if dense else dumps(value, ensure_ascii=False).encode())
 
 
 def _escaped(text: str) -> bytes:
-    if any(sign in text for sign in RARE):
+    if any(sign in text for sign in RARE_LETTERS):
         return dumps(text, ensure_ascii=False)[1:-1].encode()
     made = text.encode()
-    for sign, escaped in ESCAPES:
+    for sign, escaped in ESCAPED:
         made = made.replace(sign, escaped)
     return made

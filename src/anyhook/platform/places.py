@@ -254,6 +254,8 @@ def config_file(env: Mapping[str, str]) -> str:
 
 Stamp = tuple[int, int, int, int, int]
 """Modification and change time, size, inode and mode."""
+SETTLED_NS = 50_000_000
+"""What changed less than this long ago may change again with the same stamp; what was made from it is not stored."""
 
 
 def stamp(path: str) -> Stamp | None:

@@ -8,9 +8,9 @@ import marshal
 import os
 import sys
 
-from anyhook.platform.places import believed_dir, is_unchanged, stamp
+from anyhook.platform.places import SETTLED_NS, believed_dir, is_unchanged, stamp
 from anyhook.platform.store import Store, slot_of
-from anyhook.state.plans import SETTLED_NS, Setup, plan_name
+from anyhook.state.plans import Setup, plan_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

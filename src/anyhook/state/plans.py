@@ -11,7 +11,7 @@ import sys
 from anyhook import __version__
 from anyhook.model.event import GATES
 from anyhook.model.record import Record
-from anyhook.platform.places import believed_dir, is_there, is_unchanged, make_private_dir, stamp
+from anyhook.platform.places import SETTLED_NS, believed_dir, is_there, is_unchanged, make_private_dir, stamp
 from anyhook.platform.store import Store, slot_of
 from anyhook.tables.registry import DIALECTS, VARIABLES
 
@@ -31,12 +31,10 @@ if TYPE_CHECKING:
 TELLING = frozenset({"session_start", "user_prompt_submit", "post_tool", "post_tool_failure"})
 """Events at which some agents can show that a guard is off: at the start of a session and, if calls cannot show it,
 with the next prompt or after the call."""
-FORMAT = 9
+PLAN_FORMAT = 9
 """Changes when the fields of a hook, a condition, a problem or the settings do: a plan holds them by their order."""
 OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Two installations of one version have their own packs of rules, and so their own plans."""
-SETTLED_NS = 50_000_000
-"""A file that changed less than this long ago may change again with the same stamp; then the catalog is not stored."""
 
 
 class Setup(Record):
@@ -102,7 +100,7 @@ class Setup(Record):
         if self.given is not None:  # the programs of hooks are looked for there
             seen = (*seen, *[self.given.get(name) for name in VARIABLES])
         return (
-            (__version__, FORMAT, OUR_FOLDER),
+            (__version__, PLAN_FORMAT, OUR_FOLDER),
             self.project,
             self.outer,
             self.dialects,

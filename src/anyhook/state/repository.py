@@ -13,7 +13,7 @@ from anyhook.platform.places import NO_WAIT, user_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_CONFIG_BYTES = 1024 * 1024
+MAX_GIT_CONFIG = 1024 * 1024
 MAX_POINTER_BYTES = 8192
 PORTS = {"ssh": "22", "https": "443", "http": "80", "git": "9418"}
 
@@ -53,7 +53,7 @@ def place_of(folder: str, look: Callable[[str], object] | None = None) -> Place 
     if common is None:
         return None
     look(f"{common}/config")
-    config = _own_text(f"{common}/config", MAX_CONFIG_BYTES)
+    config = _own_text(f"{common}/config", MAX_GIT_CONFIG)
     return Place(root, folder[len(root) :].lstrip("/"), common, normalised(_origin(config or ""), root))
 
 

@@ -14,7 +14,7 @@ import sys
 from time import time_ns
 
 from anyhook.model.event import EVENTS, FIELDS, understand_names
-from anyhook.platform.places import content, stamp, state_dir
+from anyhook.platform.places import SETTLED_NS, content, stamp, state_dir
 from anyhook.platform.store import Store
 
 TYPE_CHECKING = False
@@ -83,8 +83,6 @@ AGENTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 GROUP = b"[anyhook.agents]"
 FOLDERS = ("site-packages", "dist-packages")
 FORMAT = 2
-SETTLED_NS = 50_000_000
-"""A folder that changed this recently may change again with the same stamp, so the answer is not stored."""
 
 
 def installed(env: Mapping[str, str], path: Sequence[str], known: Sequence[str]) -> tuple[Row, ...]:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from anyhook.state.plans import SETTLED_NS, read_plan
+from anyhook.platform.places import SETTLED_NS
+from anyhook.state.plans import read_plan
 from command import run
 from warm_box import eventually, plain, settle
 
