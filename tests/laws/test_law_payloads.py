@@ -15,8 +15,8 @@ from law_strategies import TABLES, objects, texts, values
 from anyhook.agents.goose import FACETS
 from anyhook.cli.fire import event_of
 from anyhook.cli.options import EventOptions
-from anyhook.engine import present
 from anyhook.engine.present import payload
+from anyhook.model import lean_json
 from anyhook.model.event import FIELDS, Event
 from anyhook.model.json_types import Json
 from anyhook.model.lean_json import encode
@@ -383,6 +383,6 @@ def test_a_long_text_is_encoded_like_any_other(value: dict[str, Json], long: int
     """Long texts are escaped in pieces; here almost every text is long."""
     given_data: Json = {"input": {"text": 'a\\"\n\t\r\x00\x1f\x7fé\u2028', **value}, "plain": value}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(present, "LONG_TEXT", long)
-        made = encode(given_data)
+        patch.setattr(lean_json, "LONG_TEXT", long)
+        made = encode(given_data, long=True)
     assert made == json.dumps(given_data, ensure_ascii=False).encode()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
 
 BLANKS = " \t\r\n"
-MAX_NESTED = 200
+MAX_JSON_DEPTH = 200
 
 
 class Malformed(Exception):  # noqa: N818 (it says what is wrong)
@@ -80,7 +80,7 @@ class _Reader:
 
     def value(self, position: int, depth: int) -> Node:
         text = self.text
-        if depth > MAX_NESTED:
+        if depth > MAX_JSON_DEPTH:
             raise Malformed("it is nested too deeply", text, position)
         if text.startswith("{", position):
             return self.container(position, depth, "}")
