@@ -340,6 +340,10 @@ def each_by_itself(hook: Hook) -> tuple[Json, ...]:
     return (hook.id,)
 
 
+ONE_BY_ONE: Mapping[str, Any] = {"at_once": None, "identity": each_by_itself}
+"""Of products that run all hooks one after the other, each as often as it is declared."""
+
+
 def _scaffold(host: Host, layout: Layout) -> Scaffold:
     """A new hook goes to the first place of its scope, and its script next to it."""
     first = {place.scope: place for place in reversed(layout.places) if place.scope in ("project", "user")}

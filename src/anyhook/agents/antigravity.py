@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 
 from anyhook.agents._claude_family import DENY, grouped
-from anyhook.agents._family import HookFile, Layout, Loader, each_by_itself, family, misplaced
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, Loader, family, misplaced
 from anyhook.agents._results import unpacked
 from anyhook.model.hook import DISABLED, Hook, Layer, Source
 from anyhook.tables.cells import fixed, projects, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows, in_a_shell, no_transcript, without
+from anyhook.tables.hosted import event_rows, in_a_shell, merged, no_transcript, without
 from anyhook.tables.isolation import one_file
 from anyhook.tables.readers import whole_object
 from anyhook.tables.rows import Failing, Field, Key, Limits, Reply, Scene, differences
@@ -318,11 +318,10 @@ _MADE = family(
     variables={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},
     launch=_launch,
     names=_names,
-    at_once=None,
     together=False,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     schema=_schema,
-    whole_input=lambda given, changed: {**given, **changed},
+    whole_input=merged,
     failing=Failing(gates_only=("output", "exit", "signalled")),
     misplaced=misplaced(
         ("{home}/.gemini/hooks.json", "~/.gemini/config/hooks.json"),

@@ -11,7 +11,7 @@ from anyhook.agents._claude_family import EDIT, FILE
 from anyhook.agents._family import HookFile, Layout, family
 from anyhook.tables.cells import native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
-from anyhook.tables.hosted import event_rows
+from anyhook.tables.hosted import event_rows, merged
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import SPECIFIC, Field, Key, Limits, Reply, differences
 
@@ -142,7 +142,7 @@ DIALECT = family(
         "CRUSH_CWD": "{project}",
         "CRUSH_PROJECT_DIR": "{project}",
     },
-    whole_input=lambda given, changed: {**given, **changed},
+    whole_input=merged,
     differences=differences(
         "0.96.1",
         "charmbracelet/crush docs/hooks/README.md",

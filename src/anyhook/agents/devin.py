@@ -11,7 +11,7 @@ from anyhook.agents._family import HookFile, Layout, claude_reply, family, mispl
 from anyhook.agents._patches import split_patch
 from anyhook.tables.cells import fixed, native_name, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Sign, Taken
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
+from anyhook.tables.hosted import event_rows, merged, not_in_a_stop_hook
 from anyhook.tables.readers import object_or_nothing
 from anyhook.tables.rows import Field, Key, Scene, differences
 
@@ -123,7 +123,7 @@ DIALECT = family(
     REPLY,
     base=(Field("hook_event_name", native_name), Field("session_id", session), Field("prompt_id", "call_id")),
     variables={"DEVIN_PROJECT_DIR": "{project}"},
-    whole_input=lambda given, changed: {**given, **changed},
+    whole_input=merged,
     misplaced=misplaced(("{project}/.devin/hooks.json", ".devin/hooks.v1.json")),
     differences=differences(
         "3000.11",

@@ -11,7 +11,7 @@ from anyhook.agents._claude_family import EDIT, FILE, TASK, event, grouped
 from anyhook.agents._family import BASE, MODE, HookFile, Layout, aliased, claude_reply, family, misplaced
 from anyhook.agents._patches import split_patch
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch
-from anyhook.tables.hosted import event_rows, not_in_a_stop_hook
+from anyhook.tables.hosted import event_rows, merged, not_in_a_stop_hook
 from anyhook.tables.patterns import compile_pattern
 from anyhook.tables.rows import Field, differences
 
@@ -112,7 +112,7 @@ DIALECT = family(
     base=(*BASE, MODE),
     match=match,
     variables={"FACTORY_PROJECT_DIR": "{project}", "CLAUDE_PROJECT_DIR": "{project}"},
-    whole_input=lambda given, changed: {**given, **changed},
+    whole_input=merged,
     misplaced=misplaced(("{project}/.factory/hooks/hooks.json", ".factory/hooks.json")),
     differences=differences(
         "0.225",

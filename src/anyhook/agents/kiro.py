@@ -8,7 +8,7 @@ hook's output counts only before the model is called."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import EXIT_2, PROMPT, TOOL
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family, misplaced
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family, misplaced
 from anyhook.model.hook import DISABLED, Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
@@ -173,8 +173,7 @@ DIALECT = family(
     ),
     base=(Field("session_id", session), Field("hook_event_name", native_name), Field("cwd", project)),
     match=match,
-    at_once=None,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     sort=_in_file_order,
     schema=_schema,
     misplaced=misplaced(("{project}/.kiro/hooks.json", ".kiro/hooks/<name>.json")),

@@ -163,7 +163,6 @@ SHAPE = EntryShape(
     handlers=(HandlerShape("command", "exec", ("exec", "timeout_ms"), check_argv, split),),
     limits=LIMITS,
     timeout_key="timeout_ms",
-    top_keys=None,
 )
 
 

@@ -15,7 +15,7 @@ from anyhook.agents._claude_family import (
     event,
     grouped,
 )
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.tables.cells import fixed, native_name, project, session, whole_value
 from anyhook.tables.host_rows import Entry, Host, HostTool, OffSwitch, Taken
 from anyhook.tables.hosted import event_rows
@@ -160,9 +160,8 @@ DIALECT = family(
         "LETTA_AGENT_ID": "{session}",
         "AGENT_ID": "{session}",
     },
-    at_once=None,
     together=False,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     differences=differences(
         "0.34.12",
         "PyPI letta 0.34.12; run",

@@ -7,7 +7,7 @@ is ignored."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BY_EXIT_2, event
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.tables.cells import failed, native_name, output_text, project, session
 from anyhook.tables.host_rows import Entry, Host, HostTool, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
@@ -104,8 +104,7 @@ _MADE = family(
     Reply(read=object_or_nothing, keys=(), exits={0: "pass", 2: "block"}),
     base=(Field("session_id", session), Field("cwd", project), Field("hook_event_name", native_name)),
     variables={"MASTRA_HOOK_EVENT": "{event}"},
-    at_once=None,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     differences=differences(
         "0.32.1",
         "npm mastracode 0.32.1; run",

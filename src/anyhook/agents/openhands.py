@@ -7,7 +7,7 @@ status 2, or a decision at the top of the answer with any exit status."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import DENY, grouped
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.agents._results import parts_text
 from anyhook.tables.cells import fixed, names_or_pattern, native_name, project, session, snake_case
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
@@ -161,9 +161,8 @@ DIALECT = family(
         "OPENHANDS_PROJECT_DIR": "{project}",
         "OPENHANDS_SESSION_ID": "{session}",
     },
-    at_once=None,
     together=False,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     differences=differences(
         "1.16.0",
         "PyPI openhands-sdk 1.58.2; run",

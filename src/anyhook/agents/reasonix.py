@@ -8,7 +8,7 @@ and so does a timeout."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import BY_EXIT_2, TRIGGER, event
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.tables.cells import fixed, native_name, project, session, whole_value
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken, left_out
 from anyhook.tables.hosted import alone, event_rows
@@ -135,8 +135,7 @@ DIALECT = family(
     REPLY.replace(on_event=dict.fromkeys(("post_tool", "post_tool_failure"), AFTER)),
     base=(Field("event", native_name), Field("sessionId", session), Field("cwd", project)),
     match=whole_value,
-    at_once=None,
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     failing=Failing(gates_only=("timed_out",)),
     differences=differences(
         "1.38.11",

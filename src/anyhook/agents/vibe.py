@@ -7,7 +7,7 @@ which refuses if `strict` is set."""
 from __future__ import annotations
 
 from anyhook.agents._claude_family import DENY, EDIT, FILE, inside
-from anyhook.agents._family import HookFile, Layout, each_by_itself, family
+from anyhook.agents._family import ONE_BY_ONE, HookFile, Layout, family
 from anyhook.model.hook import Hook
 from anyhook.tables.cells import MATCH_ALL, native_name, output_text, project, session
 from anyhook.tables.host_rows import Entry, Host, HostEvent, HostTool, Say, Taken
@@ -189,9 +189,8 @@ DIALECT = family(
     ),
     match=match,
     dense=False,
-    at_once=None,
     layering="earlier_name_wins",
-    identity=each_by_itself,
+    **ONE_BY_ONE,
     failing=Failing(strict=("strict", False, True)),
     differences=differences(
         "3.0.2",

@@ -11,7 +11,7 @@ import sys
 
 from anyhook.agents._claude_family import BASE as CLAUDE_BASE
 from anyhook.agents._claude_family import BLOCK, HALT, TOOL, TOOLS, event, specific
-from anyhook.agents._family import BASE, HookFile, Layout, claude_reply, each_by_itself, family, placed
+from anyhook.agents._family import BASE, ONE_BY_ONE, HookFile, Layout, claude_reply, family, placed
 from anyhook.agents._patches import split_patch
 from anyhook.agents.copilot import is_an_editors
 from anyhook.tables.cells import everything, output_alone
@@ -180,8 +180,7 @@ _MADE = family(
     REPLY.replace(on_event={"stop": AT_A_STOP, "user_prompt_submit": ON_PROMPT}),
     base=(Field("timestamp", now), *BASE),
     match=everything,
-    identity=each_by_itself,
-    at_once=None,
+    **ONE_BY_ONE,
     differences=differences(
         "October 2026",
         "microsoft/vscode-docs docs/agent-customization/hooks.md",

@@ -182,6 +182,11 @@ def in_a_shell(
     return launch, names
 
 
+def merged(given: Mapping[str, Json], changed: Mapping[str, Json]) -> dict[str, Json]:
+    """The whole input, where a hook names only the fields that change."""
+    return {**given, **changed}
+
+
 # -- cells
 
 

@@ -45,8 +45,8 @@ class EntryShape(Record):
     events: tuple[EventRow, ...]
     handlers: tuple[HandlerShape, ...]
     limits: Mapping[str, Limits]
-    timeout_key: str
-    top_keys: frozenset[str] | None
+    timeout_key: str = "timeout"
+    top_keys: frozenset[str] | None = None
     """Known keys besides `hooks`; None if the file also has other contents."""
     check_matcher: Callable[[Json], str | None] | None = None
     matcher_may_be_ignored: bool = False

@@ -110,8 +110,6 @@ SHAPE = EntryShape(
         HandlerShape("mcp_tool", "tool", ("server", "tool", "input", *COMMON), check_text),
     ),
     limits=LIMITS,
-    timeout_key="timeout",
-    top_keys=None,
     check_matcher=_check_matcher,
     matcher_may_be_ignored=True,
     refuses=_refuses,

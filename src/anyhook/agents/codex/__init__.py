@@ -295,7 +295,6 @@ SHAPE = EntryShape(
         *(HandlerShape(kind, "type", (), check_text) for kind in SKIPPED),
     ),
     limits=LIMITS,
-    timeout_key="timeout",
     top_keys=frozenset({"description"}),
     check_matcher=check_pattern,
     matcher_may_be_ignored=True,

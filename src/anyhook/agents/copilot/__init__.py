@@ -293,7 +293,6 @@ SHAPE = EntryShape(
     ),
     limits=LIMITS,
     timeout_key="timeoutSec",
-    top_keys=None,
     refuses=lambda kind, event: f"a handler of type {kind} is not run here; it is ignored" if kind in SKIPPED else None,
     default_kind="command",
 )

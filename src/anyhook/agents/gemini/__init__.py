@@ -32,6 +32,7 @@ from anyhook.tables.hosted import (
     alone,
     event_rows,
     in_a_shell,
+    merged,
     no_transcript,
     not_in_a_stop_hook,
     now,
@@ -182,8 +183,6 @@ SHAPE = EntryShape(
     events=EVENTS,
     handlers=(HandlerShape("command", "command", ("command", "name", "description", "timeout", "env"), check_text),),
     limits=LIMITS,
-    timeout_key="timeout",
-    top_keys=None,
     group_keys=("sequential",),
     own_keys=("enabled", "disabled", "notifications"),  # which 0.61.0 skips where it reads events
 )
@@ -243,11 +242,6 @@ def identity(hook: Hook) -> tuple[Json, ...]:
 
 def at_once(hook: Hook) -> bool:
     return hook.spec.get("sequential") is not True
-
-
-def whole_input(given: Mapping[str, Json], changed: Mapping[str, Json]) -> dict[str, Json]:
-    """A rewritten input names only the fields that change."""
-    return {**given, **changed}
 
 
 def nearest_first(hook: Hook) -> tuple[Json, ...]:
@@ -363,7 +357,7 @@ DIALECT = Dialect(
     at_once=at_once,
     sort=nearest_first,
     identity=identity,
-    whole_input=whole_input,
+    whole_input=merged,
     withholds=True,
     differences=differences(
         "0.61.0",

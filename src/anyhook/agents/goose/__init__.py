@@ -147,7 +147,6 @@ SHAPE = EntryShape(
     events=EVENTS,
     handlers=(HandlerShape("command", "command", ("command", "timeout"), check_text),),
     limits=LIMITS,
-    timeout_key="timeout",
     top_keys=frozenset({"description"}),
     check_matcher=check_pattern,
 )

@@ -232,7 +232,6 @@ SHAPE = EntryShape(
         HandlerShape("agent", "prompt", ("prompt", "model", "timeout"), check_text),
     ),
     limits=LIMITS,
-    timeout_key="timeout",
     top_keys=frozenset({"schema_version"}),
     check_matcher=check_pattern,
     refuses=_refuses,
