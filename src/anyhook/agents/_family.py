@@ -17,7 +17,7 @@ from anyhook.tables.shapes import Entries, EntryShape, HandlerShape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from anyhook.documents.files import Files
@@ -144,11 +144,15 @@ class Layout(Record):
     """What a new file has besides its hooks."""
 
 
-def roots_of(host: Host, roots: Roots) -> dict[str, str]:
-    """The values of the words in braces in a place's path."""
-    known = {"home": roots.home, "project": roots.project}
-    for root, (variable, usual) in (host.entry.roots if host.entry is not None else {}).items():
-        known[root] = roots.env.get(variable) or usual.format(**known)
+def roots_of(host: Host, roots: Roots, places: Iterable[HookFile]) -> dict[str, str]:
+    """The values of the words in braces in these places' paths."""
+    named = "".join(place.path for place in places)
+    known, asked = {"home": roots.home, "project": roots.project}, host.entry.roots if host.entry is not None else {}
+    for root, (_, usual) in reversed(list(asked.items())):
+        named += usual if f"{{{root}}}" in named else ""  # a root may be below one before it
+    for root, (variable, usual) in asked.items():
+        if f"{{{root}}}" in named:
+            known[root] = roots.env.get(variable) or usual.format(**known)
     return known
 
 
@@ -169,7 +173,7 @@ class Loader:
         self.host, self.layout, self.shape = host, layout, shape
 
     def find(self, roots: Roots) -> list[Source]:
-        known, found = roots_of(self.host, roots), []
+        known, found = roots_of(self.host, roots, self.layout.places), []
         for place in self.layout.places:
             path = place.path.format(**known).rstrip("/")
             base = path if place.path.endswith("/") else path.rpartition("/")[0]
