@@ -688,6 +688,22 @@ def test_what_the_session_made_is_known_by_path_and_content(world: World) -> Non
     assert verdicts(world, "bash got.sh", session="another") == ["none"]
 
 
+def test_of_downloads_alone_only_those_calls_are_remembered_that_may_matter(world: World) -> None:
+    rules(world, 'use = ["code"]\n')
+    assert verdicts(world, "ls", "git status", "npm test", "cat a.sh") == ["none"] * 4
+    assert memories(world) == []
+    assert verdicts(world, "curl -o got.sh https://example.org/x", "bash mine.sh", "cat got.sh") == ["none"] * 3
+    runs = ("bash got.sh", "chmod +x got.sh && ./got.sh", "sh < got.sh", "sudo -E bash ./got.sh")
+    assert verdicts(world, *runs) == ["ask"] * len(runs)
+    assert "downloaded (" in fired(world, "bash got.sh")["reason"]
+    assert verdicts(world, "bash got.sh", session="another") == ["none"]
+    rules(world, 'use = ["code", "flow"]\n')
+    fired(world, "wget https://example.org/more.sh")
+    asked = fired(world, "bash more.sh")
+    assert asked["verdict"] == "ask"
+    assert asked["reason"].count("that the session downloaded") == 1
+
+
 def test_failures_in_a_row_are_of_the_same_call(world: World) -> None:
     rules(world, '[[rule]]\nname = "loop"\nwhen = "over 2 same failures"\n')
     for line, failed in (("make", True), ("make", True), ("ls", False), ("make", True), ("make", True)):

@@ -18,10 +18,15 @@ def judge() -> Judge:
     return Judge()
 
 
+NOT_IN_LINES = ("runs and earlier ", "tool ")
+
+
 @pytest.mark.parametrize("pack", GUARDS)
 def test_every_rule_refuses_what_it_is_for(judge: Judge, pack: str) -> None:
     refused, _ = examples_of(pack)
-    named = {str(rule["name"]) for rule in read_pack(pack).rules}
+    # What a session did before is in no line (`tests/e2e/test_memory.py`), and what another tool does is in none.
+    in_lines = [rule for rule in read_pack(pack).rules if not str(rule["when"]).startswith(NOT_IN_LINES)]
+    named = {str(rule["name"]) for rule in in_lines}
     assert set(refused) == named
     missed = [
         (rule, command)

@@ -19,6 +19,7 @@ from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import head, state_dir
+from anyhook.programs.table import row_of
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import (
     CLEAN,
@@ -31,7 +32,17 @@ from anyhook.rules.evaluate import (
     host_of,
     may_hold,
 )
-from anyhook.rules.marks import ANY, asks_for_seen, counts_what_is_told, marks_of, needs_of, nodes_of
+from anyhook.rules.marks import (
+    ANY,
+    asks_for_seen,
+    counts_what_is_told,
+    is_about_downloads,
+    is_about_files,
+    is_about_the_past,
+    marks_of,
+    needs_of,
+    nodes_of,
+)  # fmt: skip
 from anyhook.rules.paths import Places, matches
 from anyhook.rules.templates import fill, shell_line
 from anyhook.state.entry_places import elsewhere
@@ -48,7 +59,7 @@ if TYPE_CHECKING:
     from anyhook.model.event import Event
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
-    from anyhook.programs.facts import Facts
+    from anyhook.programs.facts import Facts, Program
     from anyhook.rules.evaluate import Before
     from anyhook.rules.language import Condition, Node
     from anyhook.rules.paths import PathPattern
@@ -134,6 +145,8 @@ class Rules:
     ) -> None:
         """See what the session did before, and let the call count; with `look`, only see. `at_s` is when, if that is
         not now."""
+        if wants.only_downloads and not look and not _may_be_downloaded(self.call(event).facts):
+            return  # as for most calls: they have no part in it
         from anyhook.state.memory import MemoryFiles, Sketch
 
         context = self._context
@@ -468,32 +481,49 @@ class Remembering(Record):
     """Whether a rule asks for files that the session made."""
     by_spent: bool
     """Whether a rule counts what the agent tells."""
+    only_downloads: bool = False
+    """Whether all that rules ask for is if the session downloaded a file."""
 
 
 def remembering(hooks: Iterable[Hook], event: str) -> Remembering | None:
     """What the rules that are on want to know of an event's session; None if nothing."""
-    found: dict[str, tuple[str, Condition]] = {}
-    counted = set[tuple[bool, bool]]()
-    """Whether it is by the day, and whether only the agent tells it."""
-    wanted = by_secret = by_file = False
-    for hook in hooks:
-        if hook.status != ARMED or not hook.listens or event not in (*hook.events, *hook.listens):
-            continue
-        wanted = True
-        for node in nodes_of(condition_of(hook)[0]):
-            if node[0] == "earlier" and node[1][0] == "made":
-                by_file = True
-            elif node[0] == "earlier":
-                spared = condition_of(hook)[2]
-                key = _key_of(node[2], spared)
-                found[key] = (key, (node[1], needs_of(node[1]), spared))
-            elif node[0] == "over":
-                counted.add((node[3] == "day", counts_what_is_told(node)))
-            by_secret = by_secret or asks_for_seen(node)
-    if not wanted:
+    remembering = [hook for hook in hooks if hook.status == ARMED and hook.listens]
+    heard = [hook for hook in remembering if event in (*hook.events, *hook.listens)]
+    if not heard:
         return None
+    asked = [(condition_of(hook)[2], node) for hook in heard for node in nodes_of(condition_of(hook)[0])]
+    nodes = [node for _, node in asked]
+    found: dict[str, tuple[str, Condition]] = {}
+    for spared, node in asked:
+        if node[0] == "earlier" and not is_about_files(node):
+            key = _key_of(node[2], spared)
+            found[key] = (key, (node[1], needs_of(node[1]), spared))
+    by_day, by_day_and_known, by_spent = _counted(nodes)
+    by_secret, by_file = any(map(asks_for_seen, nodes)), any(map(_asks_for_files, remembering))
+    only_downloads = all(map(is_about_downloads, filter(is_about_the_past, nodes)))
+    return Remembering((*found.values(),), by_day, by_day_and_known, by_secret, by_file, by_spent, only_downloads)
+
+
+def _counted(nodes: Iterable[Node]) -> tuple[bool, bool, bool]:
+    """Whether rules count by the day, by the day what the agent need not tell, and what only the agent tells."""
+    counted = {(node[3] == "day", counts_what_is_told(node)) for node in nodes if node[0] == "over"}
     by_day, by_spent = (any(each[place] for each in counted) for place in (0, 1))
-    return Remembering((*found.values(),), by_day, (True, False) in counted, by_secret, by_file, by_spent)
+    return by_day, (True, False) in counted, by_spent
+
+
+def _asks_for_files(hook: Hook) -> bool:
+    return any(map(is_about_files, nodes_of(condition_of(hook)[0])))
+
+
+def _may_be_downloaded(facts: Facts) -> bool:
+    """Whether a call downloads something, or runs a file that could have been."""
+    return bool(facts.parts) or any(map(_may_run_a_file, facts.runs))
+
+
+def _may_run_a_file(program: Program) -> bool:
+    row = row_of(program.name)
+    runs_code = row.language or row.state == "eval" or row.has("fed")
+    return bool(row.fetch_to) or "/" in program.path or (bool(runs_code) and program.code is None)
 
 
 class CallMemory:

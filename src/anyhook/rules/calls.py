@@ -4,13 +4,13 @@ table says what its tools are called; without one, the tool's name and the keys 
 from __future__ import annotations
 
 from anyhook.model import lean_json
-from anyhook.model.pattern import cached, re
+from anyhook.model.pattern import cached, later, re
 from anyhook.model.record import Record
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell
 from anyhook.programs.effects import URL
 from anyhook.programs.paths import resolve
-from anyhook.programs.program import Program
+from anyhook.programs.program import Program, Word
 from anyhook.programs.quick import CONTENTS
 from anyhook.programs.special import patched
 from anyhook.programs.table import row_of
@@ -42,6 +42,17 @@ LINES = (
 """Keys whose value a shell runs."""
 TYPED = ("text", "keys", "input", "data", "keystrokes")
 """Keys whose value is typed into a shell, if the tool's name says that there is one,"""
+DEEDS = frozenset({
+    "append", "create", "delete", "edit", "insert", "modify", "overwrite", "remove", "replace", "save", "undo",
+    "update", "view", "write",
+})  # fmt: skip
+"""What a tool of files may be told to do: each a `command` of one word."""
+STATEMENT_KEYS = ("sql", "query", "statement")
+QUERYING = frozenset({"sql", "db", "database", "query", "postgres", "postgresql", "supabase", "execute"})
+CHANGES_DATA = later(
+    r"(?is)\s*(?:--[^\n]*\n\s*)*(?:drop|truncate|delete\s+from|alter|update\s+\S+\s+set|grant|revoke)\b"
+)
+"""How a statement for a database begins that a guard may ask about."""
 TERMINALS = frozenset({"terminal", "term", "tty", "pty", "shell", "console", "tmux", "keys", "keystrokes", "stdin"})
 """with one of these words."""
 EDITORS = frozenset({"editor", "edit", "str", "text"})
@@ -71,6 +82,9 @@ TARGETS = (
 )
 FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "working_dir", "workspace", "dir_path")
 PATCHES = ("patch", "input", "command", "patch_text", "patchText", "diff")
+CELL = later(r"\s*%%(?:bash|sh|script\s+\S+)[^\n]*\n")
+LINE_IN_CELL = later(r"(?m)^[ \t]*!(.+)")
+"""In notebooks, a cell for a shell, and a line for one."""
 DELETING = frozenset({"delete", "remove", "unlink", "trash", "rmdir", "erase"})
 MOVING = frozenset({"move", "rename"})
 COPYING = frozenset({"copy", "upload", "download"})
@@ -249,7 +263,18 @@ def _look(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -
     if not lines and code and not any(key in given for key in PATHS):
         _code(tool, given, code, cwd, into)
     elif not lines:
+        _statements(tool, given, cwd, into)
         _files(tool, _words(tool), given, cwd, into)
+
+
+def _statements(tool: str, given: dict[str, Json], cwd: str | None, into: Collector) -> None:
+    """What a tool tells a database, as if a client were told."""
+    asks = any(word in QUERYING or row_of(word).own_files for word in _words(tool))
+    keys = STATEMENT_KEYS if asks else STATEMENT_KEYS[:1]
+    for text in _texts(given, keys):
+        if CHANGES_DATA.match(text):
+            words = (Word("-c", "-c"), Word(text, text))
+            into.program(Program("psql", ("-c", text), words, "psql", cwd=cwd))
 
 
 def _calls_inside(given: dict[str, Json]) -> Iterator[dict[str, Json]]:
@@ -294,11 +319,16 @@ def _is_terminal(tool: str) -> bool:
 
 def _lines(tool: str, given: dict[str, Json]) -> Iterator[str]:
     """The shell lines in an input."""
-    if not EDITORS.isdisjoint(_words(tool)) and any(key in given for key in PATHS):
+    if any(key in given for key in PATHS) and (not EDITORS.isdisjoint(_words(tool)) or _is_deed(given.get("command"))):
         return
     for key in (*LINES, *TYPED) if _is_terminal(tool) else LINES:
         if key in given:
             yield from _lines_of(key, given[key], given.get("args") or given.get("arguments"))
+
+
+def _is_deed(command: Json) -> bool:
+    """Whether it says what to do to a file, as `insert` and `str_replace` do, and is not a shell line."""
+    return isinstance(command, str) and not DEEDS.isdisjoint(command.lower().split("_"))
 
 
 def _lines_of(key: str, value: Json, args: Json) -> Iterator[str]:
@@ -340,8 +370,13 @@ def _code(tool: str, given: dict[str, Json], code: str, cwd: str | None, into: C
     if row_of(name).is_shell:
         into.shell(code, cwd)
         return
-    program = Program(name, cwd=cwd, code=code, path=name)
+    if cell := CELL.match(code):
+        into.shell(code[cell.end() :], cwd)
+        return
+    program = Program(name, cwd=cwd, code=LINE_IN_CELL.sub("", code), path=name)
     into.runs.append(program)
+    for line in LINE_IN_CELL.findall(code):
+        into.line(line, program)
     look_at_code(program, into)
 
 

@@ -43,6 +43,16 @@ def is_about_the_past(node: Node) -> bool:
     return node[0] in ("earlier", "over") or asks_for_seen(node)
 
 
+def is_about_files(node: Node) -> bool:
+    """Whether it asks if the session made a file."""
+    return bool(node[0] == "earlier" and node[1][0] == "made")
+
+
+def is_about_downloads(node: Node) -> bool:
+    """Whether it asks only if the session downloaded a file."""
+    return is_about_files(node) and bool(node[1][1] == "downloaded")
+
+
 def counts_what_is_told(node: Node) -> bool:
     """Whether it counts what only agents tell."""
     return node[0] == "over" and node[2] in SPENT
@@ -50,9 +60,11 @@ def counts_what_is_told(node: Node) -> bool:
 
 def listened_by(tree: Node) -> tuple[str, ...]:
     """The events that a rule about the past remembers, besides its own."""
-    nodes = [*nodes_of(tree)]
-    if not any(map(is_about_the_past, nodes)):
+    nodes = [node for node in nodes_of(tree) if is_about_the_past(node)]
+    if not nodes:
         return ()
+    if all(is_about_downloads(node) for node in nodes):
+        return ("pre_tool",)  # which file a call downloads is known before
     return (*LISTENED, "session_end") if any(map(counts_what_is_told, nodes)) else LISTENED
 
 
