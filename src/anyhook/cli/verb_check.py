@@ -12,7 +12,8 @@ from anyhook.cli.options import ProjectOptions, TrustOption, option, switch
 from anyhook.cli.verbs import verb
 from anyhook.cli.view.console import prefixed
 from anyhook.cli.view.sarif import sarif
-from anyhook.gates.check import UnknownFile, checkup, split_place
+from anyhook.gates.check import UnknownFile, checkup
+from anyhook.gates.status import split_place
 from anyhook.model.codes import CODES
 from anyhook.model.problem import ERROR
 

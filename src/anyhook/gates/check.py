@@ -29,6 +29,7 @@ from anyhook.engine.rules import condition_of
 from anyhook.gates.can_match import misspelt, not_in_its_own
 from anyhook.gates.diagnosis import NOT_INSTALLED, diagnose
 from anyhook.gates.inspect import duplicates, inspect, misplaced
+from anyhook.gates.status import split_place
 from anyhook.model.codes import CORRECTED
 from anyhook.model.hook import ARMED, Hook, Source
 from anyhook.model.problem import ERROR, WARNING, Problem
@@ -192,13 +193,6 @@ def _ordered(parts: Sequence[Findings]) -> Findings:
         return order.get(path, len(order)), path, line or 0
 
     return Findings(tuple(files), tuple(sorted(problems.values(), key=key)))
-
-
-def split_place(where: str) -> tuple[str, int | None]:
-    """A problem's place as file and line."""
-    path, _, number = where.rpartition(":")
-    known = path and number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0
-    return (path, int(number)) if known else (where, None)
 
 
 # -- single files and folders

@@ -205,7 +205,7 @@ def unreadable(problems: Iterable[Problem]) -> Iterator[GateStatus]:
     for problem in problems:
         if problem.code not in UNREADABLE or problem.severity == WARNING or not (problem.dialect or problem.scope):
             continue
-        path = path_of(problem.where)
+        path = split_place(problem.where)[0]
         if path not in seen:
             seen.add(path)
             why = f"{problem.what} ({problem.why})" if problem.why else problem.what
@@ -225,10 +225,11 @@ def _lost(problem: Problem, place: str, event: str | None, state: GateState, cau
     return GateStatus(place, name, event, problem.dialect, problem.scope, problem.where, state, cause, facts)
 
 
-def path_of(where: str) -> str:
-    """A place without its line."""
-    path, _, line = where.rpartition(":")
-    return path if path and line.isdigit() else where
+def split_place(where: str) -> tuple[str, int | None]:
+    """A problem's place as file and line."""
+    path, _, number = where.rpartition(":")
+    known = path and number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0
+    return (path, int(number)) if known else (where, None)
 
 
 # Many gates on one line.
@@ -242,7 +243,14 @@ def grouped(found: list[GateStatus]) -> list[list[GateStatus]]:
     """The gates in order, those that share a line together."""
     alike: dict[object, list[GateStatus]] = {}
     for gate in found:
-        said = (gate.agent, path_of(gate.source), owner(gate), gate.state, gate.cause, *sorted(gate.facts.items()))
+        said = (
+            gate.agent,
+            split_place(gate.source)[0],
+            owner(gate),
+            gate.state,
+            gate.cause,
+            *sorted(gate.facts.items()),
+        )
         alike.setdefault(said if gate.pack else (*said, gate.event), []).append(gate)
     rows: list[list[GateStatus]] = []
     for some in alike.values():

@@ -14,7 +14,7 @@ import signal
 import time
 
 from anyhook.platform.spawn import OwnMark
-from anyhook.platform.tree import Tree
+from anyhook.platform.tree import Tree, process_ids
 
 VARIABLE = "ANYHOOK_AGENT"
 """Not the variable that marks hook runs: an event fired by one of the agent's commands is an ordinary event."""
@@ -77,11 +77,6 @@ def end_all_in(root: str, before: frozenset[int] = frozenset()) -> None:
         for pid in leftovers:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-
-
-def process_ids() -> list[int]:
-    # Only if there is /proc; otherwise background hooks run to their end.
-    return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 
 def _lives_in(pid: int, root: str) -> bool:

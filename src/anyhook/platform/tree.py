@@ -134,7 +134,7 @@ class Tree:
 
     def _ended(self) -> list[Process]:
         """Zombies of the leader's group that this process has adopted: their own parent died without reaping them."""
-        rows = map(read_process, _pids())
+        rows = map(read_process, process_ids())
         mine = [row for row in rows if row is not None and row.zombie and row.group == self.leader]
         return [row for row in mine if row.parent == os.getpid()]
 
@@ -208,7 +208,7 @@ def _descends(row: Process, members: dict[int, Process]) -> bool:
 
 def processes() -> Iterator[Process]:
     """Every living process that this user can see, without zombies."""
-    pids = _pids()
+    pids = process_ids()
     for pid in pids:
         if (row := read_process(pid)) is not None and not row.zombie:
             yield row
@@ -216,7 +216,8 @@ def processes() -> Iterator[Process]:
         yield from _processes_from_ps()
 
 
-def _pids() -> list[int]:
+def process_ids() -> list[int]:
+    """None without /proc: then background hooks run to their end."""
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()] if os.path.isdir("/proc") else []
 
 

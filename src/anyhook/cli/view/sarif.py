@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
-from anyhook.gates.check import split_place
+from anyhook.gates.status import split_place
 from anyhook.model.problem import ERROR, Problem
 
 if TYPE_CHECKING:

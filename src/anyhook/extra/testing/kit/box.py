@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 from anyhook.documents.read import Unreadable, read_bytes
 from anyhook.extra.testing.conformance.matching import may_be_missing, mismatches, parse_json, show
 from anyhook.model.record import Record
-from anyhook.platform.leftovers import end_all_in, process_ids
+from anyhook.platform.leftovers import end_all_in
 from anyhook.platform.other_programs import run_to_end
+from anyhook.platform.tree import process_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
