@@ -343,3 +343,14 @@ def test_hooks_that_the_agent_runs_itself_are_not_said_to_be_unasked(world: Worl
         said = world.command("status", *words).stdout
         assert "not ask them" not in said
     assert "runs its own hooks itself" in world.command("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("agent", "covered"), [("codebuddy", False), ("qwen", False), ("pi", True), ("opencode", True)]
+)
+def test_redaction_counts_as_on_only_where_no_secret_was_seen_to_pass(world: World, agent: str, covered: bool) -> None:
+    """CodeBuddy Code takes a replaced output, and does not give hooks that of its shell."""
+    assert world.command("add", "redact", "--yes").returncode == 0
+    assert world.command("install", agent).returncode == 0
+    said = world.command("status").stdout
+    assert ("cannot replace a tool's output" in said) is not covered, said

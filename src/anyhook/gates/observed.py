@@ -51,6 +51,15 @@ ASKABLE: dict[str, tuple[HostEffect, ...]] = {
 """Event → what hooks of some dialect can ask for there: the rows of the matrix."""
 
 
+def shows_secrets(agent: str) -> bool:
+    """Whether secrets in a tool's output were seen to reach the model of the real agent, with the pack `redact` on."""
+    found = load()
+    for name in ("agents", agent, "secrets"):
+        inner = found.get(name)
+        found = inner if isinstance(inner, dict) else {}
+    return any(isinstance(part, dict) and bool(part.get("shown")) for part in found.values())
+
+
 class Sight(Record):
     """One effect at one event of one agent."""
 

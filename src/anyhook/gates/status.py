@@ -12,6 +12,7 @@ from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
 from anyhook.gates.gate import OFF_STATES, UNREADABLE, GateStatus
 from anyhook.gates.inspect import inspect, missing_program
+from anyhook.gates.observed import shows_secrets
 from anyhook.handlers.roles import asked
 from anyhook.model.hook import ASKING, BROKEN
 from anyhook.model.outcome import STOPPING
@@ -136,7 +137,7 @@ def _uncovered(hook: Hook, host: Host) -> GateStatus | None:
     rows = [row for row in host.events if not set(row.canonical).isdisjoint(hook.events)]
     if hook.events and not any(row.installed or row.on_demand for row in rows):
         return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
-    if replaces_output(hook) and not any("output" in row.says for row in rows):
+    if replaces_output(hook) and (shows_secrets(host.name) or not any("output" in row.says for row in rows)):
         output = "what a failed call prints" if hook.events == ("post_tool_failure",) else "a tool's output"
         return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title, output=output)
     return None
