@@ -93,7 +93,13 @@ class RefusedCall:
         shown = reason[:MARK] if len(reason) >= MIN_MARK else ""
         made = lean_json.dumps({"id": self._id, "mark": short_digest(shown), "length": len(shown)}).encode()
         for key in (self._by_id, self._by_input) if self._id else (self._by_input,):
-            self._store.write(key, made)
+            if len(self._store.read(key) or b"") != len(made):
+                self._store.write(key, made)
+                continue
+            try:
+                self._store.overwrite(key, made)  # models repeat what was refused
+            except OSError:
+                continue
 
     def forget(self) -> None:
         """A call that looks the same was let through."""
