@@ -147,7 +147,7 @@ class Store:
     def overwrite(self, key: str, data: bytes) -> None:
         """Store a value of the same size in the place of the one that is there. That takes a fiftieth of the time of a
         new file. It is for values that are read under the lock, and whose own digest shows a write that was cut off, or
-        of which a part of each would do as well."""
+        for those that a reader may mix up."""
         descriptor = os.open(self.path(key), os.O_WRONLY | NO_LINK)
         try:
             write_at(descriptor, data, 0)
