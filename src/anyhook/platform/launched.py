@@ -33,6 +33,7 @@ def own_python() -> tuple[str, str]:
 
 
 def take_mark() -> None:
+    Started.is_command = True
     if sys.argv[1:2] and sys.argv[1].startswith(MARK):
         stderr, _, stdout = sys.argv.pop(1)[len(MARK) :].partition(",")
         Launcher.stderr = int(stderr)
@@ -59,9 +60,46 @@ def ready() -> None:
 
 
 class Started:
-    """The process whose start time counts: the caller's, in a warm worker."""
-
     process = "self"
+    """The process whose start time counts: the caller's, in a warm worker."""
+    is_command = False
+    """Whether this process is our command, so that its signals are ours."""
+
+
+class OutOfTimeError(BaseException):
+    """No `Exception`: nobody on the way may take it for a failure of theirs and go on."""
+
+
+class CpuLimit:
+    """Ends what is computed inside, in our own command, once the process has used this much CPU time. Waiting does not
+    count. The signals of a host that uses the library are its own, and not every system has such a timer."""
+
+    def __init__(self, limit_s: float) -> None:
+        self.limit_s, self.runs, self.before = limit_s, False, None
+
+    def __enter__(self) -> None:
+        if not Started.is_command:
+            return
+        try:
+            import _signal as signals  # type: ignore[import-not-found]  # `signal` is half an interpreter start
+
+            self.before = signals.signal(signals.SIGPROF, self._end)
+            self.runs = True
+            signals.setitimer(signals.ITIMER_PROF, self.limit_s)
+        except (ImportError, AttributeError, ValueError):  # another thread may not
+            pass
+
+    def __exit__(self, *_: object) -> None:
+        if self.runs:
+            import _signal as signals
+
+            self.runs = False
+            signals.setitimer(signals.ITIMER_PROF, 0)
+            signals.signal(signals.SIGPROF, self.before)
+
+    def _end(self, *_: object) -> None:
+        if self.runs:
+            raise OutOfTimeError
 
 
 def begun_s() -> float:

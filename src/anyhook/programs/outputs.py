@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from anyhook.model.pattern import re
+from anyhook.platform.places import upward
 from anyhook.programs.expand import UNKNOWNS, ansi
 from anyhook.programs.program import UNKNOWN
 from anyhook.programs.table import row_of
@@ -116,10 +117,7 @@ def _signs(text: str) -> str:
 
 def _top(folder: str) -> str:
     """The root of the repository that a folder is in."""
-    place = folder
-    while place != "/" and not os.path.lexists(f"{place}/.git"):
-        place = os.path.dirname(place)
-    return folder if place == "/" else place
+    return next((place for place in upward(folder, "/") if os.path.lexists(f"{place}/.git")), folder)
 
 
 def _last(texts: list[str]) -> str:
