@@ -201,6 +201,18 @@ def test_what_looks_like_it_passes(judge: Judge) -> None:
     assert [(line, judge.refusals(line)) for line in PASSES if judge.refusals(line)] == []
 
 
+def test_a_line_that_python_puts_together_is_read_as_far_as_it_is_known(judge: Judge) -> None:
+    stopped = (
+        "os.system('rm -rf ' + os.environ['HOME'] + '/Documents')",
+        "os.system('rm -rf ' + named())",
+        "os.system(f'rm -rf {sys.argv[1]}/src')",
+    )
+    passing = ("os.system('git log ' + name)", "os.system(f'ls {name}')", "os.system(name + ' -rf')")
+    for codes, is_stopped in ((stopped, True), (passing, False)):
+        lines = [f'python3 -c "import os, sys; {code}"' for code in codes]
+        assert [line for line in lines if bool(judge.refusals(line)) != is_stopped] == []
+
+
 def test_a_rule_may_leave_files_out(judge: Judge) -> None:
     other = Judge({"rule": [{"name": "gone", "when": "deletes ~/Documents", "unless": "script"}]}, judge.places.project)
     assert other.refusals(LOSS)

@@ -263,6 +263,7 @@ PATH_METHODS = {
 }  # fmt: skip
 
 
+COMPUTED_PART = "$__computed__"
 JOINING = frozenset({
     "Path", "PurePath", "PosixPath", "str", "abspath", "realpath", "fspath", "expandvars", "join", "joinpath",
     "resolve", "absolute", "normpath",
@@ -350,8 +351,21 @@ class PythonCode:
                 return _combined(self.value(node.left), self.value(node.right), joins=isinstance(node.op, ast.Div))
             case ast.Call():
                 return self.called(node)
+            case ast.Subscript(slice=ast.Constant(value="HOME")) if self.name(node.value) in ("os.environ", "environ"):
+                return self.into.home
             case _:
                 return None
+
+    def line_of(self, node: ast.expr) -> object:
+        """A shell line, with a variable of the shell for each part that is computed."""
+        match node:
+            case ast.BinOp(op=ast.Add()) if self.value(node) is None:
+                return "".join(str(self.line_of(each)) for each in (node.left, node.right))
+            case ast.JoinedStr() if self.value(node) is None:
+                parts = [each.value if isinstance(each, ast.FormattedValue) else each for each in node.values]
+                return "".join(str(self.line_of(each)) for each in parts)
+        value = self.value(node)
+        return COMPUTED_PART if value is None else value
 
     def called(self, node: ast.Call) -> object:
         """What a call returns, if it only computes a path or a string."""
@@ -448,6 +462,9 @@ class PythonCode:
             self.into.line(value, self.program)
         else:
             self.into.unknown.append(f"program from Python's {name}")
+            line = str(self.line_of(args[0])) if len(args) == 1 else COMPUTED_PART
+            if line.partition(COMPUTED_PART)[0].strip():  # which program is known
+                self.into.line(line, self.program)
 
     def note(self, action: str, nodes: list[ast.expr]) -> None:
         for node in nodes:
