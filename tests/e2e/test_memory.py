@@ -697,9 +697,15 @@ def test_of_downloads_alone_only_those_calls_are_remembered_that_may_matter(worl
     assert verdicts(world, *runs) == ["ask"] * len(runs)
     assert "downloaded (" in fired(world, "bash got.sh")["reason"]
     assert verdicts(world, "bash got.sh", session="another") == ["none"]
+    for path in memories(world):
+        path.write_bytes(b"no memory")
+    lost = fired(world, "bash mine.sh")
+    assert lost["verdict"] == "ask"
+    assert "cannot judge" in lost["reason"]
+    assert verdicts(world, "ls") == ["none"]
     rules(world, 'use = ["code", "flow"]\n')
-    fired(world, "wget https://example.org/more.sh")
-    asked = fired(world, "bash more.sh")
+    fired(world, "wget https://example.org/more.sh", session="third")
+    asked = fired(world, "bash more.sh", session="third")
     assert asked["verdict"] == "ask"
     assert asked["reason"].count("that the session downloaded") == 1
 

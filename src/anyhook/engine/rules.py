@@ -242,6 +242,11 @@ class Rules:
             if hook.handler == "rule":
                 self.answers[hook.id] = self.outcome(hook, event)
         except PastLost as error:
+            if self.past is not None and self.past.only_downloads and hook.spec["then"] == "ask":
+                self.answers[hook.id] = Outcome(
+                    verdict="ask", reason=f"The rule `{hook.name}` cannot judge this: {error}."
+                )
+                return ""
             failed = str(error)
         except Exception as error:  # noqa: BLE001 (one rule's failure, even ours, does not affect others)
             failed = f"asking it failed ({error_line(error)})"
@@ -536,6 +541,7 @@ class CallMemory:
         from anyhook.state.memory import Memory, day_of, root_of
 
         self._wants, self._event, self._session = wants, event, lean_json.short_digest(session)
+        self.only_downloads = wants.only_downloads
         self._native, self._setup = session, context.setup
         self._host, self._now_s = context.host, now_s
         self._who = _who(context, event)
