@@ -20,6 +20,7 @@ from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
 from anyhook.model.json_types import Json
 from anyhook.programs.facts import Facts
+from anyhook.programs.paths import slashed
 from anyhook.rules.calls import facts_of
 from anyhook.rules.evaluate import Hits, RuleCall, applies
 from anyhook.rules.marks import marks_of
@@ -126,8 +127,8 @@ class Judge:
 
     def at(self, call: dict[str, Any]) -> Judge:
         """The same in the folder where a call of a session was made, in the session's project and home."""
-        folder = str(call.get("cwd") or call.get("project") or self.places.project)
-        project, home = str(call.get("project") or folder), str(call.get("home") or HOME)
+        folder = slashed(str(call.get("cwd") or call.get("project") or self.places.project), "/")
+        project, home = slashed(str(call.get("project") or folder), "/"), slashed(str(call.get("home") or HOME), "/")
         agent, more = str(call.get("agent") or ""), () if f"{home}/".startswith(f"{folder}/") else (folder,)
         there = copy(self)
         there.cwd = folder

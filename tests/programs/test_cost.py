@@ -90,3 +90,9 @@ def test_what_goes_through_long_pipes_does_not_grow_at_each_program() -> None:
         found = read_line("echo aGk= | " + piece * 100, "/p", "/h")
         assert max(len(each.stdin_from) for each in found.programs) <= len(found.programs), piece
         assert max(len(each.stdin or "") for each in found.programs) <= 1 << 20, piece
+
+
+def test_the_root_of_a_repository_is_looked_for_from_any_folder() -> None:
+    for folder in (".", "a/b", "D:\\a", "/a/b"):  # it once had no end from one that is not below `/`
+        found = facts_of("Bash", {"command": "git rev-parse --show-toplevel"}, cwd=folder, home="/h", project=None)
+        assert [program.name for program in found.runs] == ["git"], folder

@@ -101,12 +101,15 @@ def test_what_counts_as_outside() -> None:
 
 
 def test_what_counts_as_new(tmp_path: Path) -> None:
-    """In the person's documents, where nothing is: what is written there replaces nothing."""
+    """Where nothing is: what is written there replaces nothing."""
     home = tmp_path / "me"
     (home / "notes").mkdir(parents=True)
     (home / "notes" / "a.md").write_text("a")
     (home / "notes" / "link").symlink_to("nowhere")
     places = Places(str(home), str(home / "p"))
     paths = ("notes/b.md", "notes/a.md", "notes/link", "notes", "notes/*.md", ".ssh/b", "notes/.env", "Library/b", "")
-    assert [path for path in paths if CLASSES["new"](f"{home}/{path}".rstrip("/"), places)] == ["notes/b.md"]
-    assert not any(CLASSES["new"](path, places) for path in ("/usr/local/bin/none", "/mnt/none", "$DIR/none"))
+    new = [path for path in paths if CLASSES["new"](f"{home}/{path}".rstrip("/"), places)]
+    assert new == ["notes/b.md", "notes/.env"]
+    assert not any(CLASSES["new"](path, places) for path in ("/usr/local/bin/none", "/c/Windows/none", "$DIR/none"))
+    assert CLASSES["new"]("/mnt/none", places)
+    assert CLASSES["new"](f"{home}/drafts/*.md", places)  # there is no such folder

@@ -19,6 +19,7 @@ from anyhook.model.pattern import cached
 from anyhook.model.record import Record
 from anyhook.model.words import NOT_MET
 from anyhook.platform.places import head, state_dir
+from anyhook.programs.paths import slashed
 from anyhook.programs.table import row_of
 from anyhook.rules.calls import facts_of_event
 from anyhook.rules.evaluate import (
@@ -110,7 +111,7 @@ class Rules:
         return known
 
     def _places(self, event: Event) -> Places:
-        places = Places(self.env.get("HOME", ""), self.project)
+        places = Places(slashed(self.env.get("HOME", ""), "/"), slashed(self.project, "/"))
         places = places.replace(
             own=lambda: self._folders(event, by_agent=True), more=lambda: self._folders(event, by_agent=False)
         )

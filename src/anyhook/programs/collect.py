@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from anyhook.programs.facts import Facts
-from anyhook.programs.paths import STREAMS, resolve
+from anyhook.programs.paths import STREAMS, resolve, slashed
 from anyhook.programs.program import UNKNOWN, Program, Word
 from anyhook.programs.scripts import FileCode, imported, scripts_of, told
 from anyhook.programs.secrets import kind_of_path
@@ -64,7 +64,7 @@ class Collector:
         self, home: str, variables: Mapping[str, str] | None = None, budget: ScriptBudget | None = None,
         inside: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        self.home, self.variables = home, variables or {}
+        self.home, self.variables = slashed(home, "/"), variables or {}
         self.budget, self.inside = budget, inside
         """Without a budget, files that are run are not read. `inside`: the files that this is in, outermost first."""
         self.parts: list[Facts] = []
@@ -215,7 +215,7 @@ class Collector:
         if not word.known and not is_below(word.text):
             self.unknown.append(f"path from {word.source}")
             return word.source
-        elif cwd is None and not word.text.startswith("/"):
+        elif cwd is None and not slashed(word.text, cwd).startswith("/"):
             self.unknown.append(f"{NO_FOLDER} {word.source}")
         return resolve(word, cwd, follow=follow, known=self.folders)
 

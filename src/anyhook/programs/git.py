@@ -226,7 +226,7 @@ CHANGED_BY: dict[str, Callable[[GitOperation, list[str]], Changed]] = {
     "rm": lambda operation, named: ([], [] if {"--cached", "--dry-run"} & {*operation.flags} else named),
     "mv": lambda _, named: (named[-1:], named[:-1]) if len(named) > 1 else ([], []),
     "clone": _clone,
-    "worktree remove": lambda operation, _: ([], [*operation.args]),
+    "worktree remove": lambda operation, _: ([], [*operation.args] if "--force" in operation.flags else []),
     "worktree add": lambda operation, _: ([*operation.args[:1]], []),
     "init": lambda operation, _: ([*operation.args[:1]], []),
     "config": _config,

@@ -15,6 +15,16 @@ STREAMS = frozenset(
 )
 
 
+def slashed(path: str, cwd: str | None = None) -> str:
+    """A path on a drive of Windows as a shell there writes it: `C:\\a` and `C:/a` are `/c/a`. Any other stays, as does
+    `h:/a` unless the folder is on a drive: it may be on a host."""
+    if path[1:2] != ":" or not path[0].isalpha() or path[2:3] not in ("\\", "/", ""):
+        return path
+    if path[2:3] != "\\" and path[0].islower() and not (cwd is not None and cwd[2:3] in ("/", "")):
+        return path
+    return f"/{path[0].lower()}/{path[3:]}".replace("\\", "/").rstrip("/")
+
+
 def resolve(
     word: Word | str, cwd: str | None, *, follow: bool = True, known: dict[str, str] | None = None
 ) -> str:  # fmt: skip
@@ -22,7 +32,7 @@ def resolve(
     their links followed, those that were asked about before: a call may name many files of one."""
     if isinstance(word, str):
         word = Word(word, word)
-    text, source = word.text, word.source
+    text, source = slashed(word.text, cwd), slashed(word.source, cwd)
     if text.startswith("file://"):
         text, source = _decoded(text[7:]), _decoded(source[7:])
     if "/proc/" in text[:8]:

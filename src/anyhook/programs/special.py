@@ -33,7 +33,7 @@ DIFF = later(r"^--- (\S+)[^\n]*\n\+\+\+ (\S+)", re.MULTILINE)
 
 
 def patched(text: str) -> list[tuple[str, str]]:
-    """`write` or `delete`, and the path as it is written."""
+    """`write` or `delete`, and the path as it is written. What is deleted and added again is written."""
     found: list[tuple[str, str]] = []
     for kind, path, target in LINE.findall(text):
         if kind == "Delete":
@@ -43,7 +43,7 @@ def patched(text: str) -> list[tuple[str, str]]:
     for old, new in DIFF.findall(text):
         is_gone = new == "/dev/null"
         found.append(("delete", old.removeprefix("a/")) if is_gone else ("write", new.removeprefix("b/")))
-    return found
+    return [each for each in found if each[0] == "write" or ("write", each[1]) not in found]
 
 
 # Files in the languages of database clients and editors: `sqlite3 X '.output FILE'`, `psql -c '\o FILE'`, `emacs

@@ -10,7 +10,7 @@ from anyhook.platform.launched import CpuLimit, OutOfTimeError
 from anyhook.programs.collect import Collector, ScriptBudget
 from anyhook.programs.commands import LANGUAGES, is_powershell
 from anyhook.programs.effects import URL
-from anyhook.programs.paths import resolve
+from anyhook.programs.paths import resolve, slashed
 from anyhook.programs.program import Program, Word
 from anyhook.programs.quick import CONTENTS
 from anyhook.programs.special import patched
@@ -152,6 +152,7 @@ def facts_of(
 
 
 def _read(tool: str, tool_input: dict[str, Json], agent: str | None, cwd: str | None, into: Collector) -> Facts:
+    cwd = cwd and slashed(cwd, "/")
     try:
         with CpuLimit(READ_S):
             for name, given in _parts(tool, tool_input, agent):

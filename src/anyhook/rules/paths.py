@@ -21,6 +21,8 @@ SYSTEM = (
     "var", "System", "Library", "Applications", "private",
 )  # fmt: skip
 """Folders at the top of a disk that belong to the system."""
+WINDOWS = ("windows", "program files", "program files (x86)", "programdata", "boot", "recovery")
+"""The same on the drives of Windows."""
 HARMLESS_DEVICES = (
     "null",
     "zero",
@@ -34,6 +36,7 @@ HARMLESS_DEVICES = (
     "fd",
     "ptmx",
     "pts",
+    "shm",
 )
 PERSONAL = (
     "Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos", "Movies", "Library", "Public", ".ssh", ".gnupg",
@@ -263,23 +266,37 @@ def _in_project(path: str, places: Places) -> bool:
     return places.project not in ("", "/") and _inside(path, places.project)
 
 
+def _on_drive(path: str) -> list[str]:
+    """The parts below a drive of Windows, `/c` or `/mnt/c`; none if it is on none, or the drive itself."""
+    parts = _parts(path)
+    parts = parts[1:] if parts[:1] == ["mnt"] else parts
+    return parts[1:] if parts and len(parts[0]) == 1 and parts[0].isalpha() else []
+
+
 def _is_root(path: str, _places: Places) -> bool:
-    return _whole(path, "/")
+    parts = _parts(path.removeprefix("/mnt/"))
+    return _whole(path, "/") or (len(parts[0]) == 1 and parts[0].isalpha() and all(map(_is_everything, parts[1:])))
 
 
 def _is_home(path: str, places: Places) -> bool:
     """The home folder, the folders above it, everything in it, and each personal folder in it."""
-    parts = _parts(path)
-    if _whole(path, places.home):
-        return True
-    if parts[:1] in (["home"], ["Users"]) and (len(parts) == 1 or _whole(path, f"/{parts[0]}/{parts[1]}")):
+    if _whole(path, places.home) or _is_anyones_home(path):
         return True
     if not _inside(path, places.home):
         return False
     below = _parts(path[len(places.home.rstrip("/")) :])
-    if _in_project(path, places):
-        return _inside(places.home, places.project) and len(below) <= 2 and below[0] in PERSONAL
-    return len(below) == 1 or (len(below) == 2 and below[1] in ("*", "**"))
+    is_whole = len(below) == 1 or (len(below) == 2 and below[1] in ("*", "**"))
+    if not _in_project(path, places):
+        return is_whole
+    is_setting = below[0].startswith(".") and len(below) == 2
+    return _inside(places.home, places.project) and below[0] in PERSONAL and (is_whole or is_setting)
+
+
+def _is_anyones_home(path: str) -> bool:
+    parts, drive = _parts(path), _on_drive(path)
+    if parts[:1] in (["home"], ["Users"]):
+        return len(parts) == 1 or _whole(path, f"/{parts[0]}/{parts[1]}")
+    return drive[:1] in (["Users"], ["users"]) and all(map(_is_everything, drive[2:]))
 
 
 def _is_project(path: str, places: Places) -> bool:
@@ -288,10 +305,10 @@ def _is_project(path: str, places: Places) -> bool:
 
 def _is_system(path: str, places: Places) -> bool:
     parts = _parts(path)
-    if _whole(path, "/"):
+    if _is_root(path, places):
         return True
     return (
-        parts[0] in SYSTEM
+        (parts[0] in SYSTEM or " ".join(_on_drive(path)[:1]).lower() in WINDOWS)
         and not _is_temp(path, places)
         and not _in_project(path, places)
         and not _inside(path, places.home)
@@ -300,6 +317,8 @@ def _is_system(path: str, places: Places) -> bool:
 
 def _is_temp(path: str, places: Places) -> bool:
     """A temporary place. A project or a home in one does not count as temporary."""
+    if "/AppData/Local/Temp/" in path:
+        return True
     if any(_inside(path, own) or _whole(path, own) for own in (places.project, places.home) if own not in ("", "/")):
         return False
     if path.startswith("/dev/"):
@@ -309,7 +328,7 @@ def _is_temp(path: str, places: Places) -> bool:
 
 def _is_outside(path: str, places: Places) -> bool:
     """Outside the project, temporary places, and where the session works besides. False for an unknown path."""
-    if _is_unknown(path, places) or _inside(path, places.project) or _is_temp(path, places):
+    if path[:1] != "/" or _inside(path, places.project) or _is_temp(path, places):
         return False
     return not any(_inside(path, folder) for folder in places.more())
 
@@ -320,12 +339,14 @@ def _is_own(path: str, places: Places) -> bool:
 
 
 def _is_new(path: str, places: Places) -> bool:
-    """In a folder of the person's documents, where nothing is yet: what is written there replaces nothing and sets
-    nothing."""
-    if not _inside(path, places.home) or "*" in path or "?" in path:
+    """Where nothing is yet: what is written there replaces nothing. In the home folder, what starts with a dot sets
+    something, and so does a file of the system."""
+    if path[:1] != "/" or _is_system(path, places):
         return False
-    below = _parts(path[len(places.home.rstrip("/")) :])
-    is_setting = any(part.startswith(".") for part in below) or below[:1] in ([], ["Library"], ["AppData"])
+    while not is_plain(path):  # what is in a folder
+        path = path.rpartition("/")[0]
+    below = _parts(path[len(places.home.rstrip("/")) :]) if _inside(path, places.home) else ["-"]
+    is_setting = below[:1] in ([], ["Library"], ["AppData"]) or below[0].startswith(".")
     return not is_setting and not places.is_there(path)
 
 
@@ -346,7 +367,7 @@ def _is_build(path: str, places: Places) -> bool:
 
 
 def _is_device(path: str, _places: Places) -> bool:
-    return path.startswith("/dev/") and path.split("/")[2] not in (*HARMLESS_DEVICES, "shm")
+    return path.startswith("/dev/") and not path.startswith("/dev/tty") and path.split("/")[2] not in HARMLESS_DEVICES
 
 
 def _is_secret(path: str, places: Places) -> bool:
