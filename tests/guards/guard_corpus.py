@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from anyhook.agents.anyhook import EVENTS, LIMITS
 from anyhook.documents.files import Files
-from anyhook.engine.rules import condition_of
+from anyhook.engine.rules import condition_of, may_show_secret
 from anyhook.install.working_places import own_folders
 from anyhook.model.event import Event
 from anyhook.model.hook import Hook, Source
@@ -146,7 +146,8 @@ class Judge:
                 made.append(facts_of(tool, given, cwd=self.cwd, home=self.places.home, project=None))
             return made[0]
 
-        call = RuleCall(event, "", self.places, facts)
+        places = self.places.replace(may_hold_secret=lambda path: may_show_secret(path, facts()))
+        call = RuleCall(event, "", places, facts)
         marks = marks_of(facts()).union(*(has for _, has in call.parts))
         return [
             _name(rule)

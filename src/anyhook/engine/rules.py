@@ -72,6 +72,8 @@ LEAKED = "leaked"
 SEEN_VALUE = "a value seen in this session"
 MAX_HOLDING_FILE = 1 << 20
 """How many bytes of a file that a call writes are searched for secrets that are in it already."""
+MAX_VARIABLES = 1 << 16
+"""From how many bytes on a file of variables is not searched for secrets."""
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
 
@@ -113,7 +115,9 @@ class Rules:
     def _places(self, event: Event) -> Places:
         places = Places(slashed(self.env.get("HOME", ""), "/"), slashed(self.project, "/"))
         places = places.replace(
-            own=lambda: self._folders(event, by_agent=True), more=lambda: self._folders(event, by_agent=False)
+            own=lambda: self._folders(event, by_agent=True),
+            more=lambda: self._folders(event, by_agent=False),
+            may_hold_secret=lambda path: may_show_secret(path, self.call(event).facts),
         )
         temp = temp_of(self.env)
         return places.replace(temp=(*places.temp, temp)) if temp else places
@@ -390,6 +394,23 @@ def _printed(event: Event) -> str:
     if None in each:
         return ""
     return TOLD if any(each) else CLEAN
+
+
+def may_show_secret(path: str, facts: Facts) -> bool:
+    """Whether a call that reads a file may show a secret. If it does more than look, the file may be another one by
+    then."""
+    rows = [row_of(each.name) for each in facts.runs]
+    if {*facts.all_changed} - {os.devnull} or not all(row.has("looks") or row.has("filters") for row in rows):
+        return True
+    content = head(path, MAX_VARIABLES)
+    if content is None or len(content) == MAX_VARIABLES or b"\0" in content:
+        return True
+    from anyhook.journal.shown import all_known
+
+    try:
+        return all_known(content.decode()) is not False
+    except UnicodeDecodeError:
+        return True
 
 
 def _redacted(hook: Hook, event: Event, said: str) -> Outcome:

@@ -81,7 +81,7 @@ _WRITTEN: Any = (
         examples=("rm $(printf a) -> deletes a", "printf -v X a; rm $X -> deletes a")),
     R("echo", prints="echo", traits=("builtin", "looks", "spares", "text"), examples=("rm $(echo a) -> deletes a",)),
     R("pwd", prints="pwd", traits=("builtin", "looks", "spares"), examples=("rm $(pwd)/a -> deletes a",)),
-    R("true :", prints="nothing", traits=("builtin", "spares", "text"), examples=("true > a -> writes a; deletes a",)),
+    R("true :", prints="nothing", traits=("builtin", "looks", "spares", "text"), examples=("true > a -> writes a; deletes a",)),
     R("test", state="evaluate", traits=("builtin", "looks", "spares", "text"), examples=("test -f a -> nothing",)),
     R("[ let unset wait", state="evaluate", traits=("builtin", "spares", "text"), examples=("[ -f a ] -> nothing",)),
     R("type", prints="type", traits=("builtin", "looks", "spares"), examples=("$(type -p rm) x -> runs rm x",)),

@@ -66,6 +66,8 @@ class Places(Record):
     """like the folders that it works in besides."""
     is_there: Callable[[str], bool] = lexists
     """Whether there is something at a path. Asked only for paths outside the project."""
+    may_hold_secret: Callable[[str], bool] = bool
+    """Whether what a call reads at a path may be a secret."""
 
 
 def compile_path(word: str) -> PathPattern:
@@ -350,6 +352,11 @@ def _is_new(path: str, places: Places) -> bool:
     return not is_setting and not places.is_there(path)
 
 
+def _is_harmless(path: str, places: Places) -> bool:
+    """A file of variables that is there, and has no secret."""
+    return is_plain(path) and ".env" in path.rpartition("/")[2] and not places.may_hold_secret(path)
+
+
 def _is_unknown(path: str, _places: Places) -> bool:
     """A path whose start is known only at run time."""
     return path[:1] in ("$", "`")
@@ -388,6 +395,7 @@ CLASSES: dict[str, Callable[[str, Places], bool]] = {
     "git": _is_git,
     "build": _is_build,
     "device": _is_device,
+    "harmless": _is_harmless,
     "unknown": _is_unknown,
     "secrets": _is_secret,
 }
