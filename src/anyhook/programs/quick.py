@@ -23,8 +23,8 @@ HIDING = (
 )  # fmt: skip
 """Programs that take a secret on their command line, in the next word after an option or in the same one."""
 LOOKERS = frozenset({
-    "cat", "cd", "diff", "du", "echo", "egrep", "fgrep", "ghead", "gls", "grep", "head", "ls", "pwd", "stat",
-    "tail", "test", "type", "ugrep", "wc", "which", "zgrep",
+    ":", "cat", "cd", "diff", "du", "echo", "egrep", "fgrep", "ghead", "gls", "grep", "head", "ls", "pwd", "stat",
+    "tail", "test", "true", "type", "ugrep", "wc", "which", "zgrep",
 })  # fmt: skip
 """Programs that change and run nothing, whatever their arguments are."""
 REMOVERS = frozenset({

@@ -550,6 +550,7 @@ _WRITTEN: Any = (
         "removes"), examples=("chmod +x a -> changes a; executable a", "chmod 600 a -> changes a")),
     R("chown", values=" reference from", same=("-R --recursive",), changes="rest", traits=("hidden", "removes"),
         examples=("chown -R u a -> changes a",)),
+    R("icacls", changes="first", traits=("slashes",), examples=("icacls a /grant x:F -> changes a",)),
     R("chgrp", values=" reference", same=("-R --recursive",), changes="rest", examples=("chgrp g a -> changes a",)),
     R("chattr", values="v", changes="rest", examples=("chattr +i a -> changes a",)),
     R("setfacl", values="mxM modify remove", changes="all", examples=("setfacl -m u:x:r a -> changes a",)),
