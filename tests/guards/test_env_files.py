@@ -48,7 +48,8 @@ def test_what_cannot_be_known_is_asked_about(judge: Judge, tmp_path: Path) -> No
     (tmp_path / "app.tfstate").write_text("{}")
     lines = (
         "cat .env.prod", "cat .env.local", "cat .env.staging", "cat app.tfstate", "cat .env .env.prod", "cat .env*",
-        "cp keys .env; cat .env", "echo $KEY > .env; cat .env", "ln -sf keys .env; cat .env", "git checkout b; cat .env",
+        "cp keys .env; cat .env", "echo $KEY > .env; cat .env", "ln -sf keys .env; cat .env",
+        "git checkout b; cat .env",
         "make env; cat .env", "bash x.sh; cat .env", "tar xf x.tgz; cat .env",
     )  # fmt: skip
     assert asked(judge, *lines) == {*lines}
@@ -67,7 +68,8 @@ def test_names_alone_are_shown(judge: Judge) -> None:
 
 def test_values_are_not(judge: Judge) -> None:
     lines = (
-        "diff .env .env.example", "cmp -l .env .env.example", "awk -F= '{print $2}' .env", "awk -F= '{print $1, $2}' .env",
+        "diff .env .env.example", "cmp -l .env .env.example", "awk -F= '{print $2}' .env",
+        "awk -F= '{print $1, $2}' .env",
         "awk -F= '{print $1} END {while (getline < ARGV[1]) print}' .env", "sed -E 's/=.*/&/' .env", "sed -E p .env",
         "grep -oE '^[A-Z_]+=.*' .env", "grep -o '=.*' .env", "awk '{print $1}' .env", "head -5 .env | cut -d= -f2",
         "diff -q .env .env.example; cat .env",
