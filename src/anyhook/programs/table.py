@@ -646,7 +646,8 @@ _WRITTEN: Any = (
     R("ftp", connects="first", escape="bang", examples=("ftp a.b -> connects a.b",)),
     R("lftp", values="eu", connects="first", escape="bang", hides="-u,",
         examples=("lftp -u me,Zx81kQp0 a.b -> connects a.b; hides Zx81kQp0",)),
-    R("ping", values="cisWt", connects="first", examples=("ping -c 1 a.b -> connects a.b",)),
+    R("ping", values="cisWt", connects="last",  # -n counts on Windows, and is a flag elsewhere
+        examples=("ping -c 1 a.b -> connects a.b", "ping -n 5 a.b -> connects a.b")),
     R("socat", special="socat", escape="socat",
         examples=("socat TCP:a.b:80 EXEC:'rm x' -> connects a.b:80; runs rm x",)),
     R("ssh-copy-id", values="ipoF", connects="first", examples=("ssh-copy-id -i k h -> connects h",)),
