@@ -162,7 +162,7 @@ REPLY = claude_reply(EVENTS, exits={0: "pass", 2: "block_if_said"}, exit_reasons
 DIALECT = family(
     HOST,
     Layout(
-        (HookFile("user", "{home}/.qwen/settings.json"), HookFile("project", "{project}/.qwen/settings.json")),
+        (HookFile("user", "{config}/settings.json"), HookFile("project", "{project}/.qwen/settings.json")),
         keys=("args", "name", "description", "async", "env", "shell", "statusMessage"),
         group_keys=("sequential",),
         own_keys=("enabled", "disabled", "notifications"),  # which 0.24.4 skips where it reads events

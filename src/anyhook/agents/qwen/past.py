@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def places(roots: Roots) -> list[str]:
-    return [path for path in files_below(f"{roots.home}/.qwen/projects", ".jsonl") if "/chats/" in path]
+    folder = roots.env.get("QWEN_RUNTIME_DIR") or roots.env.get("QWEN_HOME") or f"{roots.home}/.qwen"
+    return [path for path in files_below(f"{folder}/projects", ".jsonl") if "/chats/" in path]
 
 
 def events(path: str) -> Iterator[PastEvent]:
