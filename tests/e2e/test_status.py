@@ -354,3 +354,16 @@ def test_redaction_counts_as_on_only_where_no_secret_was_seen_to_pass(world: Wor
     assert world.command("install", agent).returncode == 0
     said = world.command("status").stdout
     assert ("cannot replace a tool's output" in said) is not covered, said
+
+
+def test_a_pack_that_is_on_is_not_advised_again(world: World) -> None:
+    """Outputs that an agent cannot replace: with `secrets` on, the calls that read secrets are refused, and the gate is
+    still said to be off."""
+    for pack, advised in (("redact", True), ("secrets", False)):
+        assert world.command("add", pack, "--yes").returncode == 0
+        assert world.command("install", "qwen").returncode == 0
+        said = world.command("status", "qwen").stdout
+        assert ("anyhook add secrets" in world.command("status").stdout + said) is advised, said
+        assert "cannot replace a tool's output" in said
+        assert "NOT PROTECTED" in said
+    assert "`secrets` refuses the calls that read them" in said

@@ -31,6 +31,9 @@ KEEP_WORKING = ("stop", "subagent_stop")
 ONLY_TELLS = ("warn", "context")
 """What rules do that refuse nothing."""
 TRUST, STATUS, CHECK, LOG = "anyhook trust", "anyhook status", "anyhook check", "anyhook log"
+WITHOUT_SECRETS = "Refuse the calls that read them: anyhook add secrets"
+WITH_SECRETS = "The pack `secrets` refuses the calls that read them; more cannot be done in this agent."
+"""What a person can do about outputs that an agent cannot replace: without that pack, and with it."""
 OWN_COMMAND = "anyhook "
 """How a fix begins that is a command."""
 CAUSE_WORDS: dict[GateCause, tuple[str, str]] = {
@@ -54,8 +57,7 @@ CAUSE_WORDS: dict[GateCause, tuple[str, str]] = {
         "{agent} never asks at {event}", "Move it to an event that this agent has; `anyhook doctor` lists them.",
     ),
     "cannot_replace": (
-        "{agent} cannot replace {output}, so the model reads the secrets in it",
-        "Refuse the calls that read them: anyhook add secrets",
+        "{agent} cannot replace {output}, so the model reads the secrets in it", "{fix}",
     ),
     "never_matches": ("{why}", ""),
     "shadow": ("its decisions do not count: its `mode` is `shadow` in the settings", "anyhook enforce {id}"),

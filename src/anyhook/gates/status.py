@@ -10,11 +10,11 @@ from anyhook.engine.catalog import approval_of
 from anyhook.engine.match import as_loaded
 from anyhook.engine.settle import is_gate, replaces_output, runs_it, runs_itself
 from anyhook.gates.can_match import misspelt, never_matches
-from anyhook.gates.gate import OFF_STATES, UNREADABLE, GateStatus
+from anyhook.gates.gate import OFF_STATES, UNREADABLE, WITH_SECRETS, WITHOUT_SECRETS, GateStatus
 from anyhook.gates.inspect import inspect, missing_program
 from anyhook.gates.observed import shows_secrets
 from anyhook.handlers.roles import asked
-from anyhook.model.hook import ASKING, BROKEN
+from anyhook.model.hook import ARMED, ASKING, BROKEN
 from anyhook.model.outcome import STOPPING
 from anyhook.model.problem import ERROR, WARNING
 from anyhook.model.words import never
@@ -93,7 +93,7 @@ def _of_hook(
     hook = as_loaded(hook, dialect(hook.dialect))
     return (
         _not_armed(hook, setup, catalog)
-        or _not_reached(hook, setup, host, faults)
+        or _not_reached(hook, setup, catalog, host, faults)
         or _in_shadow(hook, catalog.config, mode)
         or GateStatus.of(hook, "armed", "", why=misspelt(hook) or also_runs(hook))
     )
@@ -118,7 +118,9 @@ def _not_armed(hook: Hook, setup: Setup, catalog: Catalog) -> GateStatus | None:
             never(hook.status)
 
 
-def _not_reached(hook: Hook, setup: Setup, host: Host | None, faults: Iterable[EntryFault]) -> GateStatus | None:
+def _not_reached(
+    hook: Hook, setup: Setup, catalog: Catalog, host: Host | None, faults: Iterable[EntryFault]
+) -> GateStatus | None:
     """The gate, if no call of the agent, or of any, can reach its hook through us, or an entry does not wait for it."""
     if host is not None and runs_itself(host, hook):
         return GateStatus.of(hook, "native", "host_runs_it", why=runs_it(host))
@@ -126,20 +128,22 @@ def _not_reached(hook: Hook, setup: Setup, host: Host | None, faults: Iterable[E
         if 0 < fault.limit_s < needed_s(hook) and not runs_itself(host_of(fault.agent), hook):
             facts = {"agent": fault.agent, "limit": f"{fault.limit_s:g}", "needed": f"{needed_s(hook):g}"}
             return GateStatus.of(hook, "broken", "waits_too_short", why=fault.why, **facts)
-    if host is not None and (gate := _uncovered(hook, host)) is not None:
+    if host is not None and (gate := _uncovered(hook, host, catalog)) is not None:
         return gate
     why = never_matches(hook, setup, host)
     return GateStatus.of(hook, "unmatched", "never_matches", why=why) if why else None
 
 
-def _uncovered(hook: Hook, host: Host) -> GateStatus | None:
+def _uncovered(hook: Hook, host: Host, catalog: Catalog) -> GateStatus | None:
     """The gate, if the agent never asks its hook, or cannot do what it wants."""
     rows = [row for row in host.events if not set(row.canonical).isdisjoint(hook.events)]
     if hook.events and not any(row.installed or row.on_demand for row in rows):
         return GateStatus.of(hook, "uncovered", "never_asked", agent=host.title, event=hook.events[0])
     if replaces_output(hook) and (shows_secrets(host.name) or not any("output" in row.says for row in rows)):
         output = "what a failed call prints" if hook.events == ("post_tool_failure",) else "a tool's output"
-        return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title, output=output)
+        is_refused = any(each.group == "secrets" and each.status == ARMED for each in catalog.hooks)
+        fix = WITH_SECRETS if is_refused else WITHOUT_SECRETS
+        return GateStatus.of(hook, "uncovered", "cannot_replace", agent=host.title, output=output, fix=fix)
     return None
 
 
