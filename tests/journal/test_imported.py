@@ -243,6 +243,25 @@ def test_codex_sessions_of_2025_are_read(world: World) -> None:
     assert world.command("import", "codex").stdout.startswith("codex: 0 new of 3 events"), "nothing is there twice"
 
 
+def test_codex_sessions_of_spring_2025_are_read(world: World) -> None:
+    """As its first version wrote them: one object, in a file that ends in `.json`."""
+    path = codex_2025(world.home, str(world.project))
+    session, *items = map(json.loads, path.read_text().splitlines())
+    path.unlink()
+    old = put(
+        world.home / ".codex/sessions/rollout-2025-05-05-s1.json", json.dumps({"session": session, "items": items})
+    )
+    assert world.command("import", "codex").stdout == "codex: 3 new of 3 events, in 1 session\n"
+    prompt, call, result = imported(world)
+    assert (prompt["data"]["prompt"], call["data"]["input"]) == ("please do it", {"command": LINE})
+    assert (call["project"], call["session"], result["event"]) == (str(world.project), "s1", "post_tool")
+    assert world.command("import", "codex").stdout.startswith("codex: 0 new of 3 events"), "nothing is there twice"
+    old.write_text("{")
+    assert "rollout-2025-05-05-s1.json: it is not a JSON object" in world.command("import", "codex").stderr
+    old.write_text(json.dumps({"items": items}))
+    assert "1 of its calls left out: no line says which session they are of" in world.command("import", "codex").stderr
+
+
 def test_codex_calls_without_a_session_are_named(world: World) -> None:
     path = codex_2025(world.home, str(world.project))
     put(path, path.read_text().partition("\n")[2])
@@ -254,19 +273,30 @@ def test_codex_calls_without_a_session_are_named(world: World) -> None:
 @pytest.mark.parametrize(
     ("code", "inputs"),
     [
-        ('text(await tools.exec_command({"cmd":"git status"}))', [{"command": "git status"}]),
-        ("const r = await tools.exec_command({cmd: 'echo \\'a\\'', workdir: '/x'});", [{"command": "echo 'a'"}]),
+        ('text(await tools.exec_command({"cmd":"git status"}))', ["git status"]),
+        ("const r = await tools.exec_command({cmd: 'echo \\'a\\'', workdir: '/x'});", ["echo 'a'"]),
         (
             "await f([tools.exec_command({workdir: 'w', cmd: `ls`}), tools.exec_command({cmd: 'rm a'})])",
-            [{"command": "ls"}, {"command": "rm a"}],
+            ["ls", "rm a"],
         ),
-        ("for (const p of ps) await tools.exec_command({cmd: p});", None),
-        ("await tools.exec_command({cmd: `rm ${p}`})", None),
-        ("const t = tools; await tools.exec_command({cmd: 'ls'}); await t.exec_command({cmd: 'rm a'})", None),
+        ('text(await tools.exec_command({justification: "{cmd: 1}", cmd: "echo {tools.x}"}));', ["echo {tools.x}"]),
+        ('const r = await tools.apply_patch("*** Begin Patch\\n"); text(r)', ["*** Begin Patch\n"]),
+        ("const p = '*** Begin';\nawait tools.apply_patch(p);\ntools.exec_command({cmd: 'ls'})", ["*** Begin", "ls"]),
+        ("let p = 'ls'\nawait tools.exec_command({cmd: p});", ["ls"]),
+        ("tools.exec_command({cmd: 'ls'}); text(`it's ${x}`); tools.exec_command({cmd: 'rm a'})", ["ls", "rm a"]),
+        ("tools.exec_command({cmd: 'ls'}); text(`${tools.exec_command(x)}`)", ["ls", None]),
+        ("let p = 'ls'; p = f(); await tools.exec_command({cmd: p});", []),
+        ("let p = 'ls'; p += ' -l'; await tools.exec_command({cmd: p});", []),
+        ("const p = 'ls ' + x; await tools.exec_command({cmd: p});", []),
+        ("for (const p of ps) await tools.exec_command({cmd: p});", []),
+        ("await tools.exec_command({cmd: `rm ${p}`})", []),
+        ("await tools.exec_command({cmd: ['rm', p].join(' ')})", []),
+        ("await tools.exec_command({cmd: 'ls'}); await tools.mcp__a__b({query: 'x'})", ["ls", None]),
+        ("const t = tools; await tools.exec_command({cmd: 'ls'}); await t.exec_command({cmd: 'rm a'})", ["ls", None]),
     ],
 )
-def test_codex_code_mode_is_read_as_the_calls_in_it(code: str, inputs: list[Any] | None, world: World) -> None:
-    """If not all lines are written out, it stays code."""
+def test_codex_code_mode_is_read_as_the_calls_in_it(code: str, inputs: list[Any], world: World) -> None:
+    """What is not known to be a line or a patch stays code (None)."""
     path = codex(world.home, str(world.project))
     *before, _, _ = path.read_text().splitlines()
     call = {"type": "custom_tool_call", "name": "exec", "call_id": "c1", "input": code}
@@ -275,7 +305,11 @@ def test_codex_code_mode_is_read_as_the_calls_in_it(code: str, inputs: list[Any]
     put(path, "\n".join([*before, lines(*items)]))
     world.command("import", "codex")
     calls = [line for line in imported(world) if line["event"] == "pre_tool"]
-    assert [line["data"]["input"] for line in calls] == (inputs or [{"code": code}])
+    assert [line["data"]["input"].get("command") for line in calls] == (inputs or [None])
+    assert [line["data"]["tool"] for line in calls if "code" in line["data"]["input"]] == ["exec"] * (
+        None in (inputs or [None])
+    )
+    assert all(line["data"]["input"]["code"] == code for line in calls if line["data"]["tool"] == "exec")
     assert imported(world)[-1]["event"] == "post_tool"
     assert world.command("import", "codex").stdout.startswith("codex: 0 new of")
 
@@ -311,6 +345,28 @@ def test_codex_says_above_the_output_how_a_run_ended(said: str, event: str, text
     result = imported(world)[-1]
     assert result["event"] == event
     assert result["data"]["output" if event == "post_tool" else "tool_error"] == (said if text is None else text)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "read_file", "args": {"absolute_path": "{project}/src/a b.py"}},
+        {"name": "run_shell_command", "args": {"command": "cd {project} && ls"}},
+        {"name": "list_directory", "args": {"path": "{project}"}},
+    ],
+)
+def test_the_project_of_an_older_gemini_session_is_found_in_the_session(call: dict[str, Any], world: World) -> None:
+    """The place is called by a digest of the folder, no list names it, and a call does."""
+    folder = str(world.project)
+    told = json.loads(json.dumps({"id": "c1", "timestamp": AT, **call}).replace("{project}", folder))
+    message = {"id": "m", "timestamp": AT, "type": "gemini", "content": "", "toolCalls": [told]}
+    name = sha256(folder.encode()).hexdigest()
+    document = {"sessionId": "s1", "projectHash": name, "messages": [message]}
+    path = put(world.home / f".gemini/tmp/{name}/chats/session-1.json", json.dumps(document, indent=2))
+    world.command("import", "gemini")
+    assert {line["project"] for line in imported(world)} == {folder}
+    path.rename(put(world.home / f".gemini/tmp/{'a' * 64}/chats/session-1.json", ""))
+    assert world.command("import", "gemini").stdout.startswith("gemini: 0 new of"), "another folder's, and nothing new"
 
 
 @pytest.mark.parametrize("known", ["trustedFolders.json", "projects.json"])

@@ -131,6 +131,17 @@ def json_lines(path: str) -> Iterator[Object]:
         raise OSError(errno.EFBIG, f"{passed} of its lines, each longer than {MAX_JSON_LINE >> 20} MB, left out", path)
 
 
+def one_object(path: str) -> Object:
+    """The object that a whole file is. Raises OSError if it cannot be read."""
+    if os.stat(path).st_size > MAX_JSON_LINE:
+        raise OSError(errno.EFBIG, f"it is larger than {MAX_JSON_LINE >> 20} MB", path)
+    with open(path, encoding="utf-8", errors="replace") as file:
+        found = json_object(file.read())
+    if not found:
+        raise OSError(errno.EILSEQ, "it is not a JSON object", path)
+    return found
+
+
 def count(*values: Json) -> float:
     """The sum of those that are numbers."""
     return float(sum(each for each in values if isinstance(each, (int, float))))

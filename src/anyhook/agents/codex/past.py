@@ -1,5 +1,5 @@
-"""Codex's transcripts: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its folder. They use the model's names for the
-shell; here it is `Bash`, as in hooks."""
+"""Codex's transcripts: `sessions/YEAR/MONTH/DAY/rollout-….jsonl` in its folder; until summer 2025 one JSON object in
+`sessions/rollout-….json`. They use the model's names for the shell; here it is `Bash`, as in hooks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import json
 import re
 import shlex
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from anyhook.tables.past import (
     json_lines,
     json_object,
     ns_of,
+    one_object,
     text_in,
 )
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anyhook.model.json_types import Json
-    from anyhook.tables.past import PastEvent
+    from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
 
 SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "unified_exec")
@@ -35,13 +37,18 @@ CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 ABOUT_RUN = re.compile(r"(?:(?:Chunk ID|Wall time|Process|Original token count|Exit code)\b.*\n)+Output:\n")
 EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)")
 TOLD_CWD = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
-ANY_IN_CODE = re.compile(r"\btools\b")
+TEXT_IN_CODE = r"""(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\$]|\\.)*+`)"""
+SET = re.compile(rf"\b(\w++)\s*+\+?=(?![=>])\s*(?:({TEXT_IN_CODE})(?=\s*(?:;|\Z|\n\s*\w)))?", re.DOTALL)
+"""A name that is set in JavaScript, and the text that it is set to."""
 IN_CODE = re.compile(
-    r"""\btools\.(?:exec_command|shell_command)\(\s*\{(?:(?!\btools\b)[^}])*?["']?\b(?:cmd|command)\b["']?\s*:\s*"""
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\$]|\\.)*`)\s*[,}]""",
+    rf"""\btools\.(?:(?P<shell>exec_command|shell_command)|apply_patch)\(\s*"""
+    rf"""(?:\{{(?:[^"'`{{}}]|{TEXT_IN_CODE})*?["']?\b(?:cmd|command|input|patch)\b["']?\s*:\s*)?"""
+    rf"""(?P<text>{TEXT_IN_CODE}|\w+)\s*[,}})]|{TEXT_IN_CODE}|//[^\n]*"""
+    r"""|(?P<other>\btools\b|`(?=[^`]*\btools\b)(?:[^`\\]|\\.)*+`)|`(?:[^`\\]|\\.)*+`""",
     re.DOTALL,
 )
-"""A call of the shell's tool in JavaScript, whose line is written out."""
+"""A call of the shell's tool or of the one for patches, whose text is written out or has a name; any other mention of
+tools; a text or a comment, in which nothing is called."""
 SLASHED = re.compile(r"\\(.)", re.DOTALL)
 NOT_RUN = re.compile(r"\w+(?: verification)? failed: |Command blocked by PreToolUse hook: ")
 """What is said instead of a result if Codex or a hook did not let a call run."""
@@ -49,13 +56,14 @@ NOT_RUN = re.compile(r"\w+(?: verification)? failed: |Command blocked by PreTool
 
 def places(roots: Roots) -> list[str]:
     folder = roots.env.get("CODEX_HOME") or f"{roots.home}/.codex"
-    found = [path for name in ("sessions", "archived_sessions") for path in files_below(f"{folder}/{name}", ".jsonl")]
+    names = ("sessions", "archived_sessions")
+    found = [path for name in names for path in files_below(f"{folder}/{name}", ".jsonl", ".json")]
     return [path for path in found if "/rollout-" in path]
 
 
 def events(path: str) -> Iterator[PastEvent]:
     session, started, passed = TranscriptSession(), 0, 0
-    for line in json_lines(path):
+    for line in json_lines(path) if path.endswith(".jsonl") else _of_one(path):
         at, payload = ns_of(line.get("timestamp")), line.get("payload")
         session.project = str(inner(payload, "cwd") or session.project)
         if line.get("type") == "session_meta":
@@ -70,6 +78,14 @@ def events(path: str) -> Iterator[PastEvent]:
             yield from _item(session, at or started, line)
     if passed:
         raise OSError(errno.ENODATA, f"{passed} of its calls left out: no line says which session they are of", path)
+
+
+def _of_one(path: str) -> Iterator[Object]:
+    """The lines that one object would have been: the session, and its items."""
+    document = one_object(path)
+    told = inner(document, "session")
+    items = document.get("items")
+    yield from (line for line in (told, *(items if isinstance(items, list) else ())) if isinstance(line, dict))
 
 
 def _item(session: TranscriptSession, at: int, payload: Json) -> Iterator[PastEvent]:
@@ -91,24 +107,33 @@ def _named_folder(payload: Json) -> str:
 
 
 def _calls(payload: Json, kind: str) -> list[tuple[Json, str, Json]]:
-    """The id, the tool and its input. In code mode, `exec` gets JavaScript that calls tools: then those calls, if all
-    of their lines are written out. The first one has the id, and so the result."""
+    """The id, the tool and its input. In code mode, `exec` gets JavaScript that calls tools: then those calls whose
+    text is known, and the code too if it calls others. The first one has the id, and so the result."""
     identity, code = inner(payload, "call_id"), inner(payload, "input")
     if kind != "custom_tool_call" or inner(payload, "name") != "exec" or not isinstance(code, str):
         return [(identity, *_call(payload, kind))]
-    lines = [_text_of(found) for found in IN_CODE.finditer(code)]
-    if not lines or len(lines) < len(ANY_IN_CODE.findall(code)):
-        return [(identity, "exec", {"code": code})]
-    return [(f"{identity}.{n}" if n else identity, "Bash", {"command": line}) for n, line in enumerate(lines)]
+    named = SET.findall(code)
+    often = Counter(name for name, _ in named)
+    texts = {name: text for name, text in named if often[name] == 1}
+    calls: list[tuple[str, Json]] = []
+    is_read = True
+    for found in IN_CODE.finditer(code):
+        written = found["text"] and texts.get(found["text"], found["text"])
+        if written and written[0] in "\"'`":
+            calls.append(("Bash" if found["shell"] else "apply_patch", {"command": _text_of(written)}))
+        else:
+            is_read = is_read and not (written or found["other"])
+    if not (calls and is_read):
+        calls.append(("exec", {"code": code}))
+    return [(f"{identity}.{n}" if n else identity, *call) for n, call in enumerate(calls)]
 
 
-def _text_of(found: re.Match[str]) -> str:
+def _text_of(written: str) -> str:
     """The text that a string in JavaScript stands for."""
-    written = found[1][1:-1]
-    if found[1][0] == '"':
+    if written[0] == '"':
         with suppress(ValueError):
-            return str(json.loads(found[1], strict=False))
-    return SLASHED.sub(lambda sign: {"n": "\n", "t": "\t"}.get(sign[1], sign[1]), written)
+            return str(json.loads(written, strict=False))
+    return SLASHED.sub(lambda sign: {"n": "\n", "t": "\t"}.get(sign[1], sign[1]), written[1:-1])
 
 
 def _call(payload: Json, kind: str) -> tuple[str, Json]:

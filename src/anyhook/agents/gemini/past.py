@@ -3,15 +3,14 @@ replaces an earlier one. Older versions write one JSON object."""
 
 from __future__ import annotations
 
-import errno
-import os
+import re
 from contextlib import suppress
 from hashlib import sha256
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from anyhook.platform.places import head
 from anyhook.tables.past import (
-    MAX_JSON_LINE,
     Past,
     SpentTold,
     TranscriptSession,
@@ -21,6 +20,7 @@ from anyhook.tables.past import (
     json_lines,
     json_object,
     ns_of,
+    one_object,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from anyhook.model.json_types import Json
     from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
+
+DIGEST = 64
+MAX_SEARCHED = 1 << 20
+"""How much of a session, in bytes, is looked through for the name of its folder."""
+ABSOLUTE = re.compile(r'(?<=")/[^"\\]+|(?<![\w/])/[^\s"\'`\\:]+')
+"""A path, alone in a text or in a sentence."""
 
 
 def places(roots: Roots) -> list[str]:
@@ -68,13 +74,7 @@ def _messages(path: str, session: TranscriptSession) -> Iterator[tuple[int, str,
 
 
 def _lines(path: str) -> Iterator[Object]:
-    if path.endswith(".jsonl"):
-        yield from json_lines(path)
-        return
-    if os.stat(path).st_size > MAX_JSON_LINE:
-        raise OSError(errno.EFBIG, f"it is larger than {MAX_JSON_LINE >> 20} MB", path)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        yield json_object(file.read())
+    return json_lines(path) if path.endswith(".jsonl") else iter([one_object(path)])
 
 
 def _output(result: Json) -> Json:
@@ -84,15 +84,23 @@ def _output(result: Json) -> Json:
 
 
 def _project(path: str) -> str:
-    """The folder that the agent worked in: from a file next to the chats, or the one of its known folders whose digest
-    (in older versions) or short name is the name of the place; "" if none is."""
+    """The folder that the agent worked in: from a file next to the chats, or the one whose digest (in older versions)
+    or short name is the name of the place, of its known folders and those that the session names; "" if none is."""
     place = path.rpartition("/chats/")[0]
     if root := (head(f"{place}/.project_root") or b"").decode("utf-8", "replace").strip():
         return root
     base, _, name = place.rsplit("/", 2)
     named = inner(_object(f"{base}/projects.json"), "projects")
     known: Object = {**_object(f"{base}/trustedFolders.json"), **(named if isinstance(named, dict) else {})}
-    return next((each for each, short in known.items() if name in (short, sha256(each.encode()).hexdigest())), "")
+    if not (found := next((each for each, short in known.items() if short == name), "")) and len(name) == DIGEST:
+        text = (head(path, MAX_SEARCHED) or b"").decode("utf-8", "replace")
+        told = {
+            part.rstrip("/")
+            for whole in ABSOLUTE.findall(text)
+            for part in accumulate(whole.split("/"), "{}/{}".format)
+        }
+        found = next((each for each in (*known, *told) if sha256(each.encode()).hexdigest() == name), "")
+    return found
 
 
 def _object(path: str) -> Object:
