@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ def test_an_exception_for_calls_that_ran_in_one_folder(world: World) -> None:
     (found,) = proposed(world)
     assert found == {
         "kind": "relax", "table": {"rule": "logs", "except": [f"{world.project}/out/**"]}, "changes": 3, "of": 5,
-        "why": found["why"], "written": False,
+        "why": found["why"], "undo": found["undo"], "written": False,
     }  # fmt: skip
     assert written(world) == tomllib.loads(RULES)
     assert [each["written"] for each in proposed(world, "--yes")] == [True]
@@ -66,6 +67,8 @@ def test_an_exception_for_calls_that_ran_in_one_folder(world: World) -> None:
     assert world.fire("pre_tool", "--tool", "Bash", "--input", line)["verdict"] == "none"
     line = json.dumps({"command": "rm d.log"})
     assert world.fire("pre_tool", "--tool", "Bash", "--input", line)["verdict"] == "block"
+    assert world.command(*shlex.split(found["undo"])[1:]).returncode == 0
+    assert written(world) == tomllib.loads(RULES), "the undo line takes it back"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,23 @@ def test_a_rule_from_what_the_person_refused(world: World) -> None:
     assert (status, "It would change 3 of 4 past calls" in said, 'when = "runs npm publish"' in said) == (0, True, True)
     assert "rule" in written(world)
     assert len(written(world)["rule"]) == 2
-    assert at_a_terminal(world, b"y\n", ("import", "claude", "--propose"))[0] == 0
+    status, told = at_a_terminal(world, b"y\n", ("import", "claude", "--propose"))
+    assert status == 0
     assert written(world)["rule"][-1] == found["table"]
     line = json.dumps({"command": "npm publish"})
     assert world.fire("pre_tool", "--tool", "Bash", "--input", line)["verdict"] == "ask"
+    assert f"Undo it:  {found['undo']}" in told
+    assert world.command(*shlex.split(found["undo"])[1:]).returncode == 0
+    assert world.fire("pre_tool", "--tool", "Bash", "--input", line)["verdict"] == "none"
+
+
+def test_calls_whose_text_was_cut_are_left_out_and_counted(world: World) -> None:
+    cut = f"cat > x <<E\n{'y' * 100_000}\nE\nrm out/d.log"
+    past(world, *((f"rm out/{name}.log", None) for name in "abc"), (cut, None))
+    done = world.command("import", "claude", "--propose")
+    assert "It would change 3 of 3 past calls" in done.stdout
+    why = "left out: a text in it was too long to be kept whole"
+    assert f"1 past call(s) {why}" in done.stderr
+    assert f"2 event(s) {why}" in world.command("backtest", "logs").stderr, "the call, and its result"
+    report = world.command("report", "logs")
+    assert ("would have stopped 3 of 3 calls" in report.stdout, f"1 call {why}" in report.stderr) == (True, True)

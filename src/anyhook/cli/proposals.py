@@ -8,24 +8,27 @@ from typing import TYPE_CHECKING
 
 from anyhook.cli import render
 from anyhook.cli.person import may_change, require_person
+from anyhook.cli.undo import tell_undo, undo
 from anyhook.cli.verb_backtest import BacktestOptions, planned
+from anyhook.cli.verb_rule import relaxed_in, spared, write_table
 from anyhook.documents import edit
 from anyhook.engine.engine import EngineOptions, open_engine
 from anyhook.engine.routes import open_catalog
 from anyhook.engine.rules import Rules
-from anyhook.install.used_packs import rule_file, text_of, write_rules
+from anyhook.install.used_packs import rule_file, write_rules
 from anyhook.journal.search import Wanted
 from anyhook.model.event import AFTER_CALL
 from anyhook.model.hook import ARMED
 from anyhook.model.record import Record
 from anyhook.platform.places import home_of
 from anyhook.replay.imported import search_all
-from anyhook.replay.rejudge import event_in
+from anyhook.replay.rejudge import event_in, left_out
 from anyhook.rules.calls import facts_of_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from anyhook.engine.match import Catalog
     from anyhook.journal.read import JournalLine
     from anyhook.model.hook import Hook
     from anyhook.model.json_types import Json
@@ -59,6 +62,8 @@ class Proposal(Record):
     of: int
     """How many calls it was tried on."""
     why: str
+    undo: str
+    """The command that takes it back."""
 
 
 class PastCalls:
@@ -68,8 +73,11 @@ class PastCalls:
         self._ended: dict[Key, bool] = {}
         """The calls that have ended, and whether they ran."""
         self.lines: list[JournalLine] = []
+        self.left_out: Counter[str] = Counter()
         for line in search_all(folder, Wanted(since_ns=since_ns or None)):
-            if line.event == "pre_tool" and line.has_data and line.has_bodies:
+            if line.event == "pre_tool" and (why := left_out(line)):
+                self.left_out[why] += 1
+            elif line.event == "pre_tool":
                 self.lines.append(line)
             elif line.event in AFTER_CALL:
                 self._ended[_key(line)] = not (line.event == "post_tool_failure" and _was_declined(line))
@@ -92,17 +100,21 @@ def _was_declined(line: JournalLine) -> bool:
 
 def proposals(setup: Setup, folder: str, since_ns: int) -> list[Proposal]:
     past = PastCalls(folder, since_ns)
+    for why, count in past.left_out.items():
+        render.say(f"{count:,} past call(s) left out: {why}")
+    catalog = open_catalog(setup)
+    chosen = {hook.id for hook in catalog.hooks if _may_be_relaxed(hook)}
     stopped: dict[str, list[tuple[JournalLine, list[str]]]] = {}
-    for rule, line, paths in _stopped(setup, past):
+    for rule, line, paths in _stopped(setup, catalog, chosen, past):
         stopped.setdefault(rule, []).append((line, paths))
     found = [_exception(rule, calls, past, setup) for rule, calls in stopped.items()]
     return [*filter(None, found), *_rules(setup, folder, past)]
 
 
-def _stopped(setup: Setup, past: PastCalls) -> Iterator[tuple[str, JournalLine, list[str]]]:
-    """What the user's rules would stop today: the rule, the call, and the paths that it is about."""
-    catalog = open_catalog(setup)
-    chosen = {hook.id for hook in catalog.hooks if _may_be_relaxed(hook)}
+def _stopped(
+    setup: Setup, catalog: Catalog, chosen: Iterable[str], past: PastCalls
+) -> Iterator[tuple[str, JournalLine, list[str]]]:
+    """What these rules would stop today: the rule, the call, and the paths that it is about."""
     engine = open_engine(EngineOptions(setup, None, "shadow", host="backtest", one_shot=True), catalog)
     for line in past.lines:
         event = event_in(line)
@@ -131,10 +143,10 @@ def _exception(
     folder = os.path.commonpath([path for paths in ran for path in paths])
     if folder.count("/") < 2 or f"{home}/".startswith(f"{folder}/"):
         return None
-    whole = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
     changes = sum(_are_known(paths) and os.path.commonpath([folder, *paths]) == folder for _, paths in calls)
-    why = f"{rule} stops calls that ran, and all of them were in {whole}"
-    return Proposal("relax", {"rule": rule, "except": [f"{whole}/**"]}, changes, len(past.lines), why)
+    why = f"{rule} stops calls that ran, and all of them were in {render.short_path(folder)}"
+    undone = undo("relax", [rule, "--path", folder, "--undo"])
+    return Proposal("relax", {"rule": rule, "except": [spared(folder)]}, changes, len(past.lines), why, undone)
 
 
 def _are_known(paths: list[str]) -> bool:
@@ -143,12 +155,8 @@ def _are_known(paths: list[str]) -> bool:
 
 def _rules(setup: Setup, folder: str, past: PastCalls) -> Iterator[Proposal]:
     """For programs whose calls the person has refused again and again."""
-    refused = Counter(
-        condition
-        for line in past.lines
-        if past.declined(line)
-        for condition in {*_conditions(line, home_of(setup.env))}
-    )
+    declined = [{*_conditions(line, home_of(setup.env))} for line in past.lines if past.declined(line)]
+    refused = Counter(condition for conditions in declined for condition in conditions)
     for condition, count in refused.items():
         if count < MIN_DECLINED:
             continue
@@ -157,13 +165,12 @@ def _rules(setup: Setup, folder: str, past: PastCalls) -> Iterator[Proposal]:
         path = f"{folder}/proposed.toml"
         write_rules(path, edit.append("", "toml", ("rule",), table))
         try:
-            test = planned((path,), BacktestOptions(everywhere=True), Wanted()).backtest(folder, ":memory:")
-            tallies = test.tally(lambda _done, _all: None, 0).tallies.values()
-            test.close()
+            plan = planned((path,), BacktestOptions(everywhere=True), Wanted())
         finally:
             os.unlink(path)
-        changes = sum(tally.asks for tally in tallies)
-        yield Proposal("rule", table, changes, len(past.lines), f"you refused `{condition[5:]}` {count} times")
+        changes = len([*_stopped(setup, plan.catalog, plan.chosen, past)])
+        why, undone = f"you refused `{condition[5:]}` {count} times", undo("relax", [str(table["name"]), "--off"])
+        yield Proposal("rule", table, changes, len(past.lines), why, undone)
 
 
 def _conditions(line: JournalLine, home: str) -> Iterator[str]:
@@ -179,7 +186,7 @@ def propose(setup: Setup, folder: str, since_ns: int, *, yes: bool, as_json: boo
     path = rule_file("user", setup.project, setup.env)
     shown: list[dict[str, Json]] = []
     for each in proposals(setup, folder, since_ns):
-        text = text_of(path) or ""
+        text, _ = relaxed_in(path)
         made = edit.append("", "toml", (each.kind,), each.table).strip()
         if made in text:
             continue
@@ -189,7 +196,9 @@ def propose(setup: Setup, folder: str, since_ns: int, *, yes: bool, as_json: boo
         written = may_change(f"Write this to {render.short_path(path)}?", yes=yes, as_json=as_json)
         if written:
             require_person("import --propose")
-            write_rules(path, edit.append(text, "toml", (each.kind,), each.table))
+            write_table(path, text, each.kind, each.table, setup)
+            if not as_json:
+                tell_undo([each.undo])
         shown.append({**each.as_dict(), "written": written})
     if not shown and not as_json:
         render.say("Nothing to propose.")

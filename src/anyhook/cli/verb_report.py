@@ -68,6 +68,8 @@ def _show_all(made: Sequence[HookReport]) -> None:
     told = [each for each in made if each.stopped or each.would_stop or each.failed or len(made) == 1]
     for each in told:
         _show(each)
+    for why in dict.fromkeys(why for each in made for why in each.left_out):
+        render.say(f"{_calls(max(each.left_out.get(why, 0) for each in made))} left out: {why}")
     if len(told) < len(made):
         calls = max(each.calls for each in made)
         render.out(f"{len(made) - len(told)} of {len(made)} stopped nothing in {_calls(calls)}.")

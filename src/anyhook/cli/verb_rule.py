@@ -127,7 +127,7 @@ def _ways(found: Rule) -> list[tuple[str, str]]:
     """How it can be relaxed, for people, and what takes that back."""
     if not found.relax.startswith("anyhook "):
         return [("relax", found.relax)]
-    _, there = _relaxed_in(rule_file("user", "/", os.environ))
+    _, there = relaxed_in(rule_file("user", "/", os.environ))
     mine = [each for each in there if spelled(str(each.get("rule"))) == spelled(found.name)]
     written = ["; ".join(f"{key} = {canonical(each[key])}" for key in each if key != "rule") for each in mine]
     taken_back = [("", f"anyhook relax {found.name} --undo   take that back")] if mine else []
@@ -208,7 +208,7 @@ def _setup(options: RuleOptions) -> Setup:
 # -- an exception
 
 
-def _relaxed_in(path: str) -> tuple[str, list[dict[str, Json]]]:
+def relaxed_in(path: str) -> tuple[str, list[dict[str, Json]]]:
     """The text of a rule file, and what it relaxes."""
     try:
         text = text_of(path) or ""
@@ -232,7 +232,7 @@ def relax(name: str, options: RelaxOptions) -> int:
     require_person("relax")
     found = find_rule(name, options)
     path = rule_file("user", _setup(options).project, os.environ)
-    text, there = _relaxed_in(path)
+    text, there = relaxed_in(path)
     given = options.path or options.ask or options.off
     if not given and not options.undo:
         raise BadCall("say what should change: --path PATH, --ask or --off.")
@@ -244,19 +244,24 @@ def relax(name: str, options: RelaxOptions) -> int:
     _check_scope(found)
     if made in there:
         return _tell(found, path, made, "written already in", options)
-    try:
-        after = edit.append(text, "toml", ("relax",), made)
-    except edit.CannotEdit as why:
-        raise BadCall(f"{path}: {why}. Write the [[relax]] by hand.") from None
-    _write(path, text, after, options)
+    write_table(path, text, "relax", made, _setup(options))
     return _tell(found, path, made, "written to", options)
+
+
+def write_table(path: str, text: str, kind: str, made: dict[str, Json], setup: Setup) -> None:
+    """Add an exception or a rule to a rule file that has this text."""
+    try:
+        after = edit.append(text, "toml", (kind,), made)
+    except edit.CannotEdit as why:
+        raise BadCall(f"{path}: {why}. Write the [[{kind}]] by hand.") from None
+    _write(path, text, after, kind, setup)
 
 
 def _relaxation(name: str, options: RelaxOptions) -> dict[str, Json]:
     """The table that these options stand for."""
     made: dict[str, Json] = {"rule": name}
     if options.path:
-        made["except"] = [*map(_spared, options.path)]
+        made["except"] = [*map(spared, options.path)]
     if options.ask:
         made["then"] = "ask"
     if options.off:
@@ -274,7 +279,7 @@ def _limit_of(options: RelaxOptions) -> str | None:
     return repository_root(project) or project
 
 
-def _spared(path: str) -> str:
+def spared(path: str) -> str:
     """A path as a rule file names it: whole, with everything below it, and with `~` for the home."""
     whole, home = os.path.realpath(os.path.expanduser(path)), os.path.realpath(home_of(os.environ))
     if f"{whole}/".startswith(f"{home}/") and whole != home:
@@ -299,14 +304,14 @@ def _check_scope(found: Rule) -> None:
     )
 
 
-def _write(path: str, before: str, after: str, options: RelaxOptions) -> None:
+def _write(path: str, before: str, after: str, kind: str, setup: Setup) -> None:
     """Write the file, and read it again: what does not count as meant is not left there."""
     try:
         write_rules(path, after)
         wrong = [
             problem
-            for problem in build(_setup(options), may_start=False).problems
-            if problem.severity == ERROR and problem.where.startswith(path) and "relax" in problem.code
+            for problem in build(setup, may_start=False).problems
+            if problem.severity == ERROR and problem.where.startswith(path) and kind in problem.code
         ]
         if wrong:
             write_rules(path, before)
@@ -332,7 +337,7 @@ def _take_back(
     except edit.CannotEdit as why:
         raise BadCall(f"{path}: {why}. Remove the [[relax]] by hand.") from None
     if wanted:
-        _write(path, text, after, options)
+        _write(path, text, after, "relax", _setup(options))
     if options.json:
         render.json_out({"rule": found.name, "removed": len(wanted), "file": path})
     elif wanted:

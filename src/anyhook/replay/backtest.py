@@ -21,7 +21,7 @@ from anyhook.model.lean_json import digest
 from anyhook.model.outcome import ASK, BLOCK, SILENT, STOPPING, Outcome
 from anyhook.model.record import Record
 from anyhook.replay.imported import pasts, search_all
-from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, run_from
+from anyhook.replay.rejudge import Unjudgeable, event_in, is_repeated, left_out, run_from
 from anyhook.replay.trial import run_batch, values_of
 from anyhook.tables.translate import REWRITES, completed, to_host, to_native
 
@@ -347,14 +347,7 @@ class Backtest:
         for line in search_all(self.past, self.wanted):
             if line.event not in EVENTS or line.host == PROOF or is_repeated(line):
                 continue
-            why = ""
-            if not line.has_data:
-                why = "its data was not kept"
-            elif not line.has_bodies:
-                why = "its payloads were not kept"
-            elif b" characters in all]" in line.raw:
-                why = "a text in it was too long to be kept whole"
-            if why:
+            if why := left_out(line):
                 self.left_out[why] = self.left_out.get(why, 0) + 1
                 continue
             yield line, event_in(line), str(line.session)

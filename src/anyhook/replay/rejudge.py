@@ -53,6 +53,15 @@ class Unjudgeable(Exception):  # noqa: N818 (it says what the record is)
     """Why a record cannot be judged again; the same text for all records with this reason."""
 
 
+def left_out(line: JournalLine) -> str:
+    """Why its event cannot be judged as it was; "" if it can."""
+    if not line.has_data:
+        return "its data was not kept"
+    if not line.has_bodies:
+        return "its payloads were not kept"
+    return "a text in it was too long to be kept whole" if b" characters in all]" in line.raw else ""
+
+
 class Change(Record):
     """One record that would be decided differently today."""
 

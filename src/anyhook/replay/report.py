@@ -15,7 +15,7 @@ from anyhook.model.outcome import ASK, BLOCK
 from anyhook.model.record import Record
 from anyhook.platform.places import lies_in
 from anyhook.replay.imported import search_all
-from anyhook.replay.rejudge import event_in
+from anyhook.replay.rejudge import event_in, left_out
 from anyhook.tables.registry import dialect
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class HookReport:
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
         self.calls = self.stopped = self.would_stop = self.failed = self.asked_now = 0
+        self.left_out: dict[str, int] = {}
+        """How many calls cannot be judged today, by the reason."""
         self.examples: list[StoppedCall] = []
 
     def as_dict(self) -> dict[str, Json]:
@@ -59,6 +61,7 @@ class HookReport:
             "would_have_stopped": self.would_stop,
             "failures": self.failed,
             "asked_now": self.asked_now,
+            "left_out": {**self.left_out},
             "examples": [each.as_dict() for each in self.examples],
         }
 
@@ -130,7 +133,11 @@ def _take(asked: Sequence[HookReport], line: JournalLine, decision: RecordedDeci
                 and decision.hook in (hook.id, None)
             )
             found.take(line, then.verdict or "none", enforced=stopped)
-        elif hook.handler == "rule" and not hook.listens and line.has_data and line.has_bodies:
+        elif hook.handler != "rule" or hook.listens:
+            continue
+        elif why := left_out(line):
+            found.left_out[why] = found.left_out.get(why, 0) + line.events
+        else:
             found.asked_now += line.events
             found.take(line, _today(hook, rules, event_in(line)), enforced=False)
 
