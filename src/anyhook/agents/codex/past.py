@@ -38,7 +38,7 @@ ABOUT_RUN = re.compile(r"(?:(?:Chunk ID|Wall time|Process|Original token count|E
 EXIT = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)")
 TOLD_CWD = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
 TEXT_IN_CODE = r"""(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\$]|\\.)*+`)"""
-SET = re.compile(rf"\b(\w++)\s*+\+?=(?![=>])\s*(?:({TEXT_IN_CODE})(?=\s*(?:;|\Z|\n\s*\w)))?", re.DOTALL)
+TEXT_NAMED = re.compile(rf"\b(\w++)\s*+\+?=(?![=>])\s*(?:({TEXT_IN_CODE})(?=\s*(?:;|\Z|\n\s*\w)))?", re.DOTALL)
 """A name that is set in JavaScript, and the text that it is set to."""
 IN_CODE = re.compile(
     rf"""\btools\.(?:(?P<shell>exec_command|shell_command)|apply_patch)\(\s*"""
@@ -110,9 +110,13 @@ def _calls(payload: Json, kind: str) -> list[tuple[Json, str, Json]]:
     """The id, the tool and its input. In code mode, `exec` gets JavaScript that calls tools: then those calls whose
     text is known, and the code too if it calls others. The first one has the id, and so the result."""
     identity, code = inner(payload, "call_id"), inner(payload, "input")
-    if kind != "custom_tool_call" or inner(payload, "name") != "exec" or not isinstance(code, str):
-        return [(identity, *_call(payload, kind))]
-    named = SET.findall(code)
+    is_code = kind == "custom_tool_call" and inner(payload, "name") == "exec" and isinstance(code, str)
+    calls = _in_code(str(code)) if is_code else [_call(payload, kind)]
+    return [(f"{identity}.{n}" if n else identity, *call) for n, call in enumerate(calls)]
+
+
+def _in_code(code: str) -> list[tuple[str, Json]]:
+    named = TEXT_NAMED.findall(code)
     often = Counter(name for name, _ in named)
     texts = {name: text for name, text in named if often[name] == 1}
     calls: list[tuple[str, Json]] = []
@@ -123,9 +127,7 @@ def _calls(payload: Json, kind: str) -> list[tuple[Json, str, Json]]:
             calls.append(("Bash" if found["shell"] else "apply_patch", {"command": _text_of(written)}))
         else:
             is_read = is_read and not (written or found["other"])
-    if not (calls and is_read):
-        calls.append(("exec", {"code": code}))
-    return [(f"{identity}.{n}" if n else identity, *call) for n, call in enumerate(calls)]
+    return calls if calls and is_read else [*calls, ("exec", {"code": code})]
 
 
 def _text_of(written: str) -> str:

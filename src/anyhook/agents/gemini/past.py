@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from anyhook.platform.places import head
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from anyhook.tables.past import Object, PastEvent
     from anyhook.tables.rows import Roots
 
-DIGEST = 64
-MAX_SEARCHED = 1 << 20
+MAX_LOOKED_THROUGH = 1 << 20
 """How much of a session, in bytes, is looked through for the name of its folder."""
-ABSOLUTE = re.compile(r'(?<=")/[^"\\]+|(?<![\w/])/[^\s"\'`\\:]+')
+MAX_PATH = 1000
+NAMED_PATH = re.compile(r'(?<=")/[^"\\]+|(?<![\w/])/[^\s"\'`\\:]+')
 """A path, alone in a text or in a sentence."""
 
 
@@ -92,15 +92,16 @@ def _project(path: str) -> str:
     base, _, name = place.rsplit("/", 2)
     named = inner(_object(f"{base}/projects.json"), "projects")
     known: Object = {**_object(f"{base}/trustedFolders.json"), **(named if isinstance(named, dict) else {})}
-    if not (found := next((each for each, short in known.items() if short == name), "")) and len(name) == DIGEST:
-        text = (head(path, MAX_SEARCHED) or b"").decode("utf-8", "replace")
-        told = {
-            part.rstrip("/")
-            for whole in ABSOLUTE.findall(text)
-            for part in accumulate(whole.split("/"), "{}/{}".format)
-        }
-        found = next((each for each in (*known, *told) if sha256(each.encode()).hexdigest() == name), "")
-    return found
+    folders = chain(known, _named_in(path))
+    return next((each for each in folders if name in (known.get(each), sha256(each.encode()).hexdigest())), "")
+
+
+def _named_in(path: str) -> Iterator[str]:
+    """The folders that the beginning of a session names, and those above them."""
+    text = (head(path, MAX_LOOKED_THROUGH) or b"").decode("utf-8", "replace")
+    for whole in dict.fromkeys(NAMED_PATH.findall(text)):
+        if len(whole) <= MAX_PATH:
+            yield from accumulate(whole.rstrip("/").split("/"), "{}/{}".format)
 
 
 def _object(path: str) -> Object:
