@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_LOOKED_THROUGH = 1 << 20
 """How much of a session, in bytes, is looked through for the name of its folder."""
-LONGEST_PATH = 1000
+MAX_FOLDER_LENGTH = 1000
 NAMED_PATH = re.compile(r'(?<=")/[^"\\]+|(?<![\w/])/[^\s"\'`\\:]+')
 """A path, alone in a text or in a sentence."""
 
@@ -100,7 +100,7 @@ def _named_in(path: str) -> Iterator[str]:
     """The folders that the beginning of a session names, and those above them."""
     text = (head(path, MAX_LOOKED_THROUGH) or b"").decode("utf-8", "replace")
     for whole in dict.fromkeys(NAMED_PATH.findall(text)):
-        if len(whole) <= LONGEST_PATH:
+        if len(whole) <= MAX_FOLDER_LENGTH:
             yield from accumulate(whole.rstrip("/").split("/"), "{}/{}".format)
 
 
