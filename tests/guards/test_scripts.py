@@ -78,6 +78,40 @@ FILES = {
     "loss.el": f'(shell-command "{LOSS}")\n',
     "loss.exp": f"spawn {LOSS}\n",
     "loss.gdb": f"shell {LOSS}\n",
+    "Rakefile": "task default: :build\ntask :build do\n  sh 'cc a.c'\nend\ntask :gone do\n"
+    "  sh 'rm -rf ~/Documents'\nend\n"
+    "task all: [:gone] do\nend\nnamespace :db do\n  task :wipe => :env do\n"
+    "    FileUtils.rm_rf(File.expand_path('~/Documents'))"
+    "\n  end\nend\n",
+    "noxfile.py": "import nox, os\n@nox.session\ndef plain(session):\n    session.run('ruff')\n"
+    "@nox.session(name='gone')\ndef _gone(session):\n    session.run('rm', '-rf', os.path.expanduser('~/Documents'))\n",
+    "tasks.py": f"from invoke import task\n@task\ndef gone(c):\n    c.run('{LOSS}')\n@task\ndef build(c):\n"
+    f"    c.run('ruff')\n",
+    "tox.ini": "[tox]\nenvlist = py\n[testenv]\ncommands = ruff {posargs}\n"
+    "[testenv:gone]\ncommands =\n    ls\n    - rm -rf {env:HOME}/Documents\n",
+    "build.gradle": "tasks.register('gone', Exec) {\n"
+    "  commandLine 'rm', '-rf', \"${System.getProperty('user.home')}/Documents\"\n"
+    f"}}\ntask line(type: Exec) {{\n  commandLine 'sh', '-c', '{LOSS}'\n}}\n"
+    "task all(dependsOn: 'gone') {\n  dependsOn 'gone'\n}\n"
+    "task hello {\n  doLast { println 'rm' }\n}\n",
+    "gulpfile.js": f"const {{execSync}} = require('child_process');\nexports.gone = () => {{\n"
+    f"  execSync('{LOSS}');\n}}\n"
+    "exports.build = () => {\n  execSync('tsc');\n}\n",
+    "pyproject.toml": f"[tool.poe.tasks]\ngone = '{LOSS}'\nshell = {{shell = '{LOSS}', help = 'x'}}\n"
+    f"all = ['lint', 'gone']\n"
+    f"lint = {{cmd = 'ruff check', help = '{LOSS}'}}\n[tool.pdm.scripts]\nclear = '{LOSS}'\n"
+    f"[tool.hatch.envs.default.scripts]\nwipe = ['{LOSS}']\n",
+    "mise.toml": f"[tasks.gone]\nrun = '{LOSS}'\n[tasks.build]\nrun = 'make safe'\n",
+    "Procfile": f"web: node plain.js\ngone: {LOSS}\n",
+    "play.yml": f"- hosts: localhost\n  tasks:\n  - name: a\n    shell: {LOSS}\n",
+    "file.yml": f"- hosts: all\n  connection: local\n  tasks:\n  - block:\n"
+    f"    - file: {{path: {HOME}/Documents, state: absent}}\n",
+    "far.yml": f"- hosts: web\n  tasks:\n  - shell: systemctl restart nginx\n  - debug: msg='{LOSS}'\n",
+    "setup.py": "import shutil, os\nfrom setuptools import setup\n"
+    "shutil.rmtree(os.path.expanduser('~/Documents'))\nsetup()\n",
+    "plain/setup.py": "import shutil\nfrom setuptools import setup\nshutil.rmtree('build', ignore_errors=True)\n"
+    "setup()\n",
+    "given.py": "import shutil, sys\nshutil.rmtree(sys.argv[1])\n",
     "rm.mk": "D = $(HOME)/Documents\nall:\n\t$(RM) -r $(D)\n",
     "uses.sh": "rm -rf \"$D\"\n",
     "second.sh": ". ./vars.sh\nrm -rf $D\n",
@@ -106,6 +140,16 @@ RUN = (
     "composer gone", "deno task gone", "npx npm-run-all build gone", "docker compose up -d", "docker-compose run a",
     "direnv allow", "go run loss.go", "awk -f loss.awk a.txt", "sed -f loss.sed a.txt", "vim -es -S loss.vim",
     "emacs --script loss.el", "expect loss.exp", "gdb -batch -x loss.gdb", "make -f rm.mk",
+    "rake gone", "rake all", "rake db:wipe", "bundle exec rake gone", "nox -s gone", "nox", "inv gone", "invoke gone",
+    "tox -e gone", "tox run -e py,gone", "gradle gone", "./gradlew :app:gone", "gradle line", "gradle all", "gulp gone",
+    "npx gulp gone", "poe gone", "poe shell", "poe all", "uv run poe gone", "pdm run clear", "pdm clear",
+    "hatch run wipe", "mise run gone", "foreman start", "honcho start gone", "foreman run gone",
+    "ansible-playbook play.yml",
+    "ansible-playbook -i hosts file.yml", "pip install .", "pip install -e '.[dev]'", "python3 -m pip install -e .",
+    "uv pip install .", "node --run gone", "NODE_OPTIONS='--require ./loss.js' node plain.js",
+    "NODE_OPTIONS=--import=./loss.js npm run build", "exec < loss.sh; bash", ". /dev/stdin < loss.sh",
+    ". /dev/stdin <<< 'rm -rf ~/Documents'", "python3 given.py ~/Documents", "awk '{system($0)}' loss.sh",
+    "awk '{print | \"sh\"}' line", "sed e line", "sed 's/.*/&/e' < line",
     'sqlite3 a.db ".read loss.sql"',
     "psql shop -c '\\i loss.sql'", "mysql shop -e 'source loss.sql'", "docker exec -i db psql shop < loss.sql",
     "cat loss.sql | kubectl exec -i db -- psql shop", "psql shop -f loss.sql", "psql shop < loss.sql",
@@ -156,6 +200,14 @@ PASSES = (
     "for f in $(cat list); do wc $f; done", "mapfile -t all < list; wc \"${all[@]}\"", "cat value", "cat line > other",
     "cd plain && pytest .", "cd plain && pytest ../tests/test_a.py", "python3 -c 'import json'",
     "python3 -c 'import missing'",
+    "rake", "rake build", "rake -T", "nox -s plain", "nox -l", "inv build", "invoke --list", "tox", "tox -e py",
+    "tox -e lint", "gradle hello", "gradle build", "gulp build", "poe lint", "poe", "pdm run lint", "hatch build",
+    "mise run build", "foreman start web", "foreman check", "ansible-playbook far.yml", "pip install requests",
+    "pip install ./plain", "pip install -r requirements.txt", "uv pip install ruff", "pdm run build",
+    "node --run build",
+    "NODE_OPTIONS=--max-old-space-size=99 node plain.js", "NODE_OPTIONS='-r ./plain.js' node plain.js",
+    "exec < plain.sh; bash", "exec 2>&1; bash plain.sh", "python3 given.py build", "awk '{print $0}' line",
+    "awk '{system(\"ls \" $1)}' list", "sed s/a/b/ line", "sed -n /e/p line",
     "coverage report", "node -e \"require('fs')\"", "task build", "composer run build", "deno task build",
     "task --list",
     "docker compose ps", "docker compose -f safe/docker-compose.yml up", "go build", "go test ./...",
@@ -211,6 +263,81 @@ def test_a_line_that_python_puts_together_is_read_as_far_as_it_is_known(judge: J
     for codes, is_stopped in ((stopped, True), (passing, False)):
         lines = [f'python3 -c "import os, sys; {code}"' for code in codes]
         assert [line for line in lines if bool(judge.refusals(line)) != is_stopped] == []
+
+
+CODE_RUN = (
+    "import os; os.chdir(os.path.expanduser('~')); os.system('rm -rf Documents')",
+    "import subprocess; subprocess.run(['rm', '-rf', 'Documents'], cwd=os.path.expanduser('~'))",
+    "import subprocess as s; s.run(args='rm -rf ~/Documents', shell=True)",
+    "import subprocess\nfor each in [['ls'], ['rm', '-rf', '/home/dev/Documents']]: subprocess.run(each)",
+    "import subprocess\nfor each in ['ls', 'rm -rf ~/Documents']: subprocess.run(each, shell=True)",
+    "import subprocess\ndef run(line): subprocess.run(line, shell=True)\nrun('rm -rf ~/Documents')",
+    "import subprocess\ndef run(*words): subprocess.run(['rm', *words])\nrun('-rf', '/home/dev/Documents')",
+    "import subprocess\nwords = ['rm', '-rf']\nwords.append('/home/dev/Documents')\nsubprocess.run(words)",
+    "import subprocess\nwords = ['rm', '-rf']\nwords += ['/home/dev/Documents']\nsubprocess.run(words)",
+    "import os; os.system('rm -rf {}/Documents'.format(os.environ['HOME']))",
+    "import os; os.system('rm -rf %s/Documents' % os.environ['HOME'])",
+    "import os, shutil\nfor n in os.listdir('/home/dev'): shutil.rmtree(os.path.join('/home/dev', n))",
+    "import os\nfor r, d, fs in os.walk('/home/dev'):\n for f in fs: os.remove(os.path.join(r, f))",
+    "import ctypes; ctypes.CDLL(None).system(b'rm -rf ~/Documents')",
+    "import asyncio; asyncio.create_subprocess_exec('rm', '-rf', '/home/dev/Documents')",
+    "import sh; sh.rm('-rf', '/home/dev/Documents')",
+    "import shutil\ndef wipe(path): shutil.rmtree(path)\nwipe(path='/home/dev/Documents')",
+    "import git; git.Repo('.').git.push('--force', 'origin')",
+    "from git import Repo; Repo('.').remote('origin').push(force=True)",
+    "import git; git.Repo('.').remotes.origin.push('+main:main')",
+    "from dulwich import porcelain; porcelain.push('.', 'origin', 'main', force=True)",
+)
+CODE_PASSES = (
+    "import platform; platform.system()",
+    "import subprocess; subprocess.run(['git', 'status'], cwd='/home/dev')",
+    "def run(line): print(line)\nrun('rm -rf ~/Documents')",
+    "def run(line): run(line)\nrun('a')",
+    "items = []; items.append('rm -rf ~/Documents'); print('{} %s'.format(1) % 2)",
+    "import os\nfor r, d, fs in os.walk('/home/dev'):\n for f in fs: print(os.path.join(r, f))",
+    "import os\nfor n in os.listdir('build'): os.remove(os.path.join('build', n))",
+    "import git; r = git.Repo('.'); r.git.add('-A'); r.git.commit('-m', 'rm -rf ~'); r.remotes.origin.push()",
+    "stack.push('+x', force=True)",
+)
+NODE_RUN = (
+    "const {exec: r} = require('child_process'); r('rm -rf ~/Documents')",
+    "import {exec as r} from 'node:child_process'; r('rm -rf ~/Documents')",
+    "const c = require('child_process'); c.execFileSync('rm', ['-rf', '/home/dev/Documents'])",
+    "const run = promisify(require('child_process').exec); await run('rm -rf ~/Documents')",
+    "const fs = require('fs'), d = '/home/dev/Documents'; fs.rmSync(d, {recursive: true})",
+    "const d = '/home/dev/Documents'; require('child_process').execSync(`rm -rf ${d}`)",
+    "const h = os.homedir(); const t = path.join(h, 'Documents'); fs.rmSync(t, {recursive: true})",
+    "import files from 'fs/promises'; await files.rm('/home/dev/Documents', {recursive: true})",
+    "require('child_process').execSync('rm -rf Documents', {cwd: '/home/dev'})",
+    "const git = require('simple-git'); git().push('origin', 'main', ['--force'])",
+    "const git = require('isomorphic-git'); await git.push({fs, http, dir: '.', force: true})",
+)
+NODE_PASSES = (
+    "const s = 'rm -rf ~/Documents'; console.log(s)",
+    "const d = 'dist'; require('fs').rmSync(d, {recursive: true})",
+    "const {rm: del} = require('fs'); del('dist'); const m = new Map(); m.delete('/')",
+    "const r = /a/; r.exec('rm -rf ~/Documents')",
+    "const git = require('simple-git'); git().push('origin', 'main')",
+    "queue.push({force: true})",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "codes", "is_stopped"),
+    [("x.py", "python3", CODE_RUN, True), ("x.py", "python3", CODE_PASSES, False),
+     ("x.js", "node", NODE_RUN, True), ("x.js", "node", NODE_PASSES, False)],
+)  # fmt: skip
+def test_code_is_followed_through_its_names(
+    tmp_path: Path, name: str, program: str, codes: tuple[str, ...], is_stopped: bool
+) -> None:
+    """Through loops, functions of its own, lists that grow, other names of functions, folders that it moves to."""
+    judge = Judge(project=str(tmp_path))
+    wrong = []
+    for code in codes:
+        (tmp_path / name).write_text(code)
+        if bool(judge.refusals(f"{program} {name}")) != is_stopped:
+            wrong.append(code)
+    assert wrong == []
 
 
 def test_a_rule_may_leave_files_out(judge: Judge) -> None:

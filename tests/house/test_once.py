@@ -104,7 +104,7 @@ NAMES_ELSEWHERE = {
     "extra/live/model_server.py": 1,  # an encoding of HTTP
     "extra/warm/warm_python.py": 2,  # what these shells add to the environment
     "guard/calls.py": 3,  # files of shells and of git; functions that change files; sub-commands of agents
-    "programs/code.py": 9,  # functions of other languages that are called like programs
+    "programs/code.py": 14,  # functions of other languages that are called like programs
     "programs/commands.py": 2,  # what hooks are not named after; words in the names of tools
     "programs/effects.py": 1,  # schemes of addresses
     "programs/git.py": 3,  # sub-commands of git
@@ -114,8 +114,10 @@ NAMES_ELSEWHERE = {
     "programs/quick.py": 5,  # of the table's rows; a test compares them
     "programs/scripts.py": 1,  # functions of other languages
     "programs/secrets.py": 1,  # folders with keys
+    "programs/special.py": 1,  # sub-commands of tools of the desktop
     "programs/respelled.py": 2,  # words of the grammar
     "programs/statements.py": 1,  # words of the grammar
+    "programs/tasks.py": 2,  # where tasks begin, and keys of plays
     "programs/wrappers.py": 1,  # a sub-command of git
     "rules/calls.py": 3,  # words in the names of tools
     "rules/paths.py": 1,  # folders of builds

@@ -71,7 +71,9 @@ CALLS: tuple[tuple[str, str], ...] = (
             r"IO\.write|chmodSync|symlinkSync)"),
     ("read", r"\b(?:readFileSync|readFile|createReadStream|file_get_contents|readfile|fpassthru|"
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
-    ("line", rf"\b(?:execSync|{OF_CHILDREN}exec|system|spawnSync|spawn|exec\.Command|popen|shell_exec|passthru|qx|"
+    ("line", rf"\b(?:execSync|execFileSync|execFile|execa(?:Sync|Command|CommandSync|\.command)?|"
+        rf"{OF_CHILDREN}exec|system|"
+        r"commandLine(?:\s*=\s*)?(?:\s*(?:listOf\(|\[))?|spawnSync|spawn|exec\.Command|popen|shell_exec|passthru|qx|"
         r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script)"),
 )  # fmt: skip
 
@@ -125,6 +127,15 @@ def _plainly_quoted(code: str, language: Language) -> str:
     return OTHER_QUOTES[language].sub(quoted, code) if language in OTHER_QUOTES else code
 
 
+GIT_MODULES = re.compile(r"['\"](?:isomorphic-git|simple-git(?:/promise)?|nodegit)['\"]")
+FORCED_PUSH = re.compile(
+    r"\.push\([^;]*?(?:\bforce:\s*true|['\"](?:--force|-f)['\"]|['\"]\+)"
+    r"|\.raw\([^;]*?['\"]push['\"][^;]*?['\"](?:--force|-f)['\"]"
+)
+"""A forced push by a library for Node."""
+EXECUTED = re.compile(r"(['\"])((?:(?!\1)[^\n])*)\1\.execute\(\)")
+DELETED = re.compile(r"\bnew File\(\s*(['\"])([^'\"\n]*)\1\s*\)\.delete(?:Dir)?\(\)")
+"""A text that Groovy runs, and a file that it deletes."""
 OF_COMPUTED = re.compile(
     r"\b(?:eval|exec|system|spawn|unlink|writeFile)\w*\s*\(?\s*[$@\w.]+\s*[,)]|\b(?:exec|system)\s+[$@]\w+"
 )
@@ -132,17 +143,30 @@ OF_COMPUTED = re.compile(
 
 def _others(program: Program, into: Collector) -> None:
     language = language_of(program)
-    written = _with_home(program.code or "", into.home)
+    written = _with_values(_with_home(program.code or "", into.home), language)
     code = _plainly_quoted(written, language)
+    if folder := CHANGES_FOLDER.search(code):
+        program = program.replace(cwd=os.path.join(program.cwd or "", folder[2]))
     _by_calls(code, program, into)
     for found in OPENED.finditer(code):
         _opened(found, program, into)
     for groups in SCRIPT_TICKS.findall(written) if language == "node" else TICKS.findall(written):
         into.line("".join(groups), program)
+    _by_libraries(code, language, program, into)
     for url in URL.findall(code):
         into.connect(url)
     if OF_COMPUTED.search(code):
         into.unknown.append(f"code or path computed by {program.name}")
+
+
+def _by_libraries(code: str, language: Language, program: Program, into: Collector) -> None:
+    """What only one language has."""
+    if language == "node" and GIT_MODULES.search(code) and FORCED_PUSH.search(code):
+        into.line("git push --force", program)
+    for _, line in EXECUTED.findall(code) if language == "groovy" else ():
+        into.line(line, program)
+    for _, path in DELETED.findall(code) if language == "groovy" else ():
+        into.note("delete", path, program.cwd)
 
 
 def _by_calls(code: str, program: Program, into: Collector) -> None:
@@ -162,15 +186,16 @@ def _by_calls(code: str, program: Program, into: Collector) -> None:
 
 HOME_CALL = (
     r"(?:\b(?:os|require\(['\"](?:node:)?os['\"]\))\.homedir\(\)|process\.env\.HOME|Dir\.home|(?<![\w.])homedir\(\)"
-    r"|ENV\[['\"]HOME['\"]\]|(?:os\.)?[gG]etenv\(['\"]HOME['\"]\))"
+    r"|ENV\[['\"]HOME['\"]\]|(?:os\.|System\.)?[gG]etenv\(['\"]HOME['\"]\)|System\.getProperty\(['\"]user\.home['\"]\))"
 )
 
+JOINED_PATH = re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)")
 HOMES = (
     (re.compile(r"File\.expand_path\(\s*(['\"])~/([^'\"]*)\1\s*\)"), r"\1{home}/\2\1"),
     (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
     (re.compile(r"(?<=[,(])\s*\$ENV\{['\"]?HOME['\"]?\}(?=\s*[,)])"), "'{home}'"),
     (re.compile(r"[#$]\{" + HOME_CALL + r"\}|\$ENV\{['\"]?HOME['\"]?\}"), "{home}"),
-    (re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"), r"\1\2/\4\1"),
+    (JOINED_PATH, r"\1\2/\4\1"),
     (re.compile(HOME_CALL), "'{home}'"),
 )
 
@@ -183,6 +208,66 @@ def _with_home(code: str, home: str) -> str:
     return code.replace("`", "'") if "homedir" in code else code
 
 
+CHANGES_FOLDER = re.compile(r"(?:\bchdir\(?\s*|\bcwd:\s*)(['\"])([^'\"\n]+)\1")
+"""Where code says in which folder it works."""
+ASSIGNED: dict[Language, str] = {
+    "node": r"(?m)(?:\b(?:const|let|var)\s|,)\s*(\w+)\s*(?::\s*\w+\s*)?=\s*(['\"])([^'\"\n]*)\2\s*(?=[;,\n)]|$)",
+    "perl": r"(?m)\b(?:my|our)\s+(\$\w+)\s*=\s*(['\"])([^'\"\n]*)\2\s*(?=;|$)",
+    "php": r"(?m)(\$\w+)\s*=\s*(['\"])([^'\"\n]*)\2\s*(?=;|$)",
+    "ruby": r"(?m)^\s*([a-z_]\w*)\s*=\s*(['\"])([^'\"\n]*)\2\s*(?=;|$)",
+}
+"""A variable that is given a text."""
+MAX_VALUES, MAX_ROUNDS = 32, 3
+JOINED_TEXTS = re.compile(r"(['\"])([^'\"\n]*)\1\s*[+.]\s*(['\"])([^'\"\n]*)\3")
+NODE_MODULE = r"['\"](?:node:)?(child_process|fs|fs/promises|fs-extra)['\"]"
+OF_MODULES = re.compile(
+    rf"(?:\{{([^{{}}]*)\}}|(\w+))\s*=\s*(?:await\s+import|require)\({NODE_MODULE}\)(?![.\w])"
+    rf"|\bimport\s+(?:\{{([^{{}}]*)\}}|(?:\*\s*as\s+)?(\w+))\s+from\s+{NODE_MODULE}"
+)
+OF_ONE = re.compile(
+    rf"\b(\w+)\s*=\s*(?:[\w.]*promisify\()?\s*(?:require\({NODE_MODULE}\)|\w+)?\.?"
+    r"\b(exec|execSync|execFile|spawn|spawnSync|rm|rmSync|unlink)\b\s*\)?\s*(?=[;,\n]|$)"
+)
+"""How code for Node names the functions of these modules, all together and one by one."""
+
+
+def _by_own_names(code: str) -> str:
+    """Code for Node with the functions of its modules by their own names, however it calls them."""
+    named: dict[str, str] = {alias: own for alias, _, own in OF_ONE.findall(code)}
+    for first, whole, module, second, other, from_ in OF_MODULES.findall(code):
+        short, listed = "cp" if "child" in (module or from_) else "fs", first or second
+        if alias := whole or other:
+            code = re.sub(rf"(?<![\w.$]){alias}(?=\.)", short, code)
+        for own, renamed in re.findall(r"(\w+)(?:\s*(?::|\bas\b)\s*(\w+))?", listed):
+            named.setdefault(renamed or own, f"{short}.{own}")
+    for alias, own in [*named.items()][:MAX_VALUES]:
+        code = re.sub(rf"(?<![\w.$]){alias}(?=\s*\()", own, code)
+    return code
+
+
+def _with_values(code: str, language: Language) -> str:
+    """The code with the texts of variables that get one, and once only, where they are used."""
+    if language not in ASSIGNED:
+        return code
+    code = _by_own_names(code) if language == "node" else code
+    for _ in range(MAX_ROUNDS):
+        before = code
+        for name, _, text in re.findall(ASSIGNED[language], code)[:MAX_VALUES]:
+            if len(re.findall(rf"(?<![\w$.]){re.escape(name)}\s*=(?![=>])", code)) == 1:
+                code = _with_value(code, re.escape(name), text)
+        for _ in range(MAX_ROUNDS):
+            code = JOINED_TEXTS.sub(r"'\2\4'", code)
+        code = JOINED_PATH.sub(r"\1\2/\4\1", code)
+        if code == before:
+            break
+    return code
+
+
+def _with_value(code: str, name: str, text: str) -> str:
+    code = re.sub(rf"(?<=[(,+.\[])(\s*){name}\b(?!\s*[(:=.\w])", lambda found: f"{found[1]}'{text}'", code)
+    return re.sub(rf"[$#]\{{{name}\}}", lambda _: text, code)
+
+
 WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
 
 """A string, or a variable whose value is known only at run time."""
@@ -191,7 +276,7 @@ WORD = r"'([^']*)'|\"([^\"]*)\"|[$@]?([A-Za-z_]\w*)"
 def _with_list(code: str, found: re.Match[str], first: str) -> str:
     """`spawnSync("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")` as one line."""
     tail = code[found.end() : found.end() + 500]
-    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);]|$)", tail)
+    listed = re.match(r"\s*,\s*\[([^\]]*)\]", tail) or re.match(rf"((?:\s*,\s*(?:{WORD}))+)\s*(?:[);\n\]}}]|$)", tail)
     if listed is None:
         return first
     words = [
@@ -272,6 +357,18 @@ JOINING = frozenset({
 """Functions and methods that build a path from strings."""
 
 
+MAX_CALLS = 50
+"""How many calls of its own functions are followed."""
+RUN_A_TASK = ("run", "run_always", "local", "sudo")
+OF_TASKS = {"nox", "invoke", "fabric"}
+OF_GIT = {"git", "dulwich", "pygit2"}
+"""Modules whose `run` runs a line or words, and those whose `push` is git's."""
+
+
+class Each(list[object]):
+    """The values that a variable has, one after the other."""
+
+
 class PythonCode:
     """One piece of code, walked in order with the known values of its names."""
 
@@ -279,6 +376,10 @@ class PythonCode:
         self.program, self.into = program, into
         self.names: dict[str, object] = {}
         self.modules: dict[str, str] = {}
+        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self.calls = 0
+        self.inside: tuple[str, ...] = ()
+        """The functions that are being called."""
 
     def read(self, code: str) -> bool:
         """Add what the code does; False if it is not valid Python."""
@@ -288,21 +389,57 @@ class PythonCode:
             return False
         for node in imports:
             self._import(node)
-        for statement in statements:
-            if (
-                isinstance(statement, ast.Assign)
-                and len(statement.targets) == 1
-                and isinstance(statement.targets[0], ast.Name)
-            ):
-                self.names[statement.targets[0].id] = self.value(statement.value)
-            elif isinstance(statement, (ast.For, ast.comprehension)) and isinstance(statement.target, ast.Name):
-                self.names[statement.target.id] = self.value(statement.iter)
-            elif isinstance(statement, ast.withitem) and isinstance(statement.optional_vars, ast.Name):
-                self.names[statement.optional_vars.id] = self.value(statement.context_expr)
-            elif isinstance(statement, ast.Call):
-                self.call(statement)
+        for each in ast.iter_child_nodes(_tree(code)):
+            if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.functions[each.name] = each
+        self._walk(statements)
         for url in URL.findall(code):
             self.into.connect(url)
+        return True
+
+    def _walk(self, statements: list[ast.AST]) -> None:
+        for statement in statements:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    self.names[name] = self.value(statement.value)
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
+                    self.names[name] = _combined(self.names.get(name), self.value(statement.value), joins=False)
+                case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
+                    self._loop(target, each)
+                case ast.withitem(optional_vars=ast.Name(id=name)):
+                    self.names[name] = self.value(statement.context_expr)
+                case ast.Call():
+                    self.call(statement)
+                case _:
+                    pass
+
+    def _loop(self, target: ast.expr, over: ast.expr) -> None:
+        """The variables of a loop: each value of a list, or what a walk through a folder finds."""
+        value = self.value(over)
+        if isinstance(target, ast.Name):
+            self.names[target.id] = Each(value) if isinstance(value, list) else value
+        elif isinstance(target, ast.Tuple) and isinstance(over, ast.Call) and _attribute(over.func) == "walk":
+            root = self.value(over.args[0]) if over.args else None
+            for place, each in enumerate(target.elts):
+                if isinstance(each, ast.Name) and isinstance(root, str):
+                    self.names[each.id] = "*" if place else os.path.join(root, "**")
+
+    def _own_function(self, node: ast.Call, name: str) -> bool:
+        """Whether it is a function of this code, which is read with what it is given."""
+        function = self.functions.get(name)
+        self.calls += function is not None
+        if function is None or name in self.inside or self.calls > MAX_CALLS:
+            return function is not None
+        kept, outer = dict(self.names), self.inside
+        named = [each.arg for each in function.args.args]
+        values = [self.value(each.value if isinstance(each, ast.Starred) else each) for each in node.args]
+        self.names |= dict(zip(named, values, strict=False))
+        self.names |= {each.arg: self.value(each.value) for each in node.keywords if each.arg in named}
+        if function.args.vararg is not None:
+            self.names[function.args.vararg.arg] = values[len(named) :]
+        self.inside = (*self.inside, name)
+        self._walk(_mattering(ast.Module(function.body, []))[1])
+        self.names, self.inside = kept, outer
         return True
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -341,7 +478,13 @@ class PythonCode:
             case ast.Name():
                 return self.names.get(node.id)
             case ast.List() | ast.Tuple():
-                return [self.value(each) for each in node.elts]
+                return self._elements(node.elts)
+            case ast.BinOp(left=left, op=ast.Mod(), right=right):
+                return _filled(self.value(left), self.value(right))
+            case ast.Subscript(slice=ast.Constant(value=place)):
+                return self._given(self.name(node.value), place)
+            case ast.Attribute(value=ast.Name(id=name), attr="path") if isinstance(self.names.get(name), str):
+                return self.names[name]
             case ast.JoinedStr():
                 parts = [
                     self.value(each.value if isinstance(each, ast.FormattedValue) else each) for each in node.values
@@ -351,10 +494,23 @@ class PythonCode:
                 return _combined(self.value(node.left), self.value(node.right), joins=isinstance(node.op, ast.Div))
             case ast.Call():
                 return self.called(node)
-            case ast.Subscript(slice=ast.Constant(value="HOME")) if self.name(node.value) in ("os.environ", "environ"):
-                return self.into.home
             case _:
                 return None
+
+    def _given(self, name: str, place: object) -> str | None:
+        """The home folder, or one of the script's own arguments."""
+        if place == "HOME" and name in ("os.environ", "environ"):
+            return self.into.home
+        given = [word for word in self.program.words if word.text != "-c"]
+        is_there = name == "sys.argv" and isinstance(place, int) and 0 < place < len(given)
+        return given[place].text if is_there and isinstance(place, int) and given[place].known else None
+
+    def _elements(self, nodes: list[ast.expr]) -> list[object]:
+        found: list[object] = []
+        for each in nodes:
+            value = self.value(each.value if isinstance(each, ast.Starred) else each)
+            found += value if isinstance(each, ast.Starred) and isinstance(value, list) else [value]
+        return found
 
     def line_of(self, node: ast.expr) -> object:
         """A shell line, with a variable of the shell for each part that is computed."""
@@ -387,12 +543,10 @@ class PythonCode:
         named = [each.value for each in node.keywords if each.arg in ("file", "path", "src", "dst", "args")]
         args = [*node.args, *named]
         last = _attribute(node.func)
+        if self._own_function(node, name) or self._starts(node, name, last) or self._changes(node, name, last):
+            return
         if name in OPEN_CALLS or (last == "open" and name != last):
             self._open(node, name)
-        elif name.startswith(REPLACERS):
-            self._start(node.args[2 if name.startswith("os.spawn") else 1 :], name)
-        elif name in RUNNERS:
-            self._start(node.args[:1], name)
         elif name in CODERS:
             self._coded(name, args)
         elif name in ACTS:
@@ -404,6 +558,71 @@ class PythonCode:
             self._tree(node, last)
         elif last in PATH_METHODS:
             self._method(node, name)
+
+    def _starts(self, node: ast.Call, name: str, last: str) -> bool:
+        """Whether it starts a program."""
+        if name.startswith(REPLACERS):
+            self._start(node.args[2 if name.startswith("os.spawn") else 1 :], name)
+        elif name in RUNNERS or (last == "system" and node.args):
+            named = {each.arg: each.value for each in node.keywords}
+            inner, self.program = self.program, self._in_folder([named[key] for key in ("cwd",) if key in named])
+            self._start([*node.args, *(named[key] for key in ("args",) if key in named)][:1], name)
+            self.program = inner
+        else:
+            return self._by_library(node, name, last)
+        return True
+
+    def _by_library(self, node: ast.Call, name: str, last: str) -> bool:
+        """Whether it starts a program with the words of the call."""
+        if name == "asyncio.create_subprocess_exec" or (last in RUN_A_TASK and self._has(OF_TASKS)):
+            self._start(node.args, name)
+        elif name.startswith("sh.") and self._has({"sh"}):
+            self._line_of_words([*name.split(".")[1:]], node)
+        elif self._has(OF_GIT) and (last == "push" or (".git." in f".{name}" and not name.startswith("git."))):
+            self._line_of_words(["git", last.replace("_", "-")], node)
+        else:
+            return False
+        return True
+
+    def _has(self, modules: set[str]) -> bool:
+        """Whether the code has one of these modules."""
+        return not modules.isdisjoint([each.partition(".")[0] for each in self.modules.values()])
+
+    def _in_folder(self, nodes: list[ast.expr]) -> Program:
+        """The program, in the folder that is named last."""
+        folder = self.value(nodes[-1]) if nodes else None
+        if not isinstance(folder, str):
+            return self.program
+        return self.program.replace(cwd=os.path.normpath(os.path.join(self.program.cwd or "", folder)))
+
+    def _changes(self, node: ast.Call, name: str, last: str) -> bool:
+        """Whether it changes the folder or a list for what follows."""
+        if name == "os.chdir":
+            self.program = self._in_folder(node.args[:1])
+        elif last in ("append", "extend"):
+            self._longer(node)
+        return name == "os.chdir" or last in ("append", "extend")
+
+    def _longer(self, node: ast.Call) -> None:
+        """A list that gets more values."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=verb), args=[added]):
+                before, value = self.names.get(name), self.value(added)
+                if isinstance(before, list):
+                    more = value if verb == "extend" and isinstance(value, list) else [value]
+                    self.names[name] = [*before, *more][:MAX_CALLS]
+            case _:
+                pass
+
+    def _line_of_words(self, words: list[str], node: ast.Call) -> None:
+        """A call whose name and arguments are the words of a line, as some libraries have it."""
+        given = [self.value(each) for each in node.args]
+        flat = [word for each in given for word in (each if isinstance(each, list) else [each])]
+        flags = [each.arg for each in node.keywords if each.arg and self.value(each.value) is True]
+        specs = [self.value(each.value) for each in node.keywords if each.arg in ("refspec", "refspecs")]
+        texts = [word for word in (*flat, *specs) if isinstance(word, str)]
+        options = [f"-{flag}" if len(flag) == 1 else f"--{flag.replace('_', '-')}" for flag in flags]
+        self.into.line(shlex.join([*words, *options, *texts]), self.program)
 
     def _coded(self, name: str, args: list[ast.expr]) -> None:
         """Code that is run as a text."""
@@ -455,16 +674,25 @@ class PythonCode:
         """A started program: a line, a list of words, or for `os.execlp` separate arguments."""
         values = [self.value(arg) for arg in args]
         value = values[0] if len(values) == 1 else values
+        if isinstance(value, Each):
+            for each in value:
+                self._run(each)
+        elif not self._run(value):
+            self.into.unknown.append(f"program from Python's {name}")
+            line = str(self.line_of(args[0])) if len(args) == 1 else COMPUTED_PART
+            if line.partition(COMPUTED_PART)[0].strip():  # which program is known
+                self.into.line(line, self.program)
+
+    def _run(self, value: object) -> bool:
+        """Whether it is a line or a list of words, which is run."""
         if isinstance(value, list) and value:
             texts = [str(each) if isinstance(each, (str, int)) else "$…" for each in value]
             self.into.line(" ".join(text if text == "$…" else shlex.quote(text) for text in texts), self.program)
         elif isinstance(value, str):
             self.into.line(value, self.program)
         else:
-            self.into.unknown.append(f"program from Python's {name}")
-            line = str(self.line_of(args[0])) if len(args) == 1 else COMPUTED_PART
-            if line.partition(COMPUTED_PART)[0].strip():  # which program is known
-                self.into.line(line, self.program)
+            return False
+        return True
 
     def note(self, action: str, nodes: list[ast.expr]) -> None:
         for node in nodes:
@@ -506,6 +734,26 @@ def _listed(short: str, owner: object, given: list[object]) -> str | None:
     return os.path.join(place[0], *(["**"] if short == "rglob" else []), *place[1:])
 
 
+def _filled(text: object, given: object) -> str | None:
+    """A text with the values of its places."""
+    try:
+        made = text % (tuple(given) if isinstance(given, list) else given) if isinstance(text, str) else None
+    except (TypeError, ValueError):
+        return None
+    return made if given is not None and not (isinstance(given, list) and None in given) else None
+
+
+def _formatted(_short: str, owner: object, given: list[object]) -> str | None:
+    try:
+        return owner.format(*given) if isinstance(owner, str) and None not in given else None
+    except (LookupError, ValueError, AttributeError):
+        return None
+
+
+def _names_in(short: str, owner: object, given: list[object]) -> str | None:
+    return "*" if short == "listdir" else _listed(short, owner, given)
+
+
 def _split(_short: str, owner: object, given: list[object]) -> list[str] | None:
     return owner.split() if isinstance(owner, str) and not given else None
 
@@ -523,6 +771,7 @@ RETURNS: dict[str, Callable[[str, object, list[object]], object]] = {
     **dict.fromkeys(JOINING, _joined),
     **dict.fromkeys(("glob", "rglob", "iterdir", "iglob"), _listed),
     **dict.fromkeys(("decode", "encode", "strip"), lambda _short, owner, _given: owner),
+    "listdir": _names_in, "scandir": _names_in, "format": _formatted, "CDLL": lambda *_: None,
     "split": _split, "b64decode": _from_base64, "chr": _character,
 }  # fmt: skip
 """What functions and methods return that only compute a path or a text."""
@@ -545,9 +794,17 @@ def _emptied_by_open(func: ast.expr) -> list[ast.expr]:
 def _parsed(code: str) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.AST]]:
     """The imports, outer ones first; and the nodes that can matter, in the order in which they run: an assignment
     before its use, and the iterable of a comprehension before its body."""
+    return _mattering(_tree(code))
+
+
+@lru_cache(4)
+def _tree(code: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(_dedented(code))
+        return ast.parse(_dedented(code))
+
+
+def _mattering(tree: ast.AST) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.AST]]:
     imports: list[tuple[int, ast.Import | ast.ImportFrom]] = []
     found: list[ast.AST] = []
     stack: list[tuple[int, ast.AST]] = [(0, tree)]
@@ -570,7 +827,7 @@ def _parsed(code: str) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.AST]
     return [node for _, node in imports], found
 
 
-MATTERING = (ast.Assign, ast.For, ast.comprehension, ast.withitem, ast.Call)
+MATTERING = (ast.Assign, ast.AugAssign, ast.For, ast.comprehension, ast.withitem, ast.Call)
 LEAVES = (ast.Constant, ast.Name)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -152,7 +152,8 @@ class Collector:
         via = (*program.via, program.name) if script.remote else program.via
         if script.language != "sh":
             part = Collector(self.home, self.variables, budget, inside)
-            part._look(Program(script.language, cwd=script.cwd, code=text, via=via))
+            words = tuple([Word(each, each) for each in script.params])
+            part._look(Program(script.language, words=words, cwd=script.cwd, code=text, via=via))
             self._take(part)
             folders = (os.path.dirname(script.path), script.cwd or "")
             for each in imported(text, script.language, folders, script.cwd) if len(inside) < MAX_FILES_DEEP else ():

@@ -34,7 +34,7 @@ REMOVERS = frozenset({
 """Programs that can remove a whole folder, or hide what is in it."""
 CODE_READERS = frozenset({
     ".", "R", "Rscript", "ash", "bash", "bmake", "bun", "cmd", "csh", "dash", "deno", "elixir", "elvish", "fish",
-    "gmake", "groovy", "guile", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs",
+    "gmake", "groovy", "guile", "ipython", "julia", "just", "ksh", "lua", "luajit", "make", "mksh", "node", "nodejs",
     "npm", "nu", "osascript", "perl", "php", "pnpm", "powershell", "pwsh", "pypy", "pypy3", "python", "python3",
     "rbash", "ruby", "sh", "source", "tclsh", "tcsh", "ts-node", "ts-node-dev", "tsx", "xonsh", "yarn", "yash",
     "zsh",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Runs = Literal["", "shell", "each", "listed", "found", "git", "module", "schedule"]
     Special = Literal[
         "", "git", "dd", "tar", "find", "chmod", "curl", "wget", "socat", "awk", "sed", "unzip", "patch", "apply_patch",
-        "in_place", "cloud", "az", "split", "emptied", "tee", "cpio", "database", "editor", "environment",
+        "in_place", "cloud", "az", "split", "emptied", "tee", "cpio", "database", "editor", "environment", "desktop",
     ]  # fmt: skip
     Tree = Literal[
         "", "copy", "over", "sync", "move", "tar", "unzip", "git", "seven", "unrar", "here", "ar", "dpkg", "module",
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     ]  # fmt: skip
     OwnFiles = Literal["", "sqlite", "psql", "mysql", "emacs"]
     Finds = Literal["", "find", "fd", "ls", "matches", "git"]
-    RecipeKind = Literal["", "make", "just", "task", "json", "compose"]
+    RecipeKind = Literal[
+        "", "make", "just", "task", "json", "compose", "rake", "nox", "invoke", "gradle", "gulp", "tox", "toml",
+        "procfile", "play", "setup",
+    ]  # fmt: skip
     Prints = Literal[
         "", "echo", "printf", "cat", "base64", "xxd", "tr", "rev", "pwd", "tee", "nothing", "which", "command", "type",
         "basename", "dirname", "realpath", "readlink", "git", "mktemp", "seq",
@@ -162,7 +165,8 @@ class ProgramRow(Record):
     """A variable with arguments that it gets before its own."""
     recipes: RecipeKind = ""
     """How the recipes are written that it runs: for make or its relatives, in a Taskfile, as `scripts` or `tasks` in
-    JSON, or as services of containers."""
+    JSON or TOML, as services of containers, as plays, as tasks in the code of a language, or as
+    the `setup.py` of a folder that it builds."""
     files_in: Language = ""
     """The language of the files that it runs without being an interpreter: its arguments, and those of `reads_here`."""
     reads_here: str = ""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from anyhook.programs.program import Program
+    from anyhook.programs.program import Program, Word
 
 MAX_VALUES = 64
 """How many values of one variable are kept."""
@@ -47,6 +47,8 @@ class Scope:
         """What the line itself has written so far."""
         self.links: dict[str, str] = {}
         """Links and copies of programs that the line has made, and the originals."""
+        self.input: Word | None = None
+        """The file that `exec < FILE` made its input."""
         self.calls: tuple[str, ...] = ()
         self.is_started = False
         """Whether another program starts what is here: it knows no functions, unless the line has exported them."""
@@ -54,7 +56,7 @@ class Scope:
     def copy(self) -> Scope:
         made = Scope(self.cwd, dict(self.variables))
         made.functions, made.files, made.calls = dict(self.functions), self.files, self.calls
-        made.links, made.is_started = self.links, self.is_started
+        made.links, made.is_started, made.input = self.links, self.is_started, self.input
         return made
 
     def take(self, other: Scope) -> None:

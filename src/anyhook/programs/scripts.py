@@ -16,11 +16,13 @@ from anyhook.programs.project_files import MakeCall, PackageCall, Recipes, packa
 from anyhook.programs.rows import Wraps
 from anyhook.programs.statements import expanded, is_evaluated
 from anyhook.programs.table import row_of
+from anyhook.programs.tasks import parts, play_lines, procfile_lines, table_lines, tox_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from anyhook.programs.options import SortedOptions
     from anyhook.programs.rows import Language, ProgramRow, RecipeKind
 
 MAX_SCRIPT_BYTES = 262_144
@@ -30,6 +32,8 @@ MAX_FILES_OF_PATTERN = 16
 MAX_FOLDERS_ABOVE = 12
 """In how many folders above we look for a package.json."""
 PYTHON_PROGRAM = "python3"
+NODE_LOADS = later(r"(?:^|\s)(?:-r|--require|--import|--loader)[ =]\s*['\"]?([^\s'\"]+)")
+"""What `NODE_OPTIONS` loads first."""
 START_VARIABLES = {"BASH_ENV": "sh", "ENV": "sh", "PYTHONSTARTUP": PYTHON_PROGRAM}
 """Variables that name a script which a shell or an interpreter runs first, and its language."""
 STANDS_FOR: dict[Language, tuple[str, ...]] = {
@@ -72,6 +76,9 @@ def scripts_of(program: Program) -> Iterator[FileCode]:
     for variable, value in program.set:
         if variable in START_VARIABLES:
             yield from _read_scripts(Word(value, value), START_VARIABLES[variable], program)
+        if variable == "NODE_OPTIONS":
+            for name in NODE_LOADS.findall(value):
+                yield from _read_scripts(Word(name, name), "node", program)
     if program.code is not None:
         yield from imported(program.code, program.name, (program.cwd or "",), program.cwd)
     else:
@@ -105,11 +112,13 @@ def _of_project(program: Program, row: ProgramRow) -> Iterator[FileCode]:
     """What a project's files say: makefiles and the like, lists of scripts, tests."""
     if row.makes:
         yield from _recipes(program, row)
+    elif row.recipes == "setup":
+        yield from _built(program, row)
     elif row.recipes:
         yield from _listed_lines(program, row)
     elif row.files_in:
         yield from _given_files(program, row)
-    elif row.has("scripts"):
+    elif row.has("scripts") or (row.language == "node" and "--run" in program.args[:2]):
         yield from _package_lines(program)
 
 
@@ -133,17 +142,33 @@ def _given_files(program: Program, row: ProgramRow) -> Iterator[FileCode]:
 
 
 def _listed_lines(program: Program, row: ProgramRow) -> Iterator[FileCode]:
-    """The lines of a Taskfile's tasks, of the scripts in a JSON file, of the services in a compose file."""
-    options = sort_options(program.words, row.values)
-    wanted, names = [word.text for word in options.rest], row.reads_here.split()
+    """The lines of a Taskfile's tasks, of the scripts in a JSON file, of the services in a compose file, or the code of
+    tasks."""
+    kind, options = row.recipes, sort_options(program.words, row.values)
     folder = (*options.values("-C", "--prefix", "--dir", "--cwd", "-d"), None)[0]
-    if row.recipes == "compose":
-        if "compose" not in (*wanted, program.name.rpartition("-")[2]) or STARTING.isdisjoint(wanted):
-            return
-        names = [word.text for word in options.values("-f", "--file")] or names
+    wanted, names = _wanted(program, row, options)
     for path, text in _nearest(names, resolve(folder, program.cwd) if folder else program.cwd):
-        for line in LINES_OF[row.recipes](text, wanted):
-            yield FileCode(path, line, "sh", os.path.dirname(path))
+        for code in LINES_OF[kind](text, wanted) if kind in LINES_OF else [parts(kind, text, wanted)]:
+            yield FileCode(path, code, LANGUAGE_OF.get(kind, "sh"), os.path.dirname(path))
+
+
+def _wanted(program: Program, row: ProgramRow, options: SortedOptions) -> tuple[list[str], list[str]]:
+    """The tasks that are named, and the files that may have them."""
+    wanted, names = [word.text for word in options.rest], row.reads_here.split()
+    if row.recipes == "compose":
+        starts = "compose" in (*wanted, program.name.rpartition("-")[2]) and not STARTING.isdisjoint(wanted)
+        return wanted, [word.text for word in options.values("-f", "--file")] or names if starts else []
+    if row.recipes in WANTED_BY_OPTIONS:
+        wanted = [each for word in program.words for each in (word.text, *word.text.split(","))]
+    return wanted, [each for each in wanted if each.endswith((".yml", ".yaml"))] if row.recipes == "play" else names
+
+
+def _built(program: Program, row: ProgramRow) -> Iterator[FileCode]:
+    """The `setup.py` of the folders that are built or installed. It runs in every case."""
+    folders = [word.text.partition("[")[0] for word in program.words if word.known]
+    for path in [f"{each}/{row.reads_here}" for each in folders if "/" in each or each == "."]:
+        for script in _read_scripts(Word(path, path), PYTHON_PROGRAM, program):
+            yield script.replace(cwd=os.path.dirname(script.path))
 
 
 def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
@@ -154,8 +179,15 @@ def _wanted_scripts(text: str, wanted: Sequence[str]) -> list[str]:
 
 STARTING = frozenset({"up", "run", "start"})
 LINES_OF: dict[RecipeKind, Callable[[str, Sequence[str]], Iterable[str]]] = {
-    "json": _wanted_scripts, "task": task_lines, "compose": service_lines,
+    "json": _wanted_scripts, "task": task_lines, "compose": service_lines, "tox": tox_lines, "toml": table_lines,
+    "procfile": procfile_lines, "play": play_lines,
 }  # fmt: skip
+LANGUAGE_OF: dict[RecipeKind, str] = {
+    "rake": "ruby", "nox": PYTHON_PROGRAM, "invoke": PYTHON_PROGRAM, "gradle": "groovy", "gulp": "node",
+}  # fmt: skip
+"""Files whose tasks are code, and the program whose language it is."""
+WANTED_BY_OPTIONS = (*LANGUAGE_OF, "tox", "play")
+"""Where options name what is wanted too."""
 
 
 def imported(code: str, name: str, folders: tuple[str, ...], cwd: str | None) -> Iterator[FileCode]:

@@ -12,7 +12,7 @@ from anyhook.programs.links import look_at_links
 from anyhook.programs.options import look_at_outputs, option_values, sort_options
 from anyhook.programs.paths import STREAMS, resolve
 from anyhook.programs.program import Word
-from anyhook.programs.scripts import inputs
+from anyhook.programs.scripts import inputs, text_at
 from anyhook.programs.secrets import kind_of_path
 from anyhook.programs.table import row_of
 from anyhook.programs.trees import copied_between, dashed, look_at_trees
@@ -411,6 +411,8 @@ def _awk(program: Program, row: ProgramRow, into: Collector) -> None:
     for word in _code_words(program, row):
         for path in re.findall(r">{1,2}\s*\"([^\"]+)\"", word.source):
             into.write(Word(path, path), program.cwd)
+        if _compiled(r"system\(\s*\$0\s*\)|print(?:\s+\$0)?\s*\|\s*\"(?:ba|z|da)?sh\"").search(word.source):
+            _run_input(program, into)
         for name, value, more in re.findall(r"system\(\s*(?:(\w+)\)|\"((?:[^\"\\]|\\.)*)\"([^)]*))", word.source):
             made = re.search(rf"\b{name}\s*=\s*\"((?:[^\"\\]|\\.)*)\"([^;}}]*)", word.source) if name else None
             line, rest = (made[1], made[2]) if made else (value, more)
@@ -426,8 +428,25 @@ def _sed(program: Program, row: ProgramRow, into: Collector) -> None:
             into.write(Word(path, path), program.cwd)
         for line in re.findall(r"(?m)(?:^|[;{])\s*(?:[\d,$~+]+|/[^/]*/)?!?\s*e\s+(.+)$", word.source):
             into.line(line, program)
+        if _compiled(r"(?:^|[;{])\s*[\d,$]*e\s*$|s([/|#,])[^/|#,]*\1(?:&|\\1)\1[gpiIm0-9]*e").search(word.source):
+            _run_input(program, into)
         for _, line in re.findall(r"s([/|#,])(?:(?!\1).)*\1((?:(?!\1).)*)\1[gpiIm0-9]*e", word.source):
             into.line(line.replace("&", "$__unknown__"), program)
+
+
+def _run_input(program: Program, into: Collector) -> None:
+    """Each line that it reads is run: of a known text, or of files."""
+    files = [*inputs(program), *sort_options(program.words, row_of(program.name).values).rest[1:]]
+    texts = [program.stdin or "", *(text_at(resolve(word, program.cwd)) for word in files if word.known)]
+    if into.budget is not None and not program.remote and any(texts):
+        into.line("\n".join(texts), program)
+
+
+def _desktop(program: Program, _row: ProgramRow, into: Collector) -> None:
+    """What a tool of the desktop throws away."""
+    verb, *named = [word for word in program.words if not word.text.startswith("-")] or [Word("", "")]
+    for word in named if verb.text in ("trash", "remove", "rm") and not program.remote else ():
+        into.delete(word, program.cwd)
 
 
 def _unzip(program: Program, row: ProgramRow, into: Collector) -> None:
@@ -554,7 +573,7 @@ SPECIAL: dict[Special, Callable[[Program, ProgramRow, Collector], None]] = {
     "git": _git, "dd": _dd, "tar": _tar, "find": _find, "chmod": _chmod, "curl": _curl, "wget": _wget, "socat": _socat,
     "awk": _awk, "sed": _sed, "unzip": _unzip, "patch": _patch, "apply_patch": _apply_patch, "in_place": _in_place,
     "cloud": _cloud, "az": _az, "split": _split, "emptied": _emptied, "tee": _tee, "cpio": _cpio, "database": _database,
-    "editor": _editor, "environment": _environment,
+    "editor": _editor, "environment": _environment, "desktop": _desktop,
 }  # fmt: skip
 
 

@@ -190,12 +190,19 @@ class Commands(MadeFiles):
             self.unknown.append(f"program from {first.source}")
             outs = [self.command([each, *words[1:]], redirections, set_, stdin) for each in meant]
             return Stream(None, tuple(origin for out in outs for origin in out.origins))
+        redirections = self._from_own_input(redirections, stdin)
         self._set_for(set_)
         out = self._called(words, redirections, set_, stdin) if first.text in self.scope.functions else None
         if out is not None:
             return out
         self.scope.variables["_"] = (self._marked(words[-1]),)
         return self._started(name, words, redirections, set_, self._input(name, words, redirections, stdin))
+
+    def _from_own_input(self, redirections: tuple[Redirection, ...], stdin: Stream) -> tuple[Redirection, ...]:
+        """The redirections of a command, with the shell's own input if nothing else is its input."""
+        if self.scope.input is None or stdin != NOTHING or any(each.reads for each in redirections):
+            return redirections
+        return (*redirections, Redirection("<", self.scope.input))
 
     def _computed(
         self, words: Sequence[Word], redirections: tuple[Redirection, ...], set_: tuple[tuple[str, str], ...],
@@ -234,6 +241,8 @@ class Commands(MadeFiles):
     ) -> Stream:
         """A program that is started: those that it runs, or itself."""
         row = row_of(name)
+        if row.has("builtin") and row.wraps is not None and len(words) == 1:  # `exec < FILE`
+            self.scope.input = next((each.target for each in redirections if each.sign == "<"), self.scope.input)
         given = self._handed_words(stdin) if row.runs in ("each", "listed") else []
         inner = inner_commands(name, row, words, given, self._word_of(stdin))
         if inner:

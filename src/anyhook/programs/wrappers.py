@@ -439,7 +439,8 @@ def _set_for_git(setting: Word, rest: Sequence[Word]) -> Iterator[InnerCommand]:
     name = key.lower().removeprefix("alias.")
     if name == key.lower():
         pages = name.startswith("pager.") and text.lower() not in YES_OR_NO
-        if pages or name in GIT_LINE_SETTINGS or name.endswith(GIT_LINE_ENDS):
+        updates = name.startswith("submodule.") and name.endswith(".update") and text.startswith("!")
+        if pages or updates or name in GIT_LINE_SETTINGS or name.endswith(GIT_LINE_ENDS):
             yield InnerCommand(f"git -c {key}", line=Word(text.removeprefix("!"), source.removeprefix("!")), keep=True)
     elif text.startswith("!"):
         yield InnerCommand("git alias", line=_joined([Word(text[1:], source[1:]), *_after(rest, name)]), keep=True)
