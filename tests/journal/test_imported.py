@@ -243,6 +243,20 @@ def test_codex_sessions_of_2025_are_read(world: World) -> None:
     assert world.command("import", "codex").stdout.startswith("codex: 0 new of 3 events"), "nothing is there twice"
 
 
+def test_events_of_one_time_without_ids_are_all_taken_and_once(world: World) -> None:
+    """A Codex session of 2025 has one time for all, and a second file of the session repeats what is in the first."""
+    path = codex_2025(world.home, str(world.project))
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "please do it"}]}
+    given = json.dumps({"command": ["bash", "-lc", "ls"]})
+    call = {"type": "function_call", "name": "shell", "arguments": given}
+    text = path.read_text() + lines(said, call, call)
+    for name in ("rollout-2025-08-16T22-18-31-s1", "rollout-2025-08-17T10-00-00-s1"):
+        put(path.with_name(f"{name}.jsonl"), text)
+    assert world.command("import", "codex").stdout == "codex: 6 new of 12 events, in 1 session\n"
+    assert [line["event"] for line in imported(world)].count("user_prompt_submit") == 2
+    assert world.command("import", "codex").stdout.startswith("codex: 0 new of 12 events")
+
+
 def test_codex_sessions_of_spring_2025_are_read(world: World) -> None:
     """As its first version wrote them: one object, in a file that ends in `.json`."""
     path = codex_2025(world.home, str(world.project))

@@ -4,6 +4,7 @@ asked then, so no line has a decision; rules and hooks can be tried on it from t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from anyhook.journal.record import JournalPolicy, head_of, record
@@ -69,8 +70,10 @@ class Importer:
         self.folder = f"{state_dir}/{IMPORTED_FOLDER}"
         self._writer = JournalWriter(self.folder, bounds)
         self._known: set[str] = set()
+        there: Counter[str] = Counter()
         for line in search(self.folder, Wanted()) if os.path.isdir(self.folder) else ():
-            self._known.add(_key(str(line.host), str(line.session), str(line.event), line.at_ns or 0, line.data))
+            event = str(line.host), str(line.session), str(line.event)
+            self._known.add(_key(*event, line.at_ns or 0, line.data, there))
 
     def read(self, agent: str, past: Past, roots: Roots, since_ns: int) -> Imported:
         """Import what an agent has recorded since then. Raises OSError if nothing can be written."""
@@ -80,13 +83,14 @@ class Importer:
         waiting: list[bytes] = []
         for path in past.places(roots):
             files += 1
+            there: Counter[str] = Counter()
             try:
                 for event in past.events(path):
                     if event.at_ns < since_ns or not event.session:
                         continue
                     count += 1
                     sessions.add(event.session)
-                    key = _key(agent, event.session, event.name, event.at_ns, event.data)
+                    key = _key(agent, event.session, event.name, event.at_ns, event.data, there)
                     if key not in self._known:
                         self._known.add(key)
                         waiting.append(self._line(agent, event))
@@ -107,7 +111,12 @@ class Importer:
         return record(head, Decision(event.name), (), policy, event.at_ns)
 
 
-def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object]) -> str:
-    """The key of one event of one session: by its call if it has one, otherwise by its time."""
-    call = str(data.get("call_id") or at_ns)
-    return digest(dumps([agent, session, event, call]).encode())
+def _key(agent: str, session: str, event: str, at_ns: int, data: Mapping[str, object], there: Counter[str]) -> str:
+    """The key of one event of one session: by its call if it has one, otherwise by its time, and how many with this
+    time are `there` already: some transcripts have one time for all."""
+    called = data.get("call_id")
+    key = digest(dumps([agent, session, event, str(called or at_ns)]).encode())
+    if called:
+        return key
+    there[key] += 1
+    return f"{key} {there[key]}"
