@@ -247,3 +247,16 @@ def test_what_is_only_text_is_not_run(line: str) -> None:
     assert not facts.deletes
     assert not facts.unread
     assert not any(program.name == "rm" for program in facts.runs)
+
+
+LONG_PIPES = ("a | b | c", "a |\nb | c -d", "a | b | c 2>/dev/null", "a || b | c # x", "a | b | c <<E\nbody\nE")
+REDIRECTED = ("2>/dev/null", "2>/dev/null | head", "> o\nls", "&& ls; x y 2>&1 | c", "'y' 2>&1 | a && ls")
+
+
+@each_of("pipe, end", itertools.product(LONG_PIPES, REDIRECTED))
+def test_a_line_after_a_long_pipe_is_its_own(pipe: str, end: str) -> None:
+    """The grammar takes it for arguments of the pipe's last program, if a redirection follows."""
+    line = f"{pipe}\n\n# why\nrm -rf ~ {end}"
+    assert _finds(line)
+    facts = facts_of("Bash", {"command": line}, cwd="/p", home="/h", project=None)
+    assert next(each.args for each in facts.runs if each.name == "c") in ((), ("-d",))

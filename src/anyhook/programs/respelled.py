@@ -3,7 +3,7 @@ is two words to it, and so is ``a`b`c``."""
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 
 from anyhook.model.pattern import later, re
 from anyhook.programs.continuations import CONTINUED, joined
@@ -65,6 +65,13 @@ def understood(text: str) -> Node:
     if CONTINUED in text and (edits := sorted(_left(root, text.encode("utf-8", "replace")))):
         text = _edited(text.encode("utf-8", "replace"), edits)
         root = parse(text)
+    if text.count("|") > 1 and "\n" in text.strip():
+        for _ in range(MAX_ROUNDS):
+            edits = sorted(_run_on(root, text.encode("utf-8", "replace")))
+            if not edits:
+                break
+            text = _edited(text.encode("utf-8", "replace"), edits)
+            root = parse(text)
     if _is_doubtful(text):
         for _ in range(MAX_ROUNDS):
             edits = sorted(_edits(root, text.encode("utf-8", "replace")))
@@ -142,6 +149,20 @@ def _left(root: Node, text: bytes) -> Iterator[Edit]:
         elif text[max(place - 1, 0) : place] != b"\\":
             yield place, end, b""
         place = text.find(CONTINUED.encode(), end)
+
+
+def _run_on(root: Node, text: bytes) -> Iterator[Edit]:
+    """A `;` for each end of a line between the words of one command. After a pipe of three programs, the grammar takes a
+    next line that ends with a redirection for their arguments."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        children = [child for child in node.children if child.type != "comment"]
+        if node.type in ("command", "file_redirect", "redirected_statement"):
+            for one, other in pairwise(children):
+                if one.type != "heredoc_redirect" and b"\n" in text[one.end_byte : other.start_byte]:
+                    yield one.end_byte, one.end_byte, b";"
+        waiting.extend(children)
 
 
 def _edits(root: Node, text: bytes) -> Iterator[Edit]:
