@@ -32,6 +32,14 @@ def test_a_file_without_secrets_is_read(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(HARMLESS, "utf-8")
     assert asked(judge, *READS) == set()
     assert judge.verdict("Read", {"file_path": f"{tmp_path}/.env"}) == ""
+    (tmp_path / ".env.dev").write_text("PORT=1\n")
+    assert asked(judge, "rg -n swagger src .env*") == set()
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/.env").write_text("PORT=1\n")
+    (tmp_path / "a/b/.env").write_text(SECRETS[0])
+    assert asked(judge, "cat */.env", "cat **/.env", "cat a/*/.env") == {"cat */.env", "cat **/.env", "cat a/*/.env"}
+    (tmp_path / ".env.prod").write_text(SECRETS[0])
+    assert asked(judge, "rg -n swagger src .env*") == {"rg -n swagger src .env*"}
 
 
 @pytest.mark.parametrize("content", SECRETS)
@@ -48,7 +56,7 @@ def test_what_cannot_be_known_is_asked_about(judge: Judge, tmp_path: Path) -> No
     (tmp_path / "app.tfstate").write_text("{}")
     lines = (
         "cat .env.prod", "cat .env.local", "cat .env.staging", "cat app.tfstate", "cat .env .env.prod", "cat .env*",
-        "cp keys .env; cat .env", "echo $KEY > .env; cat .env", "ln -sf keys .env; cat .env",
+        "cat x/.env*", "cp keys .env; cat .env", "echo $KEY > .env; cat .env", "ln -sf keys .env; cat .env",
         "git checkout b; cat .env",
         "make env; cat .env", "bash x.sh; cat .env", "tar xf x.tgz; cat .env",
     )  # fmt: skip

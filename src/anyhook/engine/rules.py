@@ -74,6 +74,8 @@ MAX_HOLDING_FILE = 1 << 20
 """How many bytes of a file that a call writes are searched for secrets that are in it already."""
 MAX_VARIABLES = 1 << 16
 """From how many bytes on a file of variables is not searched for secrets."""
+MAX_VARIABLE_FILES = 16
+"""How many such files are searched for one pattern."""
 MAX_INDEXES = 64
 """How many routes' indexes an engine keeps."""
 
@@ -397,11 +399,18 @@ def _printed(event: Event) -> str:
 
 
 def may_show_secret(path: str, facts: Facts) -> bool:
-    """Whether a call that reads a file may show a secret. If it does more than look, the file may be another one by
-    then."""
+    """Whether a call that reads a file, or all files of a pattern, may show a secret. If it does more than look, they
+    may be others by then."""
     rows = [row_of(each.name) for each in facts.runs]
     if {*facts.all_changed} - {os.devnull} or not all(row.has("looks") or row.has("filters") for row in rows):
         return True
+    from glob import glob
+
+    found = glob(path, include_hidden=True) or [path]
+    return len(found) > MAX_VARIABLE_FILES or any(map(_may_hold_secret, found))
+
+
+def _may_hold_secret(path: str) -> bool:
     content = head(path, MAX_VARIABLES)
     if content is None or len(content) == MAX_VARIABLES or b"\0" in content:
         return True

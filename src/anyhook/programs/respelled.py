@@ -152,8 +152,8 @@ def _left(root: Node, text: bytes) -> Iterator[Edit]:
 
 
 def _run_on(root: Node, text: bytes) -> Iterator[Edit]:
-    """A `;` for each end of a line between the words of one command. After a pipe of three programs, the grammar takes a
-    next line that ends with a redirection for their arguments."""
+    """A `;` for each end of a line between the words of one command. After a pipe of three programs, the grammar takes
+    the next line for arguments, if that has a redirection."""
     waiting = [root]
     while waiting:
         node = waiting.pop()

@@ -353,8 +353,9 @@ def _is_new(path: str, places: Places) -> bool:
 
 
 def _is_harmless(path: str, places: Places) -> bool:
-    """A file of variables that is there, and has no secret."""
-    return is_plain(path) and ".env" in path.rpartition("/")[2] and not places.may_hold_secret(path)
+    """A file of variables that is there, and has no secret; also all of them that a pattern names in one folder."""
+    folder, _, name = path.rpartition("/")
+    return ".env" in name and is_plain(folder) and not places.may_hold_secret(path)
 
 
 def _is_unknown(path: str, _places: Places) -> bool:
