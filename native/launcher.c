@@ -30,6 +30,7 @@
 #define START 0xCBF29CE484222325u /* of a checksum */
 #define ACCEPT_MS 3000 /* how long a worker may take for each answer, until it has accepted the call */
 #define NO_ANSWER 70   /* the status of a call of an agent that Python could not answer (NO_ANSWER in cli/bridge.py) */
+#define MAX_STDIN (1 << 26) /* no larger one is kept */
 #define STDIN_MS 5000  /* how long stdin may take to end; then the call is made cold, with a watchdog for stdin */
 
 static char folder[4096]; /* the folder of this program and of the Python command */
@@ -39,11 +40,19 @@ int worker = -1;
 volatile sig_atomic_t told;
 static int kept;                       /* whether stdin is kept in memory */
 static volatile sig_atomic_t accepted; /* whether another process serves the call */
-static int is_child;                   /* whether that is a child of this one, in its process group */
+int is_child;                          /* whether that is a child of this one, in its process group */
 
 void end_by(int number) {
     signal(number, SIG_DFL);
     raise(number);
+}
+
+/* Whether the call shows its steps, or how to make it. */
+int is_for_a_person(void) {
+    const char *debug = getenv("ANYHOOK_DEBUG");
+    int found = debug && *debug && strcmp(debug, "0");
+    for (int i = 1; i < word_count; i++) found |= !strcmp(words[i], "--debug") || !strcmp(words[i], "--help");
+    return found;
 }
 
 /* Makes the call in Python; `mark` tells it what happened. */
@@ -161,113 +170,47 @@ static int reads_stdin(void) {
     return 0;
 }
 
-static char buffer[65536];
-static ssize_t passed, held; /* what was read and is not written yet */
-
-static int pass_on(int to) {
-    while (passed < held) {
-        ssize_t written = write(to, buffer + passed, held - passed);
-        if (written < 0 && errno != EINTR) return -1;
-        if (written > 0) passed += written;
-    }
-    return 1;
-}
-
-static int copy(int from, int to) { /* 1 if bytes were copied, 0 at the end, -1 on failure */
-    ssize_t size = read(from, buffer, sizeof buffer);
-    if (size < 0) return errno == EINTR ? 1 : -1;
-    passed = 0;
-    held = size;
-    return size ? pass_on(to) : 0;
-}
-
-/* stdin takes too long, or does not fit: make the call cold. A separate process writes what was read, and the rest. */
-static _Noreturn void cold_with_rest(int kept) {
-    int ends[2];
-    lseek(kept, 0, SEEK_SET);
-    if (pipe(ends) == 0) {
-        pid_t child = fork();
-        if (child == 0) {
-            if (fork() > 0) _exit(0);
-            signal(SIGPIPE, SIG_DFL);
-            close(ends[0]);
-            close(1);
-            close(2);
-            static char last[sizeof buffer];
-            ssize_t lost = held - passed; /* read, and not kept */
-            memcpy(last, buffer + passed, lost);
-            while (copy(kept, ends[1]) > 0) {
-            }
-            memcpy(buffer, last, lost);
-            passed = 0;
-            held = lost;
-            pass_on(ends[1]);
-            while (copy(0, ends[1]) > 0) {
-            }
-            _exit(0);
-        }
-        if (child > 0) {
-            waitpid(child, NULL, 0);
-            dup2(ends[0], 0);
-            close(ends[0]);
-            close(ends[1]);
-        }
-    }
-    cold(NULL);
-}
-
 static int now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int)(now.tv_sec % 1000000 * 1000 + now.tv_nsec / 1000000);
 }
 
+/* Keeps stdin in memory. It is read straight into that: where there is no room, reading fails and nothing is lost. */
 static void keep_stdin(void) {
-    struct rlimit size; /* with a limit on files, writing could end this process before it has answered */
-    if (getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur != RLIM_INFINITY) cold(NULL);
-    int copied = memfd_create("stdin", MFD_CLOEXEC), begun = now_ms();
-    if (copied < 0) cold(NULL);
-    for (;;) {
+    static char mark[32];
+    int copied = memfd_create("stdin", 0), begun = now_ms(), left;
+    if (copied < 0 || ftruncate(copied, MAX_STDIN) < 0) cold(NULL);
+    char *text = mmap(NULL, MAX_STDIN, PROT_WRITE, MAP_SHARED, copied, 0);
+    if (text == MAP_FAILED) cold(NULL);
+    ssize_t size = 0, got = -1;
+    while ((left = STDIN_MS - (now_ms() - begun)) > 0 && size < MAX_STDIN) {
         struct pollfd ready = {.fd = 0, .events = POLLIN};
-        int left = STDIN_MS - (now_ms() - begun);
-        int some = left > 0 ? poll(&ready, 1, left) : 0;
+        int some = poll(&ready, 1, left);
         if (some < 0 && errno == EINTR) continue;
-        int got = some > 0 ? copy(0, copied) : -1;
-        if (got < 0) cold_with_rest(copied);
-        if (got == 0) break;
+        got = some > 0 ? read(0, text + size, MAX_STDIN - size) : -1;
+        if (got <= 0) break;
+        size += got;
     }
-    lseek(copied, 0, SEEK_SET);
+    if (ftruncate(copied, size) < 0 || got) { /* it takes too long, or does not fit: Python reads this, and the rest */
+        snprintf(mark, sizeof mark, "--rest=%d", copied);
+        cold(mark);
+    }
     dup2(copied, 0);
     close(copied);
     kept = 1;
 }
 
-/* The arguments and the environment are in one block of memory, as the kernel has put them there. The length of a list
- * that starts at `*end` in it; `*end` is then its end. (size_t)-1 if the list was moved. */
-static size_t in_one_piece(char **list, char **end) {
-    size_t n = 0;
-    for (; list[n]; n++) {
-        if (*end && list[n] != *end) return (size_t)-1;
-        *end = list[n] + strlen(list[n]) + 1;
-    }
-    return n;
-}
-
+/* The kernel has put the arguments and the environment into one block of memory, in the form of a request. */
 static int send_call(int connection, char **argv, char **envp) {
-    char *end = NULL;
-    size_t arguments = in_one_piece(argv, &end), variables = in_one_piece(envp, &end);
-    if (arguments == (size_t)-1 || variables == (size_t)-1) return 0;
-    uint32_t header[4] = {CALL, arguments, variables, end - argv[0]};
-    struct iovec parts[2] = {{header, sizeof header}, {argv[0], end - argv[0]}};
+    uint32_t variables = 0;
+    while (envp[variables]) variables++;
+    const char *last = variables ? envp[variables - 1] : argv[word_count];
+    size_t size = last + strlen(last) + 1 - argv[0];
+    uint32_t header[4] = {CALL, word_count + 1, variables, size};
+    struct iovec parts[2] = {{header, sizeof header}, {argv[0], size}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    size_t size = sizeof header + parts[1].iov_len;
-    ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
-    if (sent < (ssize_t)sizeof header) return 0;
-    for (size_t done = sent; done < size; done += sent) {
-        sent = send(connection, argv[0] + (done - sizeof header), size - done, MSG_NOSIGNAL);
-        if (sent <= 0) return 0;
-    }
-    return 1;
+    return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)(sizeof header + size);
 }
 
 /* Only to a worker that is ready: streams that nobody receives stay open, and an agent may wait until they are closed. */
@@ -287,13 +230,7 @@ static int send_streams(int connection) {
 }
 
 static int get(int connection, void *data, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = recv(connection, (char *)data + done, size - done, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return 0;
-        done += got;
-    }
-    return 1;
+    return recv(connection, data, size, MSG_WAITALL) == (ssize_t)size;
 }
 
 static int answers_in_time(int connection) {
@@ -323,14 +260,13 @@ void listen_for_signals(void) {
     struct sigaction now, before;
     memset(&now, 0, sizeof now);
     now.sa_sigaction = hear;
-    now.sa_flags = SA_SIGINFO;
+    now.sa_flags = SA_SIGINFO | SA_RESTART;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &now, NULL);
 }
 
 void follow(int process) {
-    is_child = 1;
     worker = syscall(SYS_pidfd_open, process, 0);
     accepted = 1;
     if (told) tell(told);
@@ -342,9 +278,7 @@ static void wait_for_worker(int connection) {
     char letter;
     int on_duty = 0;
     if (!get(connection, &number, sizeof number)) return;
-    worker = syscall(SYS_pidfd_open, number, 0);
-    accepted = 1;
-    if (told) tell(told);
+    follow(number);
     while (get(connection, &letter, 1)) {
         if (letter == 'X' && get(connection, &number, sizeof number)) {
             if (number == NO_ANSWER && !strcmp(words[0], "bridge")) answer_without_python("its report is above");
@@ -364,11 +298,10 @@ static void serve(char **argv, char **envp) {
     struct ucred peer;
     socklen_t size = sizeof peer;
     char letter;
-    const char *wanted = getenv("ANYHOOK_WARM");
     if (!find_socket(&address, envp)) cold(NULL);
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) < 0)
-        cold(wanted && !strcmp(wanted, "on") ? NULL : "--warm-start");
+        cold("--warm-start");
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != geteuid()) cold(NULL);
     if (reads_stdin()) keep_stdin();
     listen_for_signals();
@@ -398,13 +331,12 @@ int main(int argc, char **argv, char **envp) {
         dprintf(2, "anyhook: /proc/self/exe cannot be read (%s). Call anyhook-python instead.\n", strerror(errno));
         return 2;
     }
-    const char *warm = getenv("ANYHOOK_WARM"), *debug = getenv("ANYHOOK_DEBUG");
+    const char *warm = getenv("ANYHOOK_WARM");
     /* No server works for a process that may be in a sandbox: some kinds are visible only by this flag. With low limits
      * stdin may not be kept. */
     int plain = !has_low_limits && word_count > 0 && (!strcmp(words[0], "fire") || !strcmp(words[0], "bridge")) &&
-                !(warm && !strcmp(warm, "off")) && !(debug && *debug && strcmp(debug, "0")) && getuid() == geteuid() &&
+                !(warm && !strcmp(warm, "off")) && !is_for_a_person() && getuid() == geteuid() &&
                 getgid() == getegid() && !isatty(0) && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
-    for (int i = 1; plain && i < word_count; i++) plain = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
     for (int number = 0; plain && number < 3; number++) plain = fcntl(number, F_GETFD) >= 0;
     if (plain) serve(argv, envp);
     cold(NULL);

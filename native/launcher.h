@@ -12,8 +12,10 @@ extern int worker;   /* a pidfd of the process that serves the call; -1 if it is
 extern volatile sig_atomic_t told; /* a signal that arrived in the meantime */
 
 void end_by(int number);
+int is_for_a_person(void);
 void listen_for_signals(void); /* signals go to the process that serves the call */
-void follow(int process);      /* that is this child */
+void follow(int process);      /* that is this one */
+extern int is_child;           /* our child, in our process group */
 extern int has_low_limits;     /* whether the caller has set any that no agent works with */
 void restore_limits(void);     /* those that were raised for this process alone */
 

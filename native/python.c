@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,8 +24,7 @@
 
 #define MAX_SIZE (1 << 18) /* of what is written down for an agent */
 #define REFUSED 2 /* most agents understand this status as a refusal */
-
-static char talk[8192]; /* what Python has printed before it was ready */
+#define ANSWERED ((off_t)1 << 30) /* as in platform/launched.py */
 
 static ssize_t read_file(const char *path, char *text, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -156,83 +155,57 @@ _Noreturn void answer_without_python(const char *why) {
 
 /* -- with Python */
 
-static const char *last_line(ssize_t size) {
-    while (size > 0 && (talk[size - 1] == '\n' || talk[size - 1] == ' ')) size--;
-    talk[size] = 0;
-    char *line = strrchr(talk, '\n');
-    return line ? line + 1 : talk;
-}
-
-/* Waits until Python is ready to answer, and then until it has. */
-static _Noreturn void wait_for_python(pid_t child, int heard) {
-    struct pollfd both[2] = {{.fd = heard, .events = POLLIN}, {.fd = worker, .events = POLLIN}};
-    ssize_t size = 0;
-    int status, is_ready = 0;
-    while (!is_ready) {
-        if (poll(both, worker >= 0 ? 2 : 1, -1) < 0) {
-            if (errno == EINTR) continue;
-            break;
-        }
-        if (!both[0].revents) break; /* it has ended, and has said everything */
-        ssize_t got = read(heard, talk + size, sizeof talk - 1 - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        char *end = memchr(talk + size, 0, got);
-        is_ready = end != NULL;
-        size = end ? end - talk : size + got;
-        if (is_ready || size == sizeof talk - 1) { /* whatever it has to say: it is not silent */
-            if (write(2, talk, size) < 0) break;
-            size = 0;
-        }
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) _exit(REFUSED);
+/* Waits until Python has answered. What it prints until it knows its answer is in a memory file; then it moves the
+ * position in that file, which it can under any limit. */
+static _Noreturn void wait_for_python(pid_t child, int hidden) {
+    static char talk[8192];
+    int status;
+    if (waitpid(child, &status, 0) < 0) _exit(REFUSED);
     if (told) end_by(told);
-    if (!is_ready) {
-        char ended[64];
-        const char *line = last_line(size);
-        if (WIFSIGNALED(status)) snprintf(ended, sizeof ended, "it was killed by signal %d", WTERMSIG(status));
-        else snprintf(ended, sizeof ended, "it exited with status %d", WEXITSTATUS(status));
-        answer_without_python(*line ? line : ended);
+    off_t end = lseek(hidden, 0, SEEK_CUR), most = sizeof talk - 32;
+    if (end >= ANSWERED) {
+        if (WIFSIGNALED(status)) end_by(WTERMSIG(status));
+        _exit(WEXITSTATUS(status));
     }
-    if (WIFSIGNALED(status)) end_by(WTERMSIG(status));
-    _exit(WEXITSTATUS(status));
+    ssize_t size = pread(hidden, talk, most, end > most ? end - most : 0);
+    while (size > 0 && (talk[size - 1] == '\n' || talk[size - 1] == ' ')) size--;
+    if (size <= 0 && WIFSIGNALED(status)) size = sprintf(talk, "it was killed by signal %d", WTERMSIG(status));
+    if (size <= 0) size = sprintf(talk, "it exited with status %d", WEXITSTATUS(status));
+    talk[size] = 0;
+    const char *line = strrchr(talk, '\n');
+    answer_without_python(line ? line + 1 : talk);
 }
 
 _Noreturn void run_python(const char *script, const char *mark) {
     char ready[64];
-    int ends[2];
-    int waits = word_count >= 3 && !strcmp(words[0], "bridge");
-    const char *debug = getenv("ANYHOOK_DEBUG");
-    if (debug && *debug && strcmp(debug, "0")) waits = 0;
-    for (int i = 1; waits && i < word_count; i++) waits = strcmp(words[i], "--debug") && strcmp(words[i], "--help");
-    if (!waits) {
+    if (word_count < 3 || strcmp(words[0], "bridge") || is_for_a_person()) {
         become_python(script, mark, NULL);
         refuse(strerror(errno));
     }
-    if (pipe2(ends, O_CLOEXEC) < 0) answer_without_python(strerror(errno));
     int stderr_kept = fcntl(2, F_DUPFD, 3), stdout_kept = fcntl(1, F_DUPFD, 3);
+    if (stdout_kept < 0 && errno == EBADF) answer_without_python("there is no stdout");
+    int hidden = memfd_create("printed", MFD_CLOEXEC);
+    if (hidden < 0 && errno != ENOSYS && errno != EPERM) answer_without_python(strerror(errno));
     snprintf(ready, sizeof ready, "--ready=%d,%d", stderr_kept, stdout_kept);
     listen_for_signals();
-    pid_t parent = getpid(), child = fork();
-    if (child < 0) { /* no process is left: as Python itself */
+    pid_t parent = getpid(), child = hidden < 0 ? -1 : fork();
+    if (child < 0) { /* no process is left, or a sandbox has no such files: as Python itself */
         become_python(script, mark, NULL);
         answer_without_python(strerror(errno));
     }
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) _exit(REFUSED);
-        dup2(ends[1], 2);
-        if (stdout_kept >= 0) dup2(ends[1], 1); /* what others print while Python starts does not belong to the answer */
-        close(ends[0]);
-        close(ends[1]);
+        dup2(hidden, 2);
+        fcntl(2, F_SETFD, 0); /* it is 2 already if there was no stderr */
+        if (stdout_kept >= 0) dup2(hidden, 1); /* what others print while Python starts does not belong to the answer */
         become_python(script, ready, mark);
         dprintf(2, "%s: %s", script, strerror(errno));
         _exit(REFUSED);
     }
-    close(ends[1]);
     if (stderr_kept >= 0) close(stderr_kept);
     if (stdout_kept >= 0) close(stdout_kept);
+    is_child = 1;
     follow(child);
-    wait_for_python(child, ends[0]);
+    wait_for_python(child, hidden);
 }

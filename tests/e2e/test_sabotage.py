@@ -288,6 +288,23 @@ def test_what_others_print_while_python_starts_does_not_belong_to_the_answer(lau
     assert {"soon", "now"} <= {*done.stderr.split()}
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_opens_no_gate_and_gets_no_second_answer(launcher: Path, world: World, closed: int) -> None:
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    payload = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" bridge claude PreToolUse {closed}>&-', str(launcher)],
+        env={**world.env, "ANYHOOK_WARM": "off"}, cwd=world.project,
+        input=payload, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if closed == 1:
+        assert done.returncode == 2
+        assert "there is no stdout" in done.stderr
+    else:
+        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert done.returncode == 0
+
+
 def test_a_line_on_stderr_waits_for_a_call_that_can_show_it(sabotaged: World) -> None:
     """In an agent that only has stderr, a refusal uses it. What it could not show is told at the next call."""
     hooks = sabotaged.project / ".kodik/hooks/hooks.json"

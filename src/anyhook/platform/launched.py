@@ -11,7 +11,12 @@ from time import monotonic
 NO_ANSWER = 70
 """The exit status that says so; no agent's answer has it."""
 MARK = "--ready="
-"""The launcher's word, with the numbers of the real stderr and stdout."""
+"""The launcher's word, with the numbers of the real stderr and stdout. Until the answer is known, both are a file in
+memory."""
+ANSWERED, MAX_SHOWN = 1 << 30, 8192
+"""The position in that file which says that we answer, as in `native/python.c`; and how much of it is shown then."""
+REST = "--rest="
+"""Another word of it, with the number of a file: what it has read of stdin."""
 OLDEST_S = 60.0
 """A process older than this had no slow start, but a wrong clock (a frozen container)."""
 
@@ -42,6 +47,31 @@ def take_mark() -> None:
             sys.stdout.flush()
             os.dup2(int(stdout), 1)
             os.close(int(stdout))
+    if sys.argv[1:2] and sys.argv[1].startswith(REST):
+        kept = int(sys.argv.pop(1)[len(REST) :])
+        os.set_inheritable(kept, False)
+        os.lseek(kept, 0, os.SEEK_SET)
+        put_before_stdin(kept)
+
+
+def put_before_stdin(kept: int) -> None:
+    """From here on, stdin is what was already read of it, and then what still comes."""
+    import threading
+
+    rest, (end, start) = os.dup(0), os.pipe()
+    os.dup2(end, 0)
+    os.close(end)
+    threading.Thread(target=_pour, args=((kept, rest), start), daemon=True).start()
+
+
+def _pour(sources: tuple[int, ...], to: int) -> None:
+    try:
+        with open(to, "wb", buffering=0) as pipe:
+            for source in sources:
+                while data := os.read(source, 1 << 16):
+                    pipe.write(data)
+    except OSError:
+        pass  # nobody reads, or it cannot be read
 
 
 def ready() -> None:
@@ -51,12 +81,24 @@ def ready() -> None:
     Launcher.waits = False
     try:
         sys.stderr.flush()
-        os.write(2, b"\0")
+        printed = _answered()
         if Launcher.stderr >= 0:
             os.dup2(Launcher.stderr, 2)
             os.close(Launcher.stderr)
+            os.write(2, printed)
     except (OSError, ValueError, AttributeError):
         pass  # it has no stderr
+
+
+def _answered() -> bytes:
+    """Say so to the launcher. What was printed until now."""
+    try:
+        printed = os.pread(2, MAX_SHOWN, 0)
+        os.lseek(2, ANSWERED, os.SEEK_SET)
+    except OSError:  # a pipe: a launcher that was built before, while this package is upgraded
+        printed = b""
+        os.write(2, b"\0")
+    return printed
 
 
 class Started:

@@ -292,6 +292,32 @@ def test_stdin_that_nobody_closes_is_left_to_this_process(monkeypatch: pytest.Mo
         os.close(before)
 
 
+@pytest.mark.parametrize("size", [0, 1, 40, len(PAYLOAD)])
+def test_what_the_launcher_has_read_of_stdin_comes_first(door: Door, noted: World, size: int) -> None:
+    kept = os.memfd_create("kept", 0)
+    os.write(kept, PAYLOAD[:size])  # its position is the end, as the launcher may leave it
+    script = str(door.launcher.with_name("anyhook-python"))
+    args = [script, f"--rest={kept}", "bridge", "claude", "PreToolUse"]
+    done = door.call(args=args, pass_fds=[kept], stdin=PAYLOAD[size:])
+    os.close(kept)
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert len(from_server(noted)) == 1
+
+
+def test_a_payload_that_takes_long_to_arrive_is_whole_and_not_served(door: Door, noted: World) -> None:
+    server = door.start()
+    with door.popen("bridge", "claude", "PreToolUse") as call:
+        assert call.stdin is not None
+        call.stdin.write(PAYLOAD[:40])
+        call.stdin.flush()
+        children = Path(f"/proc/{call.pid}/task/{call.pid}/children")
+        eventually(lambda: bool(children.read_text()), "the launcher waits for ever")
+        out, _ = call.communicate(PAYLOAD[40:], timeout=60)
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert len(from_server(noted)) == 1
+    assert server not in from_server(noted)
+
+
 def test_two_entries_of_one_agent_run_hooks_once(door: Door, world: World) -> None:
     """One entry gets its answer before the answer is stored for the other entry, which waits for it."""
     world.hook("kodik", "PreToolUse", f"cat > /dev/null; echo ran >> {world.root}/ran; exit 2")

@@ -9,7 +9,6 @@ import signal
 import socket
 import struct
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from anyhook.extra.warm.messages import (
 from anyhook.extra.warm.place import OTHER_FILES, checksum, installation, socket_path
 from anyhook.extra.warm.start import start_server
 from anyhook.model.record import Record
+from anyhook.platform.launched import put_before_stdin
 from anyhook.platform.places import NoPlace, runtime_dir
 from anyhook.platform.spawn import here
 
@@ -264,10 +264,7 @@ def _keep_stdin() -> bool:
         os.dup2(kept, 0)
         os.close(kept)
         return True
-    rest, (end, start) = os.dup(0), os.pipe()
-    os.dup2(end, 0)
-    os.close(end)
-    threading.Thread(target=_pour, args=((kept, rest), start), daemon=True).start()
+    put_before_stdin(kept)
     return False
 
 
@@ -278,14 +275,6 @@ def _copied_by(deadline_s: float, to: int) -> bool:
             return True
         os.write(to, data)
     return False
-
-
-def _pour(sources: tuple[int, ...], to: int) -> None:
-    """Write what was already read, and then what still comes."""
-    with open(to, "wb", buffering=0) as pipe:
-        for source in sources:
-            while data := os.read(source, 1 << 16):
-                pipe.write(data)
 
 
 def _rewind_stdin() -> None:

@@ -21,7 +21,8 @@ def take_warm_mark(mark: str, stand_in: Callable[[int], int]) -> Callable[[], No
         from anyhook.extra.warm.client import lose_worker
 
         lose_worker()
-    return _start if mark == "--warm-start" else None
+    is_awaited = os.environ.get("ANYHOOK_WARM") == "on"  # then the call itself starts one, and waits for it
+    return _start if mark == "--warm-start" and not is_awaited else None
 
 
 def _start() -> None:
