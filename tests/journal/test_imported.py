@@ -233,6 +233,14 @@ def test_prompts_and_calls_of_a_transcript_become_events(agent: str, world: Worl
     assert not world.journal(), "it is a journal of its own"
 
 
+def test_qwen_sessions_are_found_where_its_variable_says(world: World) -> None:
+    path = qwen(world.home, str(world.project))
+    put(world.root / "moved/projects/-p/chats/s1.jsonl", path.read_text())
+    path.unlink()
+    world.env["QWEN_HOME"] = str(world.root / "moved")
+    assert world.command("import", "qwen").stdout == "qwen: 3 new of 3 events, in 1 session\n"
+
+
 def test_codex_sessions_of_2025_are_read(world: World) -> None:
     codex_2025(world.home, str(world.project))
     assert world.command("import", "codex").stdout == "codex: 3 new of 3 events, in 1 session\n"

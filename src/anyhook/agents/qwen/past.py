@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def places(roots: Roots) -> list[str]:
-    folder = roots.env.get("QWEN_RUNTIME_DIR") or roots.env.get("QWEN_HOME") or f"{roots.home}/.qwen"
+    folder = roots.env.get("QWEN_HOME") or f"{roots.home}/.qwen"
     return [path for path in files_below(f"{folder}/projects", ".jsonl") if "/chats/" in path]
 
 
