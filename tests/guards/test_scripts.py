@@ -266,6 +266,10 @@ def test_a_line_that_python_puts_together_is_read_as_far_as_it_is_known(judge: J
 
 
 CODE_RUN = (
+    "import subprocess, shlex; subprocess.run(shlex.split('rm -rf /home/dev/Documents'))",
+    "import subprocess\nr = lambda c: subprocess.run(c, shell=True)\nr('rm -rf ~/Documents')",
+    "import subprocess\nclass A:\n def r(self, *w): subprocess.run(['rm', *w])\nA().r('-rf', '/home/dev/Documents')",
+    "import os, shutil\nfor d in ['~/Documents', '~/a']: shutil.rmtree(os.path.expanduser(d))",
     "import os; os.chdir(os.path.expanduser('~')); os.system('rm -rf Documents')",
     "import subprocess; subprocess.run(['rm', '-rf', 'Documents'], cwd=os.path.expanduser('~'))",
     "import subprocess as s; s.run(args='rm -rf ~/Documents', shell=True)",
@@ -289,6 +293,8 @@ CODE_RUN = (
     "from dulwich import porcelain; porcelain.push('.', 'origin', 'main', force=True)",
 )
 CODE_PASSES = (
+    "import shlex; print(shlex.split('rm -rf ~/Documents')); 'a b'.split()",
+    "class A:\n def run(self, line): print(line)\nA().run('rm -rf ~/Documents')",
     "import platform; platform.system()",
     "import subprocess; subprocess.run(['git', 'status'], cwd='/home/dev')",
     "def run(line): print(line)\nrun('rm -rf ~/Documents')",
@@ -300,6 +306,10 @@ CODE_PASSES = (
     "stack.push('+x', force=True)",
 )
 NODE_RUN = (
+    "const run = (c) => require('child_process').execSync(c); run('rm -rf ~/Documents')",
+    "for (const c of ['ls', 'rm -rf ~/Documents']) require('child_process').execSync(c)",
+    "const all = ['ls', 'rm -rf ~/Documents']; all.forEach(c => require('child_process').execSync(c))",
+    "const words = ['-rf', '/home/dev/Documents']; require('child_process').spawnSync('rm', words)",
     "const {exec: r} = require('child_process'); r('rm -rf ~/Documents')",
     "import {exec as r} from 'node:child_process'; r('rm -rf ~/Documents')",
     "const c = require('child_process'); c.execFileSync('rm', ['-rf', '/home/dev/Documents'])",
@@ -313,6 +323,8 @@ NODE_RUN = (
     "const git = require('isomorphic-git'); await git.push({fs, http, dir: '.', force: true})",
 )
 NODE_PASSES = (
+    "const show = (c) => console.log(c); show('rm -rf ~/Documents')",
+    "for (const c of ['rm -rf ~/Documents']) console.log(c)",
     "const s = 'rm -rf ~/Documents'; console.log(s)",
     "const d = 'dist'; require('fs').rmSync(d, {recursive: true})",
     "const {rm: del} = require('fs'); del('dist'); const m = new Map(); m.delete('/')",

@@ -73,7 +73,7 @@ CALLS: tuple[tuple[str, str], ...] = (
         r"Deno\.readTextFile(?:Sync)?|File\.read|IO\.read|slurp|require|readlines)"),
     ("line", rf"\b(?:execSync|execFileSync|execFile|execa(?:Sync|Command|CommandSync|\.command)?|"
         rf"{OF_CHILDREN}exec|system|"
-        r"commandLine(?:\s*=\s*)?(?:\s*(?:listOf\(|\[))?|spawnSync|spawn|exec\.Command|popen|shell_exec|passthru|qx|"
+        r"commandLine(?:\s*=\s*)?(?:\s*(?:listOf\(|\[))?|spawnSync|spawn|exec\.Command|popen|proc_open|capture2e?|capture3|shell_exec|passthru|qx|"
         r"backtick|(?<![\w.])sh|os\.execute|io\.popen|do shell script|do script)"),
 )  # fmt: skip
 
@@ -189,7 +189,9 @@ HOME_CALL = (
     r"|ENV\[['\"]HOME['\"]\]|(?:os\.|System\.)?[gG]etenv\(['\"]HOME['\"]\)|System\.getProperty\(['\"]user\.home['\"]\))"
 )
 
-JOINED_PATH = re.compile(r"(?:path\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)")
+JOINED_PATH = re.compile(
+    r"(?:(?:path|require\(['\"](?:node:)?path['\"]\))\.)?join\(\s*(['\"])([^'\"]*)\1\s*,\s*(['\"])([^'\"]*)\3\s*\)"
+)
 HOMES = (
     (re.compile(r"File\.expand_path\(\s*(['\"])~/([^'\"]*)\1\s*\)"), r"\1{home}/\2\1"),
     (re.compile(HOME_CALL + r"\s*[+.,]\s*(['\"`])/?"), r"\1{home}/"),
@@ -229,6 +231,31 @@ OF_ONE = re.compile(
     r"\b(exec|execSync|execFile|spawn|spawnSync|rm|rmSync|unlink)\b\s*\)?\s*(?=[;,\n]|$)"
 )
 """How code for Node names the functions of these modules, all together and one by one."""
+OF_FUNCTIONS = re.compile(
+    r"(?:\b(\w+)\s*=\s*(?:async\s*)?\(?\s*(\w+)[^)=\n]*\)?\s*=>|\bfunction\s+(\w+)\s*\(\s*(\w+)[^)]*\)\s*\{)"
+    r"[^;}]*?\b(execSync|exec|rmSync)\(\s*(?:\2|\4)\b"
+)
+"""A function of its own that runs or deletes what it is given."""
+JS_TEXT = r"'[^'\n]*'|\"[^\"\n]*\""
+JS_TEXTS = r"\[(?:\s*(?:'[^'\n]*'|\"[^\"\n]*\")\s*,?)+\s*\]"
+OF_LISTS = re.compile(rf"\b(\w+)\s*=\s*({JS_TEXTS})")
+OF_LOOPS = re.compile(
+    rf"\bof\s+(?P<over>{JS_TEXTS})\s*\)[^;]*?\b(?P<act>execSync|exec|rmSync)\("
+    rf"|(?P<list>{JS_TEXTS})\.(?:forEach|map)\([^;]*?\b(?P<does>execSync|exec|rmSync)\("
+)
+"""A list of texts, and a loop that runs or deletes each of them."""
+
+
+def _with_lists(code: str) -> str:
+    """Code for Node with its lists of texts where they are used, and what a loop does to each of them."""
+    for name, texts in OF_LISTS.findall(code)[:MAX_VALUES]:
+        used = rf"(?<=,)\s*{name}\b(?!\s*[=(.\w])|(?<=\bof ){name}\b(?=\s*\))|\b{name}(?=\.(?:forEach|map)\()"
+        code = re.sub(used, texts.replace("\\", r"\\"), code)
+    for found in OF_LOOPS.finditer(code):
+        texts, act = found["over"] or found["list"], found["act"] or found["does"]
+        calls = [f"\n{'fs' if act == 'rmSync' else 'cp'}.{act}({each});" for each in re.findall(JS_TEXT, texts)]
+        code += "".join(calls[:MAX_VALUES])
+    return code
 
 
 def _by_own_names(code: str) -> str:
@@ -240,6 +267,9 @@ def _by_own_names(code: str) -> str:
             code = re.sub(rf"(?<![\w.$]){alias}(?=\.)", short, code)
         for own, renamed in re.findall(r"(\w+)(?:\s*(?::|\bas\b)\s*(\w+))?", listed):
             named.setdefault(renamed or own, f"{short}.{own}")
+    for first, _, second, _, own in OF_FUNCTIONS.findall(code):
+        named.setdefault(first or second, f"{'fs' if own == 'rmSync' else 'cp'}.{own}")
+    code = _with_lists(code)
     for alias, own in [*named.items()][:MAX_VALUES]:
         code = re.sub(rf"(?<![\w.$]){alias}(?=\s*\()", own, code)
     return code
@@ -376,7 +406,8 @@ class PythonCode:
         self.program, self.into = program, into
         self.names: dict[str, object] = {}
         self.modules: dict[str, str] = {}
-        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = {}
+        """By their names, methods behind a dot."""
         self.calls = 0
         self.inside: tuple[str, ...] = ()
         """The functions that are being called."""
@@ -390,8 +421,9 @@ class PythonCode:
         for node in imports:
             self._import(node)
         for each in ast.iter_child_nodes(_tree(code)):
-            if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self.functions[each.name] = each
+            for inner in each.body if isinstance(each, ast.ClassDef) else [each]:
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    self.functions[inner.name if inner is each else f".{inner.name}"] = inner
         self._walk(statements)
         for url in URL.findall(code):
             self.into.connect(url)
@@ -400,6 +432,8 @@ class PythonCode:
     def _walk(self, statements: list[ast.AST]) -> None:
         for statement in statements:
             match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as function):
+                    self.functions[name] = function
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     self.names[name] = self.value(statement.value)
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
@@ -426,19 +460,22 @@ class PythonCode:
 
     def _own_function(self, node: ast.Call, name: str) -> bool:
         """Whether it is a function of this code, which is read with what it is given."""
+        if isinstance(node.func, ast.Attribute) and name.partition(".")[0] not in self.modules.values():
+            name = f".{node.func.attr}"
         function = self.functions.get(name)
         self.calls += function is not None
         if function is None or name in self.inside or self.calls > MAX_CALLS:
             return function is not None
         kept, outer = dict(self.names), self.inside
-        named = [each.arg for each in function.args.args]
+        named = [each.arg for each in function.args.args][name.startswith(".") :]
         values = [self.value(each.value if isinstance(each, ast.Starred) else each) for each in node.args]
         self.names |= dict(zip(named, values, strict=False))
         self.names |= {each.arg: self.value(each.value) for each in node.keywords if each.arg in named}
         if function.args.vararg is not None:
             self.names[function.args.vararg.arg] = values[len(named) :]
         self.inside = (*self.inside, name)
-        self._walk(_mattering(ast.Module(function.body, []))[1])
+        body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
+        self._walk(_mattering(ast.Module(body, []))[1])
         self.names, self.inside = kept, outer
         return True
 
@@ -528,6 +565,12 @@ class PythonCode:
         given = [self.value(arg) for arg in node.args]
         owner = self.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
         short = node.func.attr if isinstance(node.func, ast.Attribute) else self.name(node.func).rpartition(".")[2]
+        if many := next((each for each in (*given, owner) if isinstance(each, Each)), None):
+            places = [[one if each is many else each for each in (owner, *given)] for one in many[:MAX_CALLS]]
+            return Each([self._returned(short, owner, given) for owner, *given in places])
+        return self._returned(short, owner, given)
+
+    def _returned(self, short: str, owner: object, given: list[object]) -> object:
         if short == "home" or (short in ("get", "getenv") and given[:1] == ["HOME"]):
             return self.into.home
         if short in ("getcwd", "cwd"):
@@ -708,6 +751,8 @@ class PythonCode:
 
 def _combined(left: object, right: object, *, joins: bool) -> object:
     """Two texts or two lists as one; with `joins`, two parts of a path."""
+    if isinstance(right, Each):
+        return Each([_combined(left, each, joins=joins) for each in right])
     if isinstance(left, str) and isinstance(right, str):
         return os.path.join(left, right) if joins else left + right
     return left + right if isinstance(left, list) and isinstance(right, list) else None
@@ -754,8 +799,18 @@ def _names_in(short: str, owner: object, given: list[object]) -> str | None:
     return "*" if short == "listdir" else _listed(short, owner, given)
 
 
-def _split(_short: str, owner: object, given: list[object]) -> list[str] | None:
-    return owner.split() if isinstance(owner, str) and not given else None
+def _split(short: str, owner: object, given: list[object]) -> list[object] | None:
+    """The words of a text, as `shlex.split(TEXT)` too, or its lines."""
+    match owner, given:
+        case str(), []:
+            return [*(owner.split() if short == "split" else owner.splitlines())]
+        case None, [str(text)]:
+            try:
+                return [*shlex.split(text)]
+            except ValueError:
+                return None
+        case _:
+            return None
 
 
 def _from_base64(_short: str, owner: object, given: list[object]) -> object:
@@ -772,7 +827,7 @@ RETURNS: dict[str, Callable[[str, object, list[object]], object]] = {
     **dict.fromkeys(("glob", "rglob", "iterdir", "iglob"), _listed),
     **dict.fromkeys(("decode", "encode", "strip"), lambda _short, owner, _given: owner),
     "listdir": _names_in, "scandir": _names_in, "format": _formatted, "CDLL": lambda *_: None,
-    "split": _split, "b64decode": _from_base64, "chr": _character,
+    "split": _split, "splitlines": _split, "b64decode": _from_base64, "chr": _character,
 }  # fmt: skip
 """What functions and methods return that only compute a path or a text."""
 
