@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 NAMED_PART: dict[RecipeKind, re.Pattern[str]] = {
     "rake": later(r"^([ \t]*)(?:multi)?task\b[ \t]*\(?[ \t]*:?['\"]?([\w-]+(?::[\w-]+)*)", re.M),
     "nox": later(
-        r"^([ \t]*)@[\w.]*(?:session|task)\b(?:[^\n]*?\bname[ \t]*=[ \t]*['\"]([\w.-]+)|[^\n]*)\n(?:\1@[^\n]*\n)*"
+        r"^([ \t]*)@[\w.]*(?:session|task)\b(?:[^\n]*?\bname[ \t]*=[ \t]*['\"]([\w.-]+)|[^\n]*)\n(?:\1@[^\n]*\n){0,9}"
         r"\1(?:async )?def[ \t]+(\w+)", re.M),
-    "invoke": later(r"^([ \t]*)@task\b[^\n]*\n(?:\1@[^\n]*\n)*\1(?:async )?def[ \t]+(\w+)", re.M),
+    "invoke": later(r"^([ \t]*)@task\b[^\n]*\n(?:\1@[^\n]*\n){0,9}\1(?:async )?def[ \t]+(\w+)", re.M),
     "gradle": later(
         r"^([ \t]*)(?:def[ \t]+|val[ \t]+)?(?:task\b[ \t]*\(?[ \t]*|\w+[ \t]*\([ \t]*type:[^\n]*|"
         r"tasks\.(?:register|create|named)\b[^'\"\n]*)['\"]?([\w-]+)", re.M),
