@@ -218,8 +218,10 @@ def test_a_fault_of_self_protection_leaves_the_hooks(world: World, monkeypatch: 
 def test_a_fault_with_one_hook_is_no_neighbours(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: Any, where: str
 ) -> None:
-    import anyhook.engine.walk as module
+    import anyhook.engine.present
+    import anyhook.engine.walk
 
+    module = anyhook.engine.present if where in ("call_of", "stdin_of") else anyhook.engine.walk
     world.hook("kode", "tool_call_pre", "sleep 100")
     world.hook("kolega", "PreToolUse", REFUSE)
     real, calls = getattr(module, where), []

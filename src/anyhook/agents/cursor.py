@@ -121,6 +121,7 @@ HOST = Host(
     events=HOST_EVENTS,
     base=(
         Taken("session", ("session_id", "conversation_id")),
+        Taken("parent_session", ("parent_conversation_id",)),
         Taken("model", ("model",)),
     ),
     tools={

@@ -25,7 +25,7 @@ STEPS = {
     ("state/plans.py", "read_plan"): "plan",
     ("engine/catalog.py", "build"): "catalog",
     ("engine/receive.py", "receive"): "receive",
-    ("engine/routes.py", "match"): "match",
+    ("engine/match.py", "match"): "match",
     ("engine/present.py", "call_of"): "present",
     ("platform/child.py", "Child.wait"): "run",
     ("engine/interpret.py", "interpret"): "interpret",
