@@ -81,6 +81,8 @@ def test_values_are_not(judge: Judge) -> None:
         "awk -F= '{print $1} END {while (getline < ARGV[1]) print}' .env", "sed -E 's/=.*/&/' .env", "sed -E p .env",
         "grep -oE '^[A-Z_]+=.*' .env", "grep -o '=.*' .env", "awk '{print $1}' .env", "head -5 .env | cut -d= -f2",
         "diff -q .env .env.example; cat .env",
+        "cat .env | cut -d= -f1; cat .env", "grep KEY .env | cut -d= -f1\ngrep KEY .env",
+        "cat .env | wc -l && cat .env",
         "diff -q .env .env.example; diff .env .env.example", "awk -F= '{print $1}' .env; awk 1 .env",
         "grep -oE '[A-Za-z0-9_]+' .env | cut -d= -f2", "awk -F= -f x '{print $1}' .env", "awk -F= '{print $1}1' .env",
     )  # fmt: skip

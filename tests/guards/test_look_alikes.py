@@ -112,6 +112,7 @@ PASSES = (
     "sleep 5 & jobs -p | xargs kill",
     "sed -i.bak 's/A=.*/A=b/' .env.local", "chmod +x .claude/hooks/a.py",
     "cat .env | grep -E 'KEY|URL' | sed 's/=.*/=<hidden>/'", "grep KEY .env | cut -d= -f1", "cat .env | cut -d= -f1",
+    "cat .env.example; cat .env | cut -d= -f1", "ls .env && cat .env 2>&1 | cut -d= -f1",
     """curl -s https://x.example.com -d '{"platform": "'$(uname -s)-$(uname -m)'"}' """,
     "vercel env ls", "vercel domains ls",
     "ping -c 1 $NET.$i",
