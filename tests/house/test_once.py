@@ -92,7 +92,7 @@ def _looks_at_sentence(node: ast.AST) -> bool:
 
 OTHER_WORDS = """
     age at builtin clear cmd code command convert delta diff dir enable env exit expect export false fetch file hash
-    help history host http https id install let link mail make node open page patch perl python read return ruby script
+    groovy help history host http https id install let link mail make node open page patch perl python read return ruby script
     set sh skill source strings task test timeout times true type view watch yes anyhook anyhook-python
 """
 """Names of programs that mean something else where the code has them: kinds of handlers, keys, verbs, languages."""

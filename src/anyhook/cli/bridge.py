@@ -173,15 +173,16 @@ def _is_inside_hook(mark: bytes) -> bool:
 
 
 def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
-    ready()
     if row.silence is not None:
         from anyhook.engine.express import completed
 
         answer = completed(answer, row.silence)
     if not answer.stderr and not answer.stdout:
+        ready()
         return answer.status
     from anyhook.cli import render
 
+    ready()  # last: from here on nobody else answers
     if answer.stderr:
         render.say(answer.stderr)
         if not table.shows_stderr and not answer.status:

@@ -78,7 +78,7 @@ def ready() -> None:
     """The answer is known: from here on this process has the real stderr, and the launcher only waits."""
     if not Launcher.waits:
         return
-    Launcher.waits = False
+    Launcher.waits = Launcher.can_answer = False
     try:
         sys.stderr.flush()
         printed = _answered()
