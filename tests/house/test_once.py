@@ -92,8 +92,8 @@ def _looks_at_sentence(node: ast.AST) -> bool:
 
 OTHER_WORDS = """
     age at builtin clear cmd code command convert delta diff dir enable env exit expect export false fetch file hash
-    groovy help history host http https id install let link mail make node open page patch perl python read return ruby script
-    set sh skill source strings task test timeout times true type view watch yes anyhook anyhook-python
+    groovy help history host http https id install let link mail make node open page patch perl python read return ruby
+    script set sh skill source strings task test timeout times true type view watch yes anyhook anyhook-python
 """
 """Names of programs that mean something else where the code has them: kinds of handlers, keys, verbs, languages."""
 PROGRAMS = {name for name in KNOWN if name.isidentifier() or len(name) > 2} - {*OTHER_WORDS.split()}
