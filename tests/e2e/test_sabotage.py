@@ -288,6 +288,18 @@ def test_what_others_print_while_python_starts_does_not_belong_to_the_answer(lau
     assert {"soon", "now"} <= {*done.stderr.split()}
 
 
+def test_without_the_launcher_a_closed_stdout_refuses_too(world: World) -> None:
+    world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")
+    payload = json.dumps({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}})
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -m anyhook bridge claude PreToolUse >&-', sys.executable],
+        env={**world.env, "ANYHOOK_WARM": "off"}, cwd=world.project,
+        input=payload, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "there is no stdout" in done.stderr
+
+
 @pytest.mark.parametrize("closed", [1, 2])
 def test_a_closed_stream_opens_no_gate_and_gets_no_second_answer(launcher: Path, world: World, closed: int) -> None:
     world.hook("kodik", "PreToolUse", "echo no >&2; exit 2")

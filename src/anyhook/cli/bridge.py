@@ -189,9 +189,12 @@ def _tell(answer: Answer, table: Host, row: HostEvent) -> int:
             render.say_on_terminal(answer.stderr)
     if answer.stdout:
         try:
+            lost = "" if sys.stdout is not None else "there is no stdout"
             render.exact_out(answer.stdout)
         except OSError as error:
-            render.say(f"anyhook bridge: the answer could not be written ({error.strerror})")
+            lost = error.strerror or str(error)
+        if lost:
+            render.say(f"anyhook bridge: the answer could not be written ({lost})")
             return answer.status or BLOCKED
     return answer.status
 
