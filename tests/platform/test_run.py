@@ -86,6 +86,9 @@ def _nothing_left() -> Iterator[None]:
     """After every test: no new descriptor, no child, no zombie."""
     before, children = open_fds(), living_children()
     yield
+    deadline = time.monotonic() + 20  # a thread of an earlier test may still hold some
+    while open_fds() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert open_fds() <= before  # what an earlier test left may be closed by now
     assert not spawn.here.alive
     assert living_children() <= children
