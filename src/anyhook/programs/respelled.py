@@ -11,7 +11,7 @@ from anyhook.programs.grammar import SUBSTITUTIONS, parse, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -59,26 +59,13 @@ def understood(text: str) -> Node:
     text = joined(text)
     root = parse(text)
     if _may_be_misread(text):
-        edits = sorted([*_prefixes(root, text), *_empty(root, text.encode("utf-8", "replace"))])
-        text = _edited(text.encode("utf-8", "replace"), edits)
-        root = parse(text)
-    if CONTINUED in text and (edits := sorted(_left(root, text.encode("utf-8", "replace")))):
-        text = _edited(text.encode("utf-8", "replace"), edits)
-        root = parse(text)
+        text, root = _respelled(text, root, lambda node, data: [*_prefixes(node, text), *_empty(node, data)])
+    if CONTINUED in text:
+        text, root = _respelled(text, root, _left)
     if text.count("|") > 1 and "\n" in text.strip():
-        for _ in range(MAX_ROUNDS):
-            edits = sorted(_run_on(root, text.encode("utf-8", "replace")))
-            if not edits:
-                break
-            text = _edited(text.encode("utf-8", "replace"), edits)
-            root = parse(text)
+        text, root = _respelled(text, root, _run_on, MAX_ROUNDS)
     if _is_doubtful(text):
-        for _ in range(MAX_ROUNDS):
-            edits = sorted(_edits(root, text.encode("utf-8", "replace")))
-            if not edits:
-                break
-            text = _edited(text.encode("utf-8", "replace"), edits)
-            root = parse(text)
+        text, root = _respelled(text, root, _edits, MAX_ROUNDS)
     if root.has_error:
         every, tried = text, {text}
         for pattern, other in OTHERS:
@@ -89,6 +76,20 @@ def understood(text: str) -> Node:
                 if not changed.has_error:
                     return changed
     return root
+
+
+def _respelled(
+    text: str, root: Node, edits_of: Callable[[Node, bytes], Iterable[Edit]], rounds: int = 1
+) -> tuple[str, Node]:
+    """The line and its tree after these edits, made again as long as there are any."""
+    for _ in range(rounds):
+        data = text.encode("utf-8", "replace")
+        edits = sorted(edits_of(root, data))
+        if not edits:
+            break
+        text = _edited(data, edits)
+        root = parse(text)
+    return text, root
 
 
 def _ends_of_documents(text: str) -> str:
