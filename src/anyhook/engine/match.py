@@ -3,14 +3,9 @@ of one kind reaches, and one of them with its tables."""
 
 from __future__ import annotations
 
-from anyhook.model.decision import Decision
 from anyhook.model.event import EVENTS
 from anyhook.model.hook import ARMED, BROKEN, DISABLED, Hook
-from anyhook.model.outcome import Outcome
-from anyhook.model.problem import Problem
 from anyhook.model.record import Record
-from anyhook.state.settings import Settings
-from anyhook.tables.host_rows import EntryFault
 from anyhook.tables.patterns import BadPattern, PatternTimeout
 from anyhook.tables.registry import dialect
 from anyhook.tables.translate import spellings, to_native
@@ -22,9 +17,13 @@ if TYPE_CHECKING:
 
     from anyhook.engine.rules import Remembering
     from anyhook.gates.gate import GateStatus
+    from anyhook.model.decision import Decision
     from anyhook.model.event import Event
     from anyhook.model.outcome import Outcome
+    from anyhook.model.problem import Problem
     from anyhook.platform.places import Stamp
+    from anyhook.state.settings import Settings
+    from anyhook.tables.host_rows import EntryFault
     from anyhook.tables.rows import Dialect, EventRow
 
     Callback = Callable[[Event], Outcome | None]
